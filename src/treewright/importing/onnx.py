@@ -134,7 +134,7 @@ class _Walk:
     terms: dict[tuple[Any, ...], int] = field(default_factory=dict)
     told: list[tuple[Any, ...]] = field(default_factory=list)
     held: dict[int, Any] = field(default_factory=dict)  # sums and answers by their terms
-    texts: dict[int, str] = field(default_factory=dict)  # what is the missing text of a column
+    texts: dict[int, str | None] = field(default_factory=dict)  # of columns of texts, what stands for a missing cell
     holds: dict[int, str] = field(default_factory=dict)
     ensembles: list[Ensemble] = field(default_factory=list)
 
@@ -193,20 +193,31 @@ class _Walk:
                 made = ", ".join(self.names_in(self.term_of(first))) or "something else"
                 raise InputFileError(f"{name} asks what {made} makes: only columns as they come are read")
             return self._trees(name, first, said, n)
-        if (domain, name) in (("", "Identity"), (_ML, "ZipMap")) or (name == "Dropout" and not domain):
-            return [first, *[self.term("nothing")] * (n - 1)]
+        if (domain, name) == (_ML, "ZipMap"):
+            answer, labels = self.held.get(self.term_of(first)), _labels_in(said)
+            if not isinstance(answer, _Answer) or answer.classes != (labels,):
+                raise InputFileError("ZipMap names other classes than those of the shares")
+        if (domain, name) in (("", "Identity"), (_ML, "ZipMap")):
+            return [first]
         found = None
         if isinstance(first, tuple | _Codes | _Sums) or any(isinstance(each, tuple | _Codes | _Sums) for each in given):
             found = self._of_cells(domain, name, given, said) or self._of_sums(domain, name, given, said)
-        elif name == "Cast" or (name in ("Reshape", "Squeeze", "Flatten") and not domain):
-            found = first  # of shares and labels
-        elif name == "Mul" and isinstance(given[1], np.ndarray) and (given[1] == 1).all():
+        elif (
+            (name in ("Cast", "Reshape", "Squeeze") and self._is_label(first))
+            or (name == "Cast" and said["to"] in _FLOATS)
+            or (name == "Mul" and isinstance(given[1], np.ndarray) and (given[1] == 1).all())
+        ):
             found = first
         if found is not None:
             return [found]
         own = tuple((key, repr(value)) for key, value in sorted(said.items()))
         inputs = tuple(self.term_of(each) if each is not None else self.term("nothing") for each in given)
         return [self.term("operation", domain, name, own, inputs, at) for at in range(n)]
+
+    def _is_label(self, value: Any) -> bool:
+        """Whether a term is a label, or looked up as one."""
+        key = self.told[value] if isinstance(value, int) else ("nothing",)
+        return key[0] == "labels" or (key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor"))
 
     def _of_cells(self, domain: str, name: str, given: list[Any], said: dict[str, Any]) -> Any:
         """Cells behind an operation on cells; None of another."""
@@ -224,15 +235,16 @@ class _Walk:
             return (Cell(column, first.dtype == np.float32, cells),)
         if isinstance(first, _Codes) and name == "Cast" and said["to"] in _FLOATS:
             return (Cell(first.column, said["to"] == 1, first.said.astype(np.float64)),)
-        if isinstance(first, tuple) and name == "Cast" and said["to"] in (*_FLOATS, _INT64):
-            if said["to"] == _INT64:  # cuts off fractions
-                return None
+        if isinstance(first, tuple) and name == "Cast" and said["to"] in _FLOATS:  # others cut off fractions
             return tuple(replace(cell, is_float32=cell.is_float32 or said["to"] == 1) for cell in first)
         if isinstance(first, tuple) and ((name == "Concat" and said["axis"] in (1, -1)) or name == "FeatureVectorizer"):
             groups = [each if isinstance(each, tuple) else self._looked_up(each) for each in given]
             if None in groups:
                 return None
-            return tuple(cell for group in groups for cell in group or ())
+            rounds = name == "FeatureVectorizer"
+            return tuple(
+                replace(cell, is_float32=rounds or cell.is_float32) for group in groups for cell in group or ()
+            )
         return None
 
     def _encoded(self, cell: Cell, said: dict[str, Any]) -> Any:
@@ -244,7 +256,10 @@ class _Walk:
             return None
         default = said.get("default_int64", -1) if "values_int64s" in said else said.get("default_float", -0.0)
         of_text = dict(zip((key.decode() for key in keys), values, strict=True))
-        missing = of_text.pop(self.texts[cell.column], default)
+        text = self.texts[cell.column]
+        if len(of_text) != len(keys):
+            return None
+        missing = default if text is None else of_text.pop(text, default)
         levels, family = _levels(list(of_text), self.holds[cell.column])
         self.columns[cell.column] = replace(own, levels=tuple(levels), family=family)
         return _Codes(cell.column, np.array([*of_text.values(), default, missing]))
@@ -270,8 +285,16 @@ class _Walk:
             return None
         first = sums[0]
         if name == "Cast":
-            return replace(first, is_whole=first.is_whole or said["to"] not in _FLOATS)
-        if name == "Gather" and first.is_whole and given[1] is first and constant is not None and constant.ndim == 2:
+            is_whole = first.is_whole or said["to"] == _INT64
+            return replace(first, is_whole=is_whole) if said["to"] in (*_FLOATS, _INT64) else None
+        if (
+            name == "Gather"
+            and not said.get("axis", 0)
+            and first.is_whole
+            and given[1] is first
+            and constant is not None
+            and constant.ndim == 2
+        ):
             return _by_table(first, constant)
         if first.is_whole:
             return None
@@ -290,14 +313,21 @@ class _Walk:
             is_ours = is_sum and constant is not None and constant.tolist() == [1]
             return replace(first, is_table=False) if is_ours else None
         if name in ("Add", "Sum") and len(sums) == len(given):
-            if any(each.total != 1.0 or each.is_table or len(each.base) != len(first.base) for each in sums):
+            if any(
+                each.total != 1.0 or each.is_table or each.is_whole or len(each.base) != len(first.base)
+                for each in sums
+            ):
                 return None
             return replace(
                 first,
                 parts=tuple(part for each in sums for part in each.parts),
                 base=np.sum([each.base for each in sums], axis=0),
             )
-        if name == "Add" and constant is not None and constant.size in (1, len(first.base)):
+        if (
+            name == "Add"
+            and constant is not None
+            and constant.shape in ((), (1,), (1, 1), (len(first.base),), (1, len(first.base)))
+        ):
             return replace(first, base=first.base + constant.ravel().astype(np.float64))
         if name == "Div" and constant is not None and constant.size == 1 and given[0] is first and not first.base.any():
             return replace(first, total=first.total * float(constant.ravel()[0]))
@@ -308,6 +338,8 @@ class _Walk:
         if name not in ("TreeEnsemble", "TreeEnsembleRegressor", "TreeEnsembleClassifier"):
             raise InputFileError(f"{name} is not known")
         transform = said.get("post_transform", 0 if name == "TreeEnsemble" else b"NONE")
+        if any(cell.column in self.texts and not self.columns[cell.column].levels for cell in cells):
+            raise InputFileError(f"{name} asks a column of texts that no LabelEncoder made numbers of")
         read = version_5 if name == "TreeEnsemble" else version_3
         ensemble, roots, entries = read(self.onnx, cells, said, "class" if name.endswith("Classifier") else "target")
         self.ensembles.append(ensemble)
@@ -340,6 +372,12 @@ def _text(said: Any) -> str:
     return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
 
 
+def _labels_in(said: Mapping[str, Any]) -> list[Any]:
+    """The classes that an operation names."""
+    texts = [text.decode() for text in said.get("classlabels_strings", ())]
+    return texts or list(said.get("classlabels_int64s", ()))
+
+
 def _levels(texts: list[str], holds: str) -> tuple[list[Any], str]:
     """Levels as a column had them of texts of them, and their family."""
     if holds == "boolean" and set(texts) <= {"True", "False"}:
@@ -357,7 +395,7 @@ def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, An
     onnxruntime has rules of its own for the labels of two classes (all weights positive; both classes in the leaves),
     which contradict the shares; here the label is that of the larger share, as the models say that were converted.
     """
-    labels = said.get("classlabels_int64s") or [text.decode() for text in said.get("classlabels_strings", ())]
+    labels = _labels_in(said)
     n, ids = len(labels), set(targets.tolist())
     check_within(targets, n, "classes")
     base = np.asarray(said.get("base_values", ()), np.float64)
@@ -445,7 +483,7 @@ def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Wa
             told_of = _next(waiting, columns)
             at = len(columns)
             if kind == _TEXT:
-                walk.texts[at], walk.holds[at] = told_of.get("missing", ""), told_of.get("holds", "string")
+                walk.texts[at], walk.holds[at] = told_of.get("missing"), told_of.get("holds", "string")
             cells.append(Cell(at, kind != _FLOATS[1]))
             columns.append(Column(
                 told_of["name"], told_of.get("kind", "nominal") if kind == _TEXT else "numeric", missing_seen=True,
@@ -488,7 +526,7 @@ def _answer(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _Answer:
         if isinstance(held, _Answer):
             shares = walk.term_of(held)
             return _only(walk, held, terms, [shares, walk.term("labels", shares), *_relabelled(walk, held, shares)])
-    sums = [value for value in walk.held.values() if isinstance(value, _Sums)]
+    sums = [each for each in walk.held.values() if isinstance(each, _Sums) and not (each.is_whole or each.is_table)]
     for made in reversed(sums):
         for answer, expected, labels in _hypotheses(walk, made, terms.values()):
             if set(terms.values()) <= set(expected) and set(labels) <= set(terms.values()):

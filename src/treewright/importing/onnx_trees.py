@@ -216,7 +216,12 @@ def answers_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
             found = cell
             waiting += [int(ensemble.true[way]), int(ensemble.false[way])]
     targets = {int(part.targets[part.starts[leaf]]) for leaf in leaves}
-    if found is None or found.said is None or len(targets) != 1 or any(part.starts[leaf + 1] - part.starts[leaf] != 1 for leaf in leaves):
+    if (
+        found is None
+        or found.said is None
+        or len(targets) != 1
+        or any(part.starts[leaf + 1] - part.starts[leaf] != 1 for leaf in leaves)
+    ):
         return None, (0, np.empty(0))
     ways = np.full(len(found.said), part.root)
     for _ in range(_MOST_LOOKUPS):

@@ -572,10 +572,16 @@ def of_node(node, outputs=("y",), width=2):
 SAID, LEAVES, SHARES = classes_in_leaves()
 TWO = (SAID, LEAVES, classes_in_leaves(n_classes=2)[2])
 BOTH = ("label", "shares")
+OF_THREE = classifier(SAID, LEAVES, SHARES, range(3), [0, 1, 2])
 REFUSED = {
     "scaled": (plain(before=[helper.make_node("Scaler", ["Z"], ["X"], domain=ML, offset=[0.0], scale=[1.0])],
                      inputs=[("Z", FLOAT, 2)]), "asks what Scaler makes"),
     "tanh": (plain([helper.make_node("Tanh", ["y"], ["z"])], ["z"]), "made of the trees by Tanh"),
+    "cut off": (plain([helper.make_node("Cast", ["y"], ["z"], to=INT64)], ["z"]), "is not known"),
+    "other names": (file_of([OF_THREE, *SHOWN], [("X", FLOAT, 2)], ["l", "z"]), "other classes"),
+    "shares cut off": (file_of([OF_THREE, helper.make_node("Cast", ["shares"], ["z"], to=INT64)], [("X", FLOAT, 2)],
+                               ["label", "z"]), "'z' is made by Cast"),
+    "texts": (plain(inputs=[("Z", STRING, 2)], before=[helper.make_node("Cast", ["Z"], ["X"], to=FLOAT)]), "of texts"),
     "half": (plain([helper.make_node("Tanh", ["y"], ["z"])], ["y", "z"]), "made of the trees by Tanh"),
     "largest": (plain(aggregate_function="MAX"), "MAX of its trees"),
     "transformed": (plain(post_transform="LOGISTIC"), "post_transform=LOGISTIC"),

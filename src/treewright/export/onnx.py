@@ -75,7 +75,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
             raise ParameterError(
                 f"the model has {what}='error', but ONNX cannot refuse a cell: fit with another {what}"
             )
-    graph = _Graph(onnx, _prefix(program))
+    graph = Graph(onnx, _prefix(program))
     inputs, told, codes, cells = _inputs(graph, program, is_matrix)
     for column in program.columns[program.n_given :]:
         cells.append(_made(graph, program.columns, column, codes, cells))
@@ -83,12 +83,12 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     # Tests ask by position: columns that nothing is learned from have none.
     places = np.cumsum([0, *(bool(cell) for cell in cells)])[:-1]
     sums = _sums(graph, program, x, places, version)
-    values = _values(graph, program, sums)
+    values = values_of(graph, sums, program.link, program.n_classes, len(program.base))
     names = [*(["label"] * len(program.n_classes)), "shares" if program.n_classes else "values", "sums"]
     taken = [value.name for value in inputs]
     names, classes = unlike(names, taken), [_labels(own) for own in program.classes]
     outputs = []
-    for at, (label, kind) in enumerate(_answers(graph, program, values, classes)):
+    for at, (label, kind) in enumerate(answers_of(graph, values, classes, program.threshold)):
         graph.add("Identity", [label], name=names[at])
         outputs.append(onnx.helper.make_tensor_value_info(names[at], kind, ["N"]))
     for tensor, own, width in ((values, names[-2], program.n_values), (sums, names[-1], len(program.base))):
@@ -107,7 +107,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
 
 
 @dataclass
-class _Graph:
+class Graph:
     """Operations in the order of work; each answers with one tensor, known by its name."""
 
     onnx: Any
@@ -199,11 +199,13 @@ def _labels(classes: Sequence[object]) -> list[Any]:
 
 
 def _inputs(
-    graph: _Graph, program: Program, is_matrix: bool
+    graph: Graph, program: Program, is_matrix: bool
 ) -> tuple[list[Any], list[dict[str, Any]], list[str], list[str]]:
     """The inputs, what is told of them, and of each column the codes of levels (-1 is missing) and the cells."""
     onnx, given = graph.onnx, program.columns[: program.n_given]
-    all_told: list[dict[str, Any]] = [{"name": json_level(column.name), "kind": column.kind} for column in given]
+    all_told: list[dict[str, Any]] = [
+        {"name": json_level(column.name), "kind": column.kind, "holds": column.family} for column in given
+    ]
     if is_matrix:
         all_told = [told | {"input": "X"} for told in all_told]
         value = onnx.helper.make_tensor_value_info("X", onnx.TensorProto.DOUBLE, ["N", len(given)])
@@ -238,7 +240,7 @@ def _inputs(
     return inputs, all_told, codes, all_cells
 
 
-def _made(graph: _Graph, columns: Sequence[Column], column: Column, codes: list[str], cells: list[str]) -> str:
+def _made(graph: Graph, columns: Sequence[Column], column: Column, codes: list[str], cells: list[str]) -> str:
     """The cells of a derived column, as ``data.derived`` makes them."""
     first = column.sources[0]
     if column.part == ROWS:
@@ -268,7 +270,7 @@ def _made(graph: _Graph, columns: Sequence[Column], column: Column, codes: list[
     return score
 
 
-def _together(graph: _Graph, columns: Sequence[Column], column: Column, cells: list[str]) -> str:
+def _together(graph: Graph, columns: Sequence[Column], column: Column, cells: list[str]) -> str:
     """The code of two levels together; what no row of the fit had is missing."""
     n_other = len(columns[column.sources[1]].levels)
     nowhere, parts = -(2.0**52), []
@@ -413,7 +415,7 @@ def _between(n: int) -> list[float]:
     return [at + 0.5 for at in range(n - 1)]
 
 
-def _sums(graph: _Graph, program: Program, x: str, places: np.ndarray, version: int) -> str:
+def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: int) -> str:
     """What the trees add up to, float64[N, n_sums], after the division."""
     tables, n_nodes, n_columns = program.tables, int(program.roots[-1]), int(places.max()) + 1
     begins, n_trees = program.surrogates.begins, len(program.roots) - 1
@@ -496,7 +498,7 @@ def _stand_in(trees: _Trees, target: int, chain: list[_Ways], missing: int) -> N
     trees.roots.append(way)
 
 
-def _ensemble(graph: _Graph, trees: _Trees, x: str, n_targets: int, version: int) -> str:
+def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int) -> str:
     """The operator of trees, float64[N, n_targets]."""
     order: list[int] = []  # ways, each tree from its root on
     place_of: dict[int, int] = {}  # of a test or a leaf among its like (5), or in its tree (3)
@@ -575,16 +577,16 @@ def _ensemble(graph: _Graph, trees: _Trees, x: str, n_targets: int, version: int
     return graph.add("Cast", [found], to=_DOUBLE)
 
 
-def _values(graph: _Graph, program: Program, sums: str) -> str:
+def values_of(graph: Graph, sums: str, link: str, n_classes: Sequence[int], n_sums: int) -> str:
     """Shares of the classes, output by output, or numbers: float64[N, n_values]."""
-    if program.link == "identity":
-        return graph.add("Min", [sums, np.array(1.0)]) if program.n_classes else sums
-    if program.link == "log":
+    if link == "identity":
+        return graph.add("Min", [sums, np.array(1.0)]) if n_classes else sums
+    if link == "log":
         return graph.add("Min", [graph.add("Exp", [sums]), np.array(np.finfo(np.float64).max)])
-    if program.link == "sorted":
-        return graph.add("TopK", [sums, np.array([len(program.base)])], axis=1, largest=0, n_outputs=2)
+    if link == "sorted":
+        return graph.add("TopK", [sums, np.array([n_sums])], axis=1, largest=0, n_outputs=2)
     found, begin = [], 0
-    for n in program.n_classes:
+    for n in n_classes:
         width = n if n > 2 else 1
         own = graph.add("Slice", [sums, np.array([begin]), np.array([begin + width]), np.array([1])])
         begin += width
@@ -601,17 +603,19 @@ def _values(graph: _Graph, program: Program, sums: str) -> str:
     return graph.add("Concat", found, axis=1)
 
 
-def _answers(graph: _Graph, program: Program, values: str, classes: list[list[Any]]) -> Iterator[tuple[str, int]]:
+def answers_of(
+    graph: Graph, values: str, classes: Sequence[list[Any]], threshold: tuple[int, float] | None
+) -> Iterator[tuple[str, int]]:
     """Per output the labels [N] and the type of their tensor."""
     types, begin = graph.onnx.TensorProto, 0
     for labels in classes:
         n = len(labels)
         own = graph.add("Slice", [values, np.array([begin]), np.array([begin + n]), np.array([1])])
         begin += n
-        if program.threshold is None:
+        if threshold is None:
             best = graph.add("ArgMax", [own], axis=1, keepdims=0)
         else:
-            positive, at = program.threshold
+            positive, at = threshold
             share = graph.add("Gather", [own, np.array(positive)], axis=1)
             is_reached = graph.add("GreaterOrEqual", [share, np.array(at)])
             best = graph.add("Where", [is_reached, np.array(positive), np.array(1 - positive)])

@@ -64,6 +64,7 @@ READERS: tuple[Reader, ...] = (
     Reader(
         "CatBoost", ("catboost",), _of("catboost", "begins"), _of("catboost", "of_file"), _of("catboost", "of_object")
     ),
+    Reader("ONNX", ("onnx",), _of("onnx", "begins"), _of("onnx", "of_file"), _of("onnx", "of_object")),
     Reader("YDF", ("ydf",), None, None, _of("ydf", "of_object")),
     Reader("scikit-learn", ("sklearn",), None, None, _of("scikit", "of_object")),
 )

@@ -264,7 +264,7 @@ def test_columns_go_by_their_names_and_texts():
     facts = session.get_modelmeta().custom_metadata_map
     assert facts["treewright"] == tw.__version__
     assert json.loads(facts["columns"])[2] == {
-        "name": "town", "kind": "nominal", "input": "town", "levels": sorted(TOWNS), "missing": "",
+        "name": "town", "kind": "nominal", "holds": "string", "input": "town", "levels": sorted(TOWNS), "missing": "",
     }  # fmt: skip
     assert json.loads(facts["classes"]) == [sorted(set(CLASS.tolist()))]
 

@@ -1,0 +1,721 @@
+"""Models of ONNX: trees of ``ai.onnx.ml``. In: the bytes of a file, or a ``ModelProto``. Out: a ``ModelData``.
+
+    inputs -> cells of columns -> ensembles of trees -> sums -> what is made of them -> outputs of the graph
+
+The graph is walked in its order, and each tensor is known by what it is: cells, sums of trees, a constant, or else a
+term, the operation and what it is given. At the end the terms of the outputs have to be those of a model that is known:
+the sums, the shares and labels of ``TreeEnsembleClassifier``, or what our own writer makes of sums. The latter are
+not described again: the writer writes its operations for each link, and their terms are compared. Operations that are
+none of this are refused by their names.
+
+Trees themselves are in ``onnx_trees``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from treewright.core.elementary import log
+from treewright.data.schema import Column, Schema, unlike
+from treewright.exceptions import InputFileError, MissingLibraryError
+from treewright.export.onnx import Graph, answers_of, values_of
+from treewright.importing.onnx_trees import (
+    Cell,
+    Ensemble,
+    Part,
+    answers_by_level,
+    check_within,
+    numbers_of,
+    read_parts,
+    version_3,
+    version_5,
+    whole_numbers_asked,
+)
+from treewright.importing.trees import ForeignTree, imported
+from treewright.model.aggregation import LINKS, Boosting, Link
+from treewright.model.check import scores_of_classes
+from treewright.model.data import ModelData
+from treewright.model.threshold import Threshold
+
+_ML = "ai.onnx.ml"
+_MOST_COLUMNS = 100_000
+_SLACK = 1e-4  # by which shares in float32 add up to another number than one
+_FLOATS = (1, 11)  # types of tensors: float, double,
+_WHOLE = (6, 7, 9)  # int32, int64, bool,
+_TEXT = 8
+_INT64 = 7
+
+
+def begins(head: bytes, ending: str) -> bool:
+    """Whether a file is one of ONNX: by its ending, or a version and then the producer, the graph or the operators."""
+    return ending == ".onnx" or (
+        head[:1] == b"\x08" and head[1:2] < b"\x20" and head[2:3] in (b"\x12", b"\x3a", b"\x42")
+    )
+
+
+def of_file(data: bytes) -> ModelData:
+    """The model of a file.
+
+    Raises
+    ------
+    InputFileError
+        The file is damaged, or its graph does what trees of this library cannot say.
+    MissingLibraryError
+        The package onnx is not installed.
+    """
+    onnx = _onnx()
+    try:
+        proto = onnx.ModelProto.FromString(data)
+    except Exception as error:  # of protobuf, which has no module of its own to be imported from here
+        raise InputFileError(f"no whole file of ONNX: {error}"[:200]) from None
+    with np.errstate(all="ignore"):  # numbers of damaged files; what is not finite is refused
+        return _model(onnx, proto)
+
+
+def of_object(source: Any) -> ModelData:
+    """The model of a ``ModelProto``."""
+    if type(source).__name__ != "ModelProto":
+        raise InputFileError("it is no model: give an onnx.ModelProto, or the path of a file")
+    with np.errstate(all="ignore"):
+        return _model(_onnx(), source)
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+    except ImportError:
+        raise MissingLibraryError(
+            'a model of ONNX is read by the package onnx: pip install "treewright[onnx]"'
+        ) from None
+    return onnx
+
+
+@dataclass(frozen=True, eq=False)
+class _Codes:
+    """What a ``LabelEncoder`` makes of a column of texts, as ``Cell.said``."""
+
+    column: int
+    said: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums of trees, divided by ``total``, and then ``base`` added."""
+
+    parts: tuple[Part, ...]
+    base: np.ndarray
+    total: float = 1.0
+    is_whole: bool = False  # cast to whole numbers
+    is_table: bool = False  # [N, n_trees, k], not added up yet
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """What is made of sums: numbers, or shares of classes."""
+
+    sums: _Sums
+    link: str
+    classes: tuple[list[Any], ...] = ()
+    threshold: tuple[int, float] | None = None
+
+
+@dataclass(eq=False)
+class _Walk:
+    """The tensors of a graph by name, and terms as whole numbers: equal ones are the same operations."""
+
+    onnx: Any
+    columns: list[Column]
+    tensors: dict[str, Any] = field(default_factory=dict)
+    terms: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    told: list[tuple[Any, ...]] = field(default_factory=list)
+    held: dict[int, Any] = field(default_factory=dict)  # sums and answers by their terms
+    texts: dict[int, str | None] = field(default_factory=dict)  # of columns of texts, what stands for a missing cell
+    holds: dict[int, str] = field(default_factory=dict)
+    ensembles: list[Ensemble] = field(default_factory=list)
+
+    def term(self, *key: Any) -> int:
+        """The number of a term."""
+        if key not in self.terms:
+            self.terms[key] = len(self.told)
+            self.told.append(key)
+        return self.terms[key]
+
+    def term_of(self, value: Any) -> int:
+        """The term of anything."""
+        if isinstance(value, int):
+            return value
+        if isinstance(value, np.ndarray):
+            held = tuple(value.ravel().tolist()) if value.dtype == object else value.tobytes()
+            return self.term("constant", value.dtype.str, value.shape, held)
+        found = self.term("own", id(value))
+        self.held[found] = value
+        return found
+
+    def names_in(self, term: int) -> list[str]:
+        """The names of the operations in a term."""
+        waiting, seen, found = [term], set[int](), dict[str, None]()
+        while waiting:
+            at = waiting.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            key = self.told[at]
+            if key[0] == "operation":
+                found[key[2]] = None
+                waiting += key[4]
+        return list(found)
+
+    def run(self, nodes: Iterable[Any], tensors: Iterable[Any]) -> None:
+        """Walk operations in their order."""
+        for tensor in tensors:
+            if tensor.data_location == self.onnx.TensorProto.EXTERNAL:
+                raise InputFileError(f"tensor {tensor.name!r} lies in another file: save the model as one file")
+            self.tensors[tensor.name] = self.onnx.numpy_helper.to_array(tensor)
+        for node in nodes:
+            said = {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
+            given = [self.tensors[name] if name else None for name in node.input]
+            domain = "" if node.domain == "ai.onnx" else node.domain
+            found = self._said(domain, node.op_type, given, said, len(node.output))
+            self.tensors.update(zip(node.output, found, strict=True))
+
+    def _said(self, domain: str, name: str, given: list[Any], said: dict[str, Any], n: int) -> list[Any]:
+        """What an operation answers with."""
+        first = given[0] if given else None
+        if (domain, name) == ("", "Constant") and "value" in said:
+            return [self.onnx.numpy_helper.to_array(said["value"])]
+        if domain == _ML and name.startswith("TreeEnsemble"):
+            if not isinstance(first, tuple):
+                made = ", ".join(self.names_in(self.term_of(first))) or "something else"
+                raise InputFileError(f"{name} asks what {made} makes: only columns as they come are read")
+            return self._trees(name, first, said, n)
+        if (domain, name) == (_ML, "ZipMap"):
+            answer, labels = self.held.get(self.term_of(first)), _labels_in(said)
+            if not isinstance(answer, _Answer) or answer.classes != (labels,):
+                raise InputFileError("ZipMap names other classes than those of the shares")
+        if (domain, name) in (("", "Identity"), (_ML, "ZipMap")):
+            return [first]
+        found = None
+        if isinstance(first, tuple | _Codes | _Sums) or any(isinstance(each, tuple | _Codes | _Sums) for each in given):
+            found = self._of_cells(domain, name, given, said) or self._of_sums(domain, name, given, said)
+        elif (
+            (name in ("Cast", "Reshape", "Squeeze") and self._is_label(first))
+            or (name == "Cast" and said["to"] in _FLOATS)
+            or (name == "Mul" and isinstance(given[1], np.ndarray) and (given[1] == 1).all())
+        ):
+            found = first
+        if found is not None:
+            return [found]
+        own = tuple((key, repr(value)) for key, value in sorted(said.items()))
+        inputs = tuple(self.term_of(each) if each is not None else self.term("nothing") for each in given)
+        return [self.term("operation", domain, name, own, inputs, at) for at in range(n)]
+
+    def _is_label(self, value: Any) -> bool:
+        """Whether a term is a label, or looked up as one."""
+        key = self.told[value] if isinstance(value, int) else ("nothing",)
+        return key[0] == "labels" or (key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor"))
+
+    def _of_cells(self, domain: str, name: str, given: list[Any], said: dict[str, Any]) -> Any:
+        """Cells behind an operation on cells; None of another."""
+        first = given[0]
+        if (domain, name) == (_ML, "LabelEncoder") and isinstance(first, tuple) and len(first) == 1:
+            return self._encoded(first[0], said)
+        if name == "Gather" and isinstance(given[1], _Codes) and isinstance(first, np.ndarray) and first.ndim == 1:
+            column, codes = given[1].column, given[1].said
+            cells = first[codes].astype(np.float64)
+            n, own = len(codes) - 2, self.columns[column]
+            is_code = np.array_equal(cells[:n], np.arange(n)) and np.isnan(cells[n:]).all()
+            if own.kind == "ordinal" and is_code:
+                return (Cell(column, first.dtype == np.float32),)
+            self.columns[column] = replace(own, kind="nominal")
+            return (Cell(column, first.dtype == np.float32, cells),)
+        if isinstance(first, _Codes) and name == "Cast" and said["to"] in _FLOATS:
+            return (Cell(first.column, said["to"] == 1, first.said.astype(np.float64)),)
+        if isinstance(first, tuple) and name == "Cast" and said["to"] in _FLOATS:  # others cut off fractions
+            return tuple(replace(cell, is_float32=cell.is_float32 or said["to"] == 1) for cell in first)
+        if isinstance(first, tuple) and ((name == "Concat" and said["axis"] in (1, -1)) or name == "FeatureVectorizer"):
+            groups = [each if isinstance(each, tuple) else self._looked_up(each) for each in given]
+            if None in groups:
+                return None
+            rounds = name == "FeatureVectorizer"
+            return tuple(
+                replace(cell, is_float32=rounds or cell.is_float32) for group in groups for cell in group or ()
+            )
+        return None
+
+    def _encoded(self, cell: Cell, said: dict[str, Any]) -> Any:
+        """The codes of a column of texts."""
+        own = self.columns[cell.column]
+        keys = said.get("keys_strings")
+        values = next((said[key] for key in ("values_int64s", "values_floats") if key in said), None)
+        if cell.column not in self.texts or keys is None or values is None or own.levels:
+            return None
+        default = said.get("default_int64", -1) if "values_int64s" in said else said.get("default_float", -0.0)
+        of_text = dict(zip((key.decode() for key in keys), values, strict=True))
+        text = self.texts[cell.column]
+        if len(of_text) != len(keys):
+            return None
+        missing = default if text is None else of_text.pop(text, default)
+        levels, family = _levels(list(of_text), self.holds[cell.column])
+        self.columns[cell.column] = replace(own, levels=tuple(levels), family=family)
+        return _Codes(cell.column, np.array([*of_text.values(), default, missing]))
+
+    def _looked_up(self, made: Any) -> tuple[Cell, ...] | None:
+        """Cells that trees of one column of levels each make; None of others."""
+        if not isinstance(made, _Sums) or made.is_table or made.total != 1.0 or made.base.any():
+            return None
+        found: list[Cell | None] = [None] * len(made.base)
+        for part in made.parts:
+            cell, answers = answers_by_level(part)
+            if cell is None or found[answers[0]] is not None:
+                raise InputFileError("trees ask what other trees make, as where surrogates stand in for missing cells: "
+                                     "that is not read")  # fmt: skip
+            found[answers[0]] = replace(cell, said=answers[1])
+        return tuple(each for each in found if each is not None) if None not in found else None
+
+    def _of_sums(self, domain: str, name: str, given: list[Any], said: dict[str, Any]) -> Any:
+        """Sums behind an operation on sums; None of another."""
+        sums = [each for each in given if isinstance(each, _Sums)]
+        constant = next((each for each in given if isinstance(each, np.ndarray)), None)
+        if not sums or domain:
+            return None
+        first = sums[0]
+        if name == "Cast":
+            is_whole = first.is_whole or said["to"] == _INT64
+            return replace(first, is_whole=is_whole) if said["to"] in (*_FLOATS, _INT64) else None
+        if (
+            name == "Gather"
+            and not said.get("axis", 0)
+            and first.is_whole
+            and given[1] is first
+            and constant is not None
+            and constant.ndim == 2
+        ):
+            return _by_table(first, constant)
+        if first.is_whole:
+            return None
+        if name == "Reshape" and constant is not None:
+            shape, n = constant.tolist(), len(first.base)
+            if not first.is_table:
+                is_same = shape in ([-1, n], [0, n]) or (n == 1 and shape == [-1])
+                return first if is_same else None
+            n_trees, k = len(first.parts), int(first.base.size)
+            if k == 1 and len(shape) == 3 and shape[0] == 0 and shape[2] > 0 and shape[1] * shape[2] == n_trees:
+                parts = tuple(replace(part, first=at % shape[2]) for at, part in enumerate(first.parts))
+                return replace(first, parts=parts, base=np.zeros(shape[2]))
+            return None
+        if first.is_table:
+            is_sum = name == "ReduceSum" and not said.get("keepdims", 1)
+            is_ours = is_sum and constant is not None and constant.tolist() == [1]
+            return replace(first, is_table=False) if is_ours else None
+        if name in ("Add", "Sum") and len(sums) == len(given):
+            if any(
+                each.total != 1.0 or each.is_table or each.is_whole or len(each.base) != len(first.base)
+                for each in sums
+            ):
+                return None
+            return replace(
+                first,
+                parts=tuple(part for each in sums for part in each.parts),
+                base=np.sum([each.base for each in sums], axis=0),
+            )
+        if (
+            name == "Add"
+            and constant is not None
+            and constant.shape in ((), (1,), (1, 1), (len(first.base),), (1, len(first.base)))
+        ):
+            return replace(first, base=first.base + constant.ravel().astype(np.float64))
+        if name == "Div" and constant is not None and constant.size == 1 and given[0] is first and not first.base.any():
+            return replace(first, total=first.total * float(constant.ravel()[0]))
+        return None
+
+    def _trees(self, name: str, cells: tuple[Cell, ...], said: dict[str, Any], n: int) -> list[Any]:
+        """The sums of an ensemble, or the labels and shares of a classifier."""
+        if name not in ("TreeEnsemble", "TreeEnsembleRegressor", "TreeEnsembleClassifier"):
+            raise InputFileError(f"{name} is not known")
+        transform = said.get("post_transform", 0 if name == "TreeEnsemble" else b"NONE")
+        if any(cell.column in self.texts and not self.columns[cell.column].levels for cell in cells):
+            raise InputFileError(f"{name} asks a column of texts that no LabelEncoder made numbers of")
+        read = version_5 if name == "TreeEnsemble" else version_3
+        ensemble, roots, entries = read(self.onnx, cells, said, "class" if name.endswith("Classifier") else "target")
+        self.ensembles.append(ensemble)
+        targets, parts = entries[1], tuple(Part(ensemble, int(root), *entries) for root in roots)
+        if name.endswith("Classifier"):
+            answer = _classified(parts, targets, said, transform)
+            shares = self.term_of(answer)
+            return [self.term("labels", shares), shares][:n]
+        if transform not in (0, b"NONE"):
+            raise InputFileError(
+                f"{name} has post_transform={_text(transform)}, which onnxruntime leaves out: it is not read"
+            )
+        aggregate = said.get("aggregate_function", 1 if name == "TreeEnsemble" else b"SUM")
+        if aggregate not in (0, 1, b"AVERAGE", b"SUM"):
+            raise InputFileError(
+                f"{name} answers with the {_text(aggregate)} of its trees: only SUM and AVERAGE are read"
+            )
+        n_targets = int(said.get("n_targets", 1))
+        check_within(targets, n_targets, "targets")
+        if not 1 <= n_targets <= max(1, len(targets)):
+            raise InputFileError(f"{name} has {n_targets} targets, and {len(targets)} entries of leaves")
+        base = numbers_of(self.onnx, said, "base_values")
+        if len(base) not in (0, n_targets):
+            raise InputFileError(f"{name} has {len(base)} base values for {n_targets} targets")
+        total = float(len(parts)) if aggregate in (0, b"AVERAGE") else 1.0
+        return [_Sums(parts, base if len(base) else np.zeros(n_targets), total)]
+
+
+def _text(said: Any) -> str:
+    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+
+
+def _labels_in(said: Mapping[str, Any]) -> list[Any]:
+    """The classes that an operation names."""
+    texts = [text.decode() for text in said.get("classlabels_strings", ())]
+    return texts or list(said.get("classlabels_int64s", ()))
+
+
+def _levels(texts: list[str], holds: str) -> tuple[list[Any], str]:
+    """Levels as a column had them of texts of them, and their family."""
+    if holds == "boolean" and set(texts) <= {"True", "False"}:
+        return [text == "True" for text in texts], holds
+    if holds == "number":
+        levels = [int(text) if text.lstrip("-").isdecimal() else float(text) for text in texts]
+        if list(map(str, levels)) == texts:
+            return levels, holds
+    return texts, "string"
+
+
+def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, Any], transform: Any) -> _Answer:
+    """What a ``TreeEnsembleClassifier`` makes of its sums.
+
+    onnxruntime has rules of its own for the labels of two classes (all weights positive; both classes in the leaves),
+    which contradict the shares; here the label is that of the larger share, as the models say that were converted.
+    """
+    labels = _labels_in(said)
+    n, ids = len(labels), set(targets.tolist())
+    check_within(targets, n, "classes")
+    base = np.asarray(said.get("base_values", ()), np.float64)
+    if "base_values_as_tensor" in said:
+        raise InputFileError("TreeEnsembleClassifier has base_values_as_tensor, which is not read")
+    how = f"TreeEnsembleClassifier with post_transform={_text(transform)}"
+    if n < 2 or (n == 2 and len(base) == 2) or len(base) not in (0, 1 if n == 2 else n):
+        raise InputFileError(f"{how} and {len(base)} base values for {n} classes is not read")
+    if n == 2 and ids == {0}:
+        sums = _Sums(parts, base if len(base) else np.zeros(1))
+        if transform == b"LOGISTIC":
+            return _Answer(sums, "classes", (labels,))
+        if transform == b"NONE" and not len(base):
+            return _Answer(sums, "second share", (labels,))
+    elif n > 2 or (ids == {0, 1} and not len(base)):
+        sums = _Sums(parts, base if len(base) else np.zeros(n))
+        if transform == b"NONE":
+            return _Answer(sums, "identity", (labels,))
+        if transform == b"SOFTMAX":
+            return _Answer(sums, "classes" if n > 2 else "softmax of two", (labels,))
+    raise InputFileError(
+        f"{how} of {n} classes, where leaves have numbers of {sorted(ids)[:5]}, gives no shares that are read"
+    )
+
+
+def _by_table(sums: _Sums, table: np.ndarray) -> _Sums:
+    """Each target is one tree's, and says the row of a table."""
+    if len(sums.parts) != len(sums.base) or sums.base.any() or sums.total != 1.0:
+        raise InputFileError("a table is looked up with what is not one number of each tree")
+    parts = tuple(replace(part, table=table.astype(np.float64), own=at) for at, part in enumerate(sums.parts))
+    return _Sums(parts, np.zeros(table.shape[1]), is_table=True)
+
+
+def _model(onnx: Any, proto: Any) -> ModelData:
+    """The model of a parsed file."""
+    graph, told = proto.graph, {each.key: each.value for each in proto.metadata_props}
+    if len(graph.sparse_initializer) or len(proto.functions):
+        raise InputFileError("the graph has sparse tensors or functions of its own: that is not read")
+    walk, is_named = _walk_of_inputs(onnx, graph, told)
+    walk.run(graph.node, graph.initializer)
+    answer = _answer(walk, [(each.name, walk.tensors[each.name]) for each in graph.output])
+    levels = whole_numbers_asked(walk.ensembles)
+    for at, own in levels.items():
+        walk.columns[at] = replace(walk.columns[at], kind="nominal", levels=tuple(map(int, own)))
+    return _of_answer(answer, Schema(tuple(walk.columns), is_named), levels, {
+        "library": "ONNX", "producer": proto.producer_name, "version": proto.producer_version,
+        "class": next(node.op_type for node in graph.node if node.op_type.startswith("TreeEnsemble")),
+    })  # fmt: skip
+
+
+def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Walk, bool]:
+    """A walk that knows the inputs and nothing else, and whether columns have names."""
+    known = {tensor.name for tensor in graph.initializer}
+    inputs, own = [each for each in graph.input if each.name not in known], []
+    for each in inputs:
+        kind, shape = each.type.tensor_type.elem_type, each.type.tensor_type.shape.dim
+        if kind not in (*_FLOATS, *_WHOLE, _TEXT) or len(shape) > 2:
+            raise InputFileError(f"input {each.name!r} is no table of numbers or texts")
+        width = int(shape[1].dim_value) if len(shape) == 2 else 1
+        if not width:
+            if len(inputs) > 1:
+                raise InputFileError(f"input {each.name!r} does not say how many columns it has")
+            asked = [said.ints for node in graph.node for said in node.attribute if said.name == "nodes_featureids"]
+            width = 1 + max((max(ids, default=0) for ids in asked), default=0)
+        own.append((each.name, kind, width))
+    if not 1 <= sum(width for _, _, width in own) <= _MOST_COLUMNS or any(width < 1 for _, _, width in own):
+        raise InputFileError(
+            f"the inputs have {sum(width for _, _, width in own)} columns: 1 to {_MOST_COLUMNS:,} are read"
+        )
+    columns: list[Column] = []
+    walk, ours = _Walk(onnx, columns), _told_columns(told)
+    if ours is None:
+        is_named = len(own) > 1 and all(width == 1 for _, _, width in own)
+        names = (
+            [name for name, _, _ in own] if is_named else [f"x{at}" for at in range(sum(width for _, _, width in own))]
+        )
+        said = [{"name": name} for name in unlike(names)]
+    else:
+        is_named = not any(each["input"] == "X" for each in ours) or own[0][2] != len(ours)
+        said = ours
+    waiting = iter(said)
+    for name, kind, width in own:
+        cells = []
+        for _ in range(width):
+            told_of = _next(waiting, columns)
+            at = len(columns)
+            if kind == _TEXT:
+                walk.texts[at], walk.holds[at] = told_of.get("missing"), told_of.get("holds", "string")
+            cells.append(Cell(at, kind != _FLOATS[1]))
+            columns.append(Column(
+                told_of["name"], told_of.get("kind", "nominal") if kind == _TEXT else "numeric", missing_seen=True,
+                family="string" if kind == _TEXT else "number",
+            ))  # fmt: skip
+        walk.tensors[name] = tuple(cells)
+    columns += map(_left_out, waiting)
+    return walk, is_named
+
+
+def _told_columns(told: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    """What our writer tells of the columns; None of another's file."""
+    if "treewright" not in told or "columns" not in told:
+        return None
+    found = json.loads(told["columns"])
+    if not all(isinstance(each["name"], str | int | float | bool) for each in found):
+        raise InputFileError("the names of columns are not known")
+    return list(found)
+
+
+def _left_out(told: Mapping[str, Any]) -> Column:
+    return Column(told["name"], "numeric", missing_seen=True, left_out="the file does not ask for it")
+
+
+def _next(waiting: Iterator[dict[str, Any]], columns: list[Column]) -> dict[str, Any]:
+    """What is told of the next column that is asked for."""
+    for told in waiting:
+        if told.get("input", "") is not None:
+            return told
+        columns.append(_left_out(told))
+    raise InputFileError("the file tells of fewer columns than it has inputs")
+
+
+def _answer(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _Answer:
+    """What the outputs are together."""
+    terms = {name: walk.term_of(value) for name, value in outputs}
+    for term in terms.values():
+        of = walk.told[term]
+        held = walk.held.get(of[1] if of[0] == "labels" else term)
+        if isinstance(held, _Answer):
+            shares = walk.term_of(held)
+            return _only(walk, held, terms, [shares, walk.term("labels", shares), *_relabelled(walk, held, shares)])
+    sums = [each for each in walk.held.values() if isinstance(each, _Sums) and not (each.is_whole or each.is_table)]
+    for made in reversed(sums):
+        for answer, expected, labels in _hypotheses(walk, made, terms.values()):
+            if set(terms.values()) <= set(expected) and set(labels) <= set(terms.values()):
+                return answer
+    names = sorted({name for term in terms.values() for name in walk.names_in(term)})
+    raise InputFileError(f"what is made of the trees by {', '.join(names) or 'nothing'} is not known")
+
+
+def _only(walk: _Walk, answer: _Answer, terms: Mapping[str, int], expected: Sequence[int]) -> _Answer:
+    """The answer, where no output is anything else."""
+    for name, term in terms.items():
+        if term not in expected:
+            made = ", ".join(walk.names_in(term)) or "something else"
+            raise InputFileError(f"output {name!r} is made by {made}: that is not known behind shares of classes")
+    return answer
+
+
+def _relabelled(walk: _Walk, answer: _Answer, shares: int) -> list[int]:
+    """Terms of labels that are looked up with the place of the largest share."""
+    found = []
+    for term, key in enumerate(walk.told):
+        if key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor") and len(key[4]) == 2:
+            table, at = (walk.told[each] for each in key[4])
+            is_largest = (
+                at[0] == "operation"
+                and at[2] == "ArgMax"
+                and at[4] == (shares,)
+                and dict(at[3]).get("axis") in ("1", "-1")
+            )
+            if table[0] == "constant" and is_largest and _constant(table) == answer.classes[0]:
+                found.append(term)
+    return found
+
+
+def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tuple[_Answer, list[int], list[int]]]:
+    """What may be made of sums: the answer, the terms of its outputs, and of its labels."""
+    term, n = walk.term_of(sums), len(sums.base)
+    found = [walk.told[each] for each in outputs]
+    tables = [
+        key for key in found if key[0] == "operation" and key[2] == "Gather" and walk.told[key[4][0]][0] == "constant"
+    ]
+    classes = tuple(_constant(walk.told[key[4][0]]) for key in tables)
+    counts = tuple(map(len, classes))
+    threshold = _threshold(walk, walk.told[tables[0][4][1]]) if len(tables) == 1 else None
+    for link in LINKS:
+        needed = sum(scores_of_classes(counts)) if link == "classes" else sum(counts) if classes else n
+        if n != needed or bool(classes) != (link == "classes" or (link == "identity" and bool(classes))):
+            continue
+        graph = Graph(walk.onnx, "/")
+        values = values_of(graph, "sums", link, counts, n)
+        labels = [label for label, _ in answers_of(graph, values, classes, threshold)]
+        beside = _Walk(walk.onnx, walk.columns, {"sums": term}, walk.terms, walk.told)
+        beside.run(graph.nodes, graph.tensors)
+        own = [beside.term_of(beside.tensors[label]) for label in labels]
+        answer = _Answer(sums, link, classes, threshold)
+        yield answer, [*own, beside.term_of(beside.tensors[values]), term], own
+    if not classes:
+        # As the converters of LightGBM and XGBoost write what counts: exp(sums), or a positive number of times that.
+        power = walk.term("operation", "", "Exp", (), (term,), 0)
+        yield _Answer(sums, "log"), [power], []
+        for key in found:
+            if key[:3] != ("operation", "", "Mul") or power not in key[4]:
+                continue
+            other = next(walk.told[each] for each in key[4] if each != power)
+            times = _constant(other) if other[0] == "constant" else []
+            if len(times) == 1 and times[0] > 0.0 and sums.total == 1.0:
+                base = sums.base + log(float(times[0]))
+                yield _Answer(replace(sums, base=base), "log"), [walk.terms[key]], []
+
+
+def _constant(key: tuple[Any, ...]) -> list[Any]:
+    """The labels in the term of a constant."""
+    _, kind, _, held = key
+    if isinstance(held, tuple):
+        return [each.decode() if isinstance(each, bytes) else each for each in held]
+    return list(np.frombuffer(held, kind).tolist())
+
+
+def _threshold(walk: _Walk, best: tuple[Any, ...]) -> tuple[int, float] | None:
+    """The class, and the share from which on it is predicted, that our writer asks for."""
+    if best[0] != "operation" or best[2] != "Where":
+        return None
+    reached, positive, _ = (walk.told[each] for each in best[4])
+    at = walk.told[reached[4][1]]
+    return int(np.frombuffer(positive[3], np.int64)[0]), float(np.frombuffer(at[3], np.float64)[0])
+
+
+def _of_answer(
+    answer: _Answer, schema: Schema, levels: Mapping[int, np.ndarray], source: Mapping[str, Any]
+) -> ModelData:
+    """The model of what is known of it."""
+    sums, link = answer.sums, answer.link
+    parts, n, total = read_parts(sums.parts, levels), len(sums.base), sums.total
+    if not total > 0.0 or not np.isfinite(total):
+        raise InputFileError(f"the sums are divided by {total}")
+    classes = tuple(np.array(own) for own in answer.classes)
+    if answer.classes and link in ("identity", "second share"):
+        model = _forest_of_classes(answer, parts, schema, classes, source)
+    elif not answer.classes and link == "identity" and not sums.base.any() and total == len(parts) and (
+        all(len(targets) == n for _, targets, _ in parts)
+    ):  # fmt: skip
+        trees = [replace(tree, value=value) for tree, _, value in parts]
+        is_one = len(trees) == 1
+        model = imported(
+            trees, schema, task="regression", combine="single" if is_one else "mean", criterion="squared_error",
+            algorithm="cart" if is_one else "random_forest", n_outputs=n, source=source,
+        )  # fmt: skip
+    else:
+        model = _boosted(answer, parts, schema, classes, source)
+    if answer.threshold is None:
+        return model
+    return replace(model, threshold=Threshold(*answer.threshold))
+
+
+_Parts = list[tuple[ForeignTree, np.ndarray, np.ndarray]]
+
+
+def _boosted(
+    answer: _Answer, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
+) -> ModelData:
+    """Trees that add to scores: a round has one for each, in their order."""
+    base, total, link = answer.sums.base, answer.sums.total, answer.link
+    if link == "softmax of two":
+        # Of two scores only the difference counts.
+        parts = [
+            (tree, np.zeros(1, np.int64), _full(targets, value, 2) @ np.array([[-1.0], [1.0]]))
+            for tree, targets, value in parts
+        ]
+        base, link = base[1:] - base[:1], "classes"
+    of_score: list[list[ForeignTree]] = [[] for _ in base]
+    for tree, targets, value in parts:
+        for at, target in enumerate(targets.tolist()):
+            of_score[target].append(replace(tree, value=value[:, at : at + 1] / total))
+    n_rounds = max(1, *map(len, of_score))
+    if n_rounds * len(base) > 4 * len(parts) + 1_000 and n_rounds * len(base) > 4 * sum(map(len, of_score)):
+        raise InputFileError("the trees are spread over their sums too unevenly")
+    no = np.full(1, -1)
+    nothing = ForeignTree(no, no, no, np.zeros(1), np.zeros(1, bool), np.zeros((1, 1)))
+    trees = [own[at] if at < len(own) else nothing for at in range(n_rounds) for own in of_score]
+    more: dict[str, Any] = {"loss": {"name": "log_loss"}} if classes else {}
+    return imported(
+        trees, schema, task="classification" if classes else "regression", combine="sum", source=source,
+        algorithm="gradient_boosting", criterion="gradient", classes=classes,
+        n_outputs=len(classes) if classes else len(base),
+        boosting=Boosting(tuple(base.tolist()), cast("Link", link)), **more,
+    )  # fmt: skip
+
+
+def _full(targets: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
+    """What leaves say of all targets."""
+    found = np.zeros((len(value), n))
+    found[:, targets] = value
+    return found
+
+
+def _forest_of_classes(
+    answer: _Answer, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
+) -> ModelData:
+    """Trees whose leaves have shares of classes, each the same part of the whole; or that vote, by a weight each."""
+    n, total = len(answer.sums.base), answer.sums.total
+    whole = total / len(parts)  # what the numbers of a leaf add up to
+    held = [_full(targets, value, n) for _, targets, value in parts]
+    if answer.link == "second share":
+        held, n = [np.hstack([whole - value, value]) for value in held], 2
+    if answer.sums.base.any():
+        raise InputFileError("shares of classes begin at base values: that is not read")
+    ends = np.cumsum([len(own) for own in classes])
+    trees, weights, are_shares = [], [], True
+    for (tree, _, _), value in zip(parts, held, strict=True):
+        leaf = tree.left < 0
+        own = value[leaf]
+        if own.min() < -_SLACK * whole:
+            raise InputFileError("leaves have shares of classes below 0: the trees are not of a forest")
+        value[leaf] = own = np.maximum(own, 0.0)
+        of_output = np.stack([each.sum(axis=1) for each in np.split(own, ends[:-1], axis=1)])
+        are_shares &= bool((np.abs(of_output - whole) <= _SLACK * whole).all())
+        is_vote = ((own == 0.0) | (own == own.max())).all() and ((own > 0.0).sum(axis=1) == len(classes)).all()
+        weights.append(float(own.max()) if is_vote else np.nan)
+        trees.append(replace(tree, value=value))
+    of_trees = None
+    if not are_shares:
+        sum_of_weights = float(np.cumsum(weights)[-1])
+        if not abs(sum_of_weights - total) <= _SLACK * total:
+            raise InputFileError("leaves have shares of classes that do not add up to the same: that is not read")
+        of_trees = np.array(weights)
+        trees = [replace(tree, value=(tree.value > 0.0).astype(np.float64)) for tree in trees]
+    is_one = len(trees) == 1 and of_trees is None
+    return imported(
+        trees, schema, task="classification", source=source, classes=classes, n_outputs=len(classes), criterion="gini",
+        combine="vote" if of_trees is not None else "single" if is_one else "mean",
+        algorithm="adaboost" if of_trees is not None else "cart" if is_one else "random_forest", tree_weights=of_trees,
+    )  # fmt: skip

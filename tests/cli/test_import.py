@@ -45,7 +45,7 @@ def test_a_model_of_another_library_becomes_one_that_every_command_takes(command
 def test_what_is_no_model_is_told_and_no_file_is_left(command, penguins, tmp_path):
     (tmp_path / "odd.json").write_text(json.dumps({"learner": {}}))
     (tmp_path / "m.pkl").write_bytes(b"\x80\x04\x95")
-    for name, said in (("odd.json", "XGBoost"), ("m.pkl", "not a model file of"), ("gone.ubj", "gone.ubj")):
+    for name, said in (("odd.json", "XGBoost"), ("m.pkl", "a pickle"), ("gone.ubj", "gone.ubj")):
         done = command("import", tmp_path / name, "--out", tmp_path / "m.tw")
         assert done.returncode not in (0, None)
         assert said in " ".join(done.stderr.split())
@@ -60,3 +60,22 @@ def test_a_file_that_is_there_is_kept(command, theirs, tmp_path):
     assert (tmp_path / "mine.tw").read_text() == "mine"
     assert command("import", theirs[0], "--out", tmp_path / "mine.tw", "--force").returncode == 0
     assert tw.load(tmp_path / "mine.tw").has_scores
+
+
+def test_names_that_a_file_does_not_hold_are_given(command, penguins, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
+    table = pl.read_csv(penguins)[["species", "bill_length_mm", "bill_depth_mm"]].drop_nulls()
+    X, names = table.drop("species").to_numpy(), sorted(set(table["species"]))
+    lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(X, table["species"]).booster_.save_model(tmp_path / "m.txt")
+    words = ("--target", "species", "--classes", ",".join(names), "--columns", "bill_length_mm,bill_depth_mm")
+    done = command("import", tmp_path / "m.txt", "--out", tmp_path / "m.tw", *words)
+    assert done.returncode == 0, done.stderr
+    done = command("evaluate", tmp_path / "m.tw", penguins)
+    assert done.returncode == 0, done.stderr
+    assert "Adelie" in done.stdout
+    model = tw.load(tmp_path / "m.tw")
+    assert set(model.predict(table.drop("species")).tolist()) <= set(names)
+    for wrong in (("--classes", "a,b"), ("--columns", "a"), ("--columns", "a,a"), ("--unseen", "odd")):
+        done = command("import", tmp_path / "m.txt", "--out", tmp_path / "n.tw", *wrong)
+        assert done.returncode == 2
+        assert wrong[0][2:] in done.stderr

@@ -373,14 +373,32 @@ def import_model(
         Path, typer.Argument(parser=input_path, metavar="FILE", help="A model file that another library wrote.")
     ],
     out: Annotated[Path, typer.Option("--out", parser=output_path, metavar="MODEL", help="The model file to write.")],
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="COL", help="The name of the target, which such files do not hold."),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option("--classes", metavar="A,B,..", help="What the classes 0, 1, ... of the file are called."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="A,B,..", help="Names of the columns, of a model without.")
+    ] = None,
+    unseen: Annotated[
+        str | None,
+        typer.Option("--unseen", metavar="WAY", help="What unknown levels are taken for: missing, error, majority."),
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Read a model of another library and write it as a model file, which every other command takes."""
+    """Read a model of XGBoost, LightGBM, CatBoost or ONNX and write it as a model file, which every command takes."""
     with refusals(source):
         check_files({"FILE": source}, {"--out": out})
         from treewright.cli.export import run_import
 
-        run_import(source, out, force=force)
+        given = {"classes": classes, "columns": columns}
+        lists = {name: words and [word.strip() for word in words.split(",")] for name, words in given.items()}
+        names = {"target": target, **lists, "unseen": unseen}
+        run_import(source, out, names, force=force)
 
 
 @app.command()

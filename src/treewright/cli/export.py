@@ -6,7 +6,9 @@ An exported file predicts the same without Treewright, and test vectors prove it
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -81,20 +83,23 @@ def run_verify(source: Path, vectors: Path, engine: str | None) -> None:
         raise typer.Exit(1)
 
 
-def run_import(source: Path, out: Path, *, force: bool) -> None:
+def run_import(source: Path, out: Path, names: Mapping[str, Any], *, force: bool) -> None:
     """Read a model of another library, write it as a model file and tell what it is.
 
     Parameters
     ----------
     source, out : Path
+    names : mapping
+        The options of ``read_model``.
     """
     check_output(out, force)
     try:
-        model = treewright.read_model(source)
+        model = treewright.read_model(source, **names)
     except ParameterError as refused:
         raise UsageRefusal(str(refused)) from None
     with open_output(out, force) as file:
         file.write(dumps(model))
     if not is_standard(out):
-        say(printable_lines(model.show() if not model.is_single_tree else repr(model)))
+        lines = model.show().splitlines() if not model.is_single_tree else [repr(model)]
+        say(printable_lines("\n".join(line for line in lines if not line.startswith("show(tree=0)")).rstrip()))
         note(f"wrote {printable(out)}")

@@ -297,7 +297,7 @@ def _java_letter(unit: int) -> str:
     return f"\\{unit:03o}" if unit < 128 else f"\\u{unit:04x}"
 
 
-C = Language("model.c.txt", _c_table, "INFINITY", _c_texts)
+C = Language("model.c.txt", _c_table, "INFINITY", _c_texts, frozenset({"N"}))
 JAVASCRIPT = Language("model.js.txt", _js_table, "Infinity", _js_texts)
 PYTHON = Language("model.py.txt", _py_table, "1e999", _py_texts)
 JAVA = Language("model.java.txt", _java_table, "Infinity", _java_texts, frozenset(_JAVA_WORDS.split()))

@@ -148,11 +148,14 @@ def _sqlite_refused(said: str, cell: str) -> str:
 
 def _sqlite_cell(types: str, read: str) -> Callable[[str], str]:
     # A cell of SQLite has a type of its own, whatever its column says.
-    said = _plain_text("a cell of another type than the model takes: ")
-    return lambda cell: (
-        f"CASE WHEN typeof({cell}) IN ({types}) THEN {read.format(cell)} WHEN {cell} IS NOT NULL THEN "
-        f"{_sqlite_refused(said, cell)} END"
-    )
+    def asked(cell: str) -> str:
+        said = _plain_text(f"{cell} holds a cell of another type than the model takes: ")
+        return (
+            f"CASE WHEN typeof({cell}) IN ({types}) THEN {read.format(cell)} WHEN {cell} IS NOT NULL THEN "
+            f"{_sqlite_refused(said, f'quote({cell})')} END"
+        )
+
+    return asked
 
 
 SQLITE = Database(

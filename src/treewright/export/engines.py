@@ -21,8 +21,10 @@ import numpy as np
 from treewright.exceptions import InputFileError, MissingLibraryError
 from treewright.export.databases import DATABASES, Database, identifier
 from treewright.export.sql import key_of
+from treewright.tree.writing import escape_controls
 
 _SECONDS = 600
+_MOST_LINES = 8  # of a complaint
 
 Engine = Callable[[Path, Path, dict[str, Any]], np.ndarray]
 
@@ -36,12 +38,16 @@ def _output(words: list[str], folder: Path, given: str = "") -> str:
     """What a program writes; its complaint where it fails."""
     try:
         done = subprocess.run(  # noqa: S603 - the caller asks for this file to be run
-            words, cwd=folder, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False
+            words, cwd=folder, input=given, capture_output=True, encoding="utf-8", errors="replace", timeout=_SECONDS,
+            check=False
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise InputFileError(f"{words[0]} did not end within {_SECONDS} seconds") from None
     if done.returncode:
-        raise InputFileError(f"{Path(words[0]).name} failed: {done.stderr.strip()[-500:]}")
+        # The last lines, whole, and without what is no text.
+        lines = escape_controls(done.stderr.strip()).replace("\\n", "\n").splitlines() if done.stderr else []
+        said = "\n".join(line[:300] for line in lines[-_MOST_LINES:])
+        raise InputFileError(f"{Path(words[0]).name} failed: {said}")
     return done.stdout
 
 
@@ -67,8 +73,9 @@ def needed(program: str, path: Path) -> None:
 def _by_gcc(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
     needed("gcc", path)
     name = vectors["name"]
+    (folder / "model.c").write_bytes(path.read_bytes())  # the path may hold what an include cannot
     (folder / "run.c").write_text(
-        f"#include <stdio.h>\n#include <stdlib.h>\n#include {json.dumps(str(path))}\n"
+        '#include <stdio.h>\n#include <stdlib.h>\n#include "model.c"\n'
         "int main(void) {\n"
         f"    static double row[{name}_INPUTS], sums[N_SUMS], values[{name}_VALUES], said[{name}_VALUES];\n"
         '    char text[64];\n    int at = 0;\n    while (scanf("%63s", text) == 1) {\n'
@@ -116,22 +123,22 @@ def _by_java(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
         needed(program, path)
     name = vectors["name"]
     (folder / f"{name}.java").write_bytes(path.read_bytes())
+    # A class may be called as any local of this one: theirs have names that no model has.
     run = f"Run{name}"
     (folder / f"{run}.java").write_text(
-        f"public class {run} {{\n    public static void main(String[] given) {{\n"
-        "        java.util.Scanner lines = new java.util.Scanner(System.in);\n        while (lines.hasNextLine()) {\n"
-        '            String[] cells = lines.nextLine().split(" ");\n'
-        "            double[] row = new double[cells.length];\n"
-        "            for (int at = 0; at < row.length; at++) {\n"
-        '                String cell = cells[at].replace("inf", "Infinity").replace("nan", "NaN");\n'
-        "                row[at] = Double.parseDouble(cell);\n            }\n"
-        "            StringBuilder text = new StringBuilder();\n"
-        f"            for (double sum : {name}.sums(row)) text.append(sum).append(' ');\n"
-        f"            for (double value : {name}.values(row)) text.append(value).append(' ');\n"
-        f"            java.util.List<Object> said = {name}.predict(row);\n"
-        f"            for (int o = 0; o < {name}.classes.size(); o++)\n"
-        f"                text.append({name}.classes.get(o).indexOf(said.get(o))).append(' ');\n"
-        "            System.out.println(text);\n        }\n    }\n}\n"
+        f"public class {run} {{\n    public static void main(String[] a_) {{\n"
+        "        java.util.Scanner b_ = new java.util.Scanner(System.in);\n        while (b_.hasNextLine()) {\n"
+        '            String[] c_ = b_.nextLine().split(" ");\n'
+        "            double[] d_ = new double[c_.length];\n"
+        "            for (int e_ = 0; e_ < d_.length; e_++)\n"
+        '                d_[e_] = Double.parseDouble(c_[e_].replace("inf", "Infinity").replace("nan", "NaN"));\n'
+        "            java.lang.StringBuilder f_ = new java.lang.StringBuilder();\n"
+        f"            for (double g_ : {name}.sums(d_)) f_.append(g_).append(' ');\n"
+        f"            for (double g_ : {name}.values(d_)) f_.append(g_).append(' ');\n"
+        f"            java.util.List<Object> h_ = {name}.predict(d_);\n"
+        f"            for (int e_ = 0; e_ < {name}.classes.size(); e_++)\n"
+        f"                f_.append({name}.classes.get(e_).indexOf(h_.get(e_))).append(' ');\n"
+        "            System.out.println(f_);\n        }\n    }\n}\n"
     )
     _output(["javac", "-encoding", "UTF-8", f"{name}.java", f"{run}.java"], folder)
     text = _output(["java", "-cp", str(folder), run], folder, _texts(vectors))
@@ -243,7 +250,7 @@ def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, 
                 levels = ["true" if level else "false" for level in levels]
             is_text = not levels or isinstance(levels[0], str)
             kind = "TEXT" if is_text else "DOUBLE PRECISION"
-            unknown = "?" * (1 + max(map(len, levels), default=0)) if is_text else max(levels) + 1
+            unknown = "?" * (1 + max(map(len, levels), default=0)) if is_text else math.nextafter(max(levels), math.inf)
             levels = [*levels, unknown]
         # A missing number is nan in some rows, where it is no NULL of itself.
         gaps = [math.nan, None] if column["kind"] == "numeric" else [None, None]

@@ -67,6 +67,12 @@ def _graphviz(model: ModelData, name: str) -> str:
     del name
     from treewright.export.dot import to_dot
 
+    if len(model.trees) > 1:
+        raise ParameterError(
+            f"a drawing shows one of {len(model.trees)} trees: model.tree(0).export(...), or treewright show --tree 0 "
+            "--format dot"
+        )
+
     return to_dot(model)
 
 

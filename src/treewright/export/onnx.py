@@ -309,6 +309,11 @@ class _Trees:
 
     def test(self, feature: int, split: float | list[int], tracks: bool, ways: tuple[int, int]) -> int:
         """The way to a new test: up to a cut, or one of a set of codes; missing cells track true or false."""
+        if isinstance(split, list) and self._goes_on(feature, ways):
+            # onnxruntime makes one set of two that lead to the same and forgets where the second sends missing cells.
+            inner = ways[1]
+            split, tracks = sorted({*split, *self.sets[inner]}), tracks or self.tracks[inner]
+            ways = ways[0], self.falses[inner]
         at = len(self.modes)
         if isinstance(split, list):
             self.sets[at] = split
@@ -319,6 +324,14 @@ class _Trees:
         self.trues.append(ways[0])
         self.falses.append(ways[1])
         return at
+
+    def _goes_on(self, feature: int, ways: tuple[int, int]) -> bool:
+        """Whether the false way asks the same column for another set that leads to the same as the true way."""
+        true, inner = ways
+        if inner not in self.sets or self.features[inner] != feature:
+            return False
+        other = self.trues[inner]
+        return true == other or (true < 0 and other < 0 and self.leaves[~true] == self.leaves[~other])
 
 
 @dataclass(frozen=True, eq=False)

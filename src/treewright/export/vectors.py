@@ -18,7 +18,7 @@ import numpy as np
 from treewright.data.derived import ROWS, derived_cells
 from treewright.export.program import EXTRAS, Program, program_of
 from treewright.export.structure import json_label, json_level
-from treewright.model.data import ModelData
+from treewright.model.data import ModelData, sums_of_sizes
 from treewright.model.isolation import scores_of_lengths
 from treewright.predict.ensemble import combined, scores_of
 from treewright.predict.values import leaf_table, predict_codes, predict_numbers, predict_shares
@@ -41,7 +41,8 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
         ``format``, ``version``, ``name`` (what functions are called by), ``columns`` (name, kind and levels of each),
         ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``answers`` (codes of classes, nothing for
         numbers): lists of numbers; what is no number is the text "nan", "inf" or "-inf". A row holds codes of levels;
-        the code behind the last is a level that the model does not know.
+        the code behind the last is a level that the model does not know. ``rounding``: by how much a sum may differ
+        where a program adds in an order of its own; 0.0 where sums are on a grid.
 
     Raises
     ------
@@ -82,6 +83,7 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
             for column in given
         ],
         "classes": [list(map(json_label, own)) for own in model.classes],
+        "rounding": _rounding(model),
         "answers": codes.tolist(),
         "rows": [list(map(_plain, row)) for row in rows.tolist()],
         "sums": [list(map(_plain, row)) for row in sums.tolist()],
@@ -195,6 +197,15 @@ def _answers(program: Program, node: int) -> list[float]:
 def _beside(cut: float) -> tuple[float, float, float]:
     """A cut and its two neighbours."""
     return cut, math.nextafter(cut, math.inf), math.nextafter(cut, -math.inf)
+
+
+def _rounding(model: ModelData) -> float:
+    """By how much the order of additions may change a sum; 0.0 of a grid, of one tree and of medians."""
+    if model.grid is not None or model.is_single_tree or model.aggregation.sorts:
+        return 0.0
+    n_trees, is_number = len(model.trees), model.task == "regression" or model.has_scores
+    bound = sums_of_sizes(model)[0] if is_number else float(n_trees)
+    return min(n_trees * 2.0**-52 * bound / (1.0 if model.has_scores else n_trees), 1e300)
 
 
 def _sums(model: ModelData, matrix: np.ndarray) -> np.ndarray:

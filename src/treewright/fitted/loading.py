@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -12,7 +12,7 @@ from treewright.data.schema import Schema
 from treewright.fitted.model import Model
 from treewright.model import codec
 from treewright.model.container import NEIGHBORS_FORMAT, Reader, read_file
-from treewright.model.data import ModelData
+from treewright.model.data import ModelData, Unseen
 
 if TYPE_CHECKING:
     from treewright.fitted.neighbors import NeighborsModel
@@ -117,13 +117,29 @@ def load(path: str | os.PathLike[str]) -> Model | NeighborsModel:
     return NeighborsModel(**found)
 
 
-def read_model(source: Any) -> Model:
+def read_model(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    target: str | None = None,
+    classes: Sequence[Any] | None = None,
+    unseen: Unseen | None = None,
+) -> Model:
     """Read a model of another library: what it predicts, this library predicts, explains, draws, exports and saves.
 
     Parameters
     ----------
     source : path, or fitted object
         A file that the library wrote, or a model in memory. Nothing of a file is run, and no pickle is opened.
+    columns : sequence of p str, optional
+        Names of the columns, in their order: of a model that was trained without.
+    target : str, optional
+        The name of the target, which files do not hold.
+    classes : sequence of k labels, optional
+        What the classes 0 to k - 1 of a file are called.
+    unseen : {"missing", "error", "majority"}, optional
+        What a level that training never saw is taken for: a missing cell, an error, or what the trees state of it;
+        without it, what the library does.
 
     Returns
     -------
@@ -136,11 +152,20 @@ def read_model(source: Any) -> Model:
     InputFileError
         The file is not there, of no known kind, or damaged.
     ParameterError
-        The object is of no known library, or its model does what trees of this library cannot say.
-    """
-    from treewright.importing.reading import read
+        The object is of no known library, or its model does what trees of this library cannot say; names or labels
+        are not as many as columns or classes.
 
-    return Model.of(read(source))
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> theirs = DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 1])
+    >>> model = read_model(theirs, columns=["wind"], target="walk", classes=["yes", "no"])
+    >>> print(model.predict_one({"wind": 3}))
+    no
+    """
+    from treewright.importing.reading import named, read
+
+    return Model.of(named(read(source), columns, target, classes, unseen))
 
 
 def _reader_of(file_format: int) -> Reader[ModelData | dict[str, Any]]:

@@ -348,6 +348,17 @@ class NeighborsModel:
             return np.cumsum(np.concatenate(counts)), np.empty(0), np.empty(0, np.int64)
         return np.cumsum(np.concatenate(counts)), np.concatenate(distances), np.concatenate(rows)
 
+    def export(self, path: Any, **options: Any) -> None:
+        """Refuse: rows to look for the nearest of are no trees.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
+        del options
+        raise ParameterError(f"{path}: export writes trees, and this model holds {self.n_rows} rows of neighbours")
+
     def with_threshold(self, at: float | None, *, positive: Any = None) -> NeighborsModel:
         """The same model, which predicts one of two classes from a share on; as ``Model.with_threshold``."""
         return replace(self, threshold=threshold_given(self.classes, at, positive))

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+import numpy as np
 
 from treewright.core.files import open_regular
+from treewright.data.schema import Schema
 from treewright.exceptions import InputFileError, ModelFileError, ParameterError
-from treewright.model.data import ModelData
+from treewright.model.data import ModelData, Unseen
 
 _MOST_BYTES = 4 << 30
 _HEAD = 4096  # bytes of a file that tell what it is
@@ -92,6 +95,8 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
                 except InputFileError as error:  # what a file would be refused for
                     raise ParameterError(f"{type(source).__name__}: {error}") from None
         known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
+        if package == "treewright":
+            raise ParameterError(f"{type(source).__name__} is of this library: it is a model, or has one (model_)")
         raise ParameterError(f"{type(source).__name__} of {package!r} is no model that is read: those of {known} are")
     path = Path(os.fsdecode(os.fspath(source)))
     if os.path.isfile(path / "data_spec.pb"):  # noqa: PTH113 - a Path would raise where it may not look
@@ -111,8 +116,48 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
             except _DAMAGE as error:
                 said = f"{type(error).__name__}: {error}"[:300]
                 raise InputFileError(f"{path}: damaged, or no model of {reader.name} ({said})") from error
+    if b'"treewright' in data[:_HEAD] or path.suffix == ".tw":
+        raise InputFileError(f"{path}: a model file of this library: treewright.load reads it, every command takes it")
+    if data[:1] == b"\x80" or path.suffix.lower() in (".pkl", ".pickle", ".joblib"):
+        raise InputFileError(
+            f"{path}: a pickle, which may run anything when it is opened: load it where you trust it, and give "
+            "read_model the object"
+        )
     known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
     raise InputFileError(f"{path}: not a model file of {known}")
+
+
+def named(
+    model: ModelData, columns: Sequence[str] | None, target: str | None, classes: Sequence[Any] | None,
+    unseen: Unseen | None,
+) -> ModelData:  # fmt: skip
+    """The same model with names that its file does not hold.
+
+    Raises
+    ------
+    ParameterError
+        They are not as many as there are columns or classes, or not unlike each other.
+    """
+    if columns is not None:
+        given = model.schema.columns
+        if len(columns) != len(given) or len(set(columns)) != len(columns):
+            raise ParameterError(f"columns: {len(columns)} names for {len(given)} columns: name each once")
+        renamed = (replace(column, name=name) for column, name in zip(given, columns, strict=True))
+        model = replace(model, schema=Schema(tuple(renamed), named=True))
+    if classes is not None:
+        n_classes = model.n_classes[0] if len(model.classes) == 1 else 0
+        if len(classes) != n_classes or len(set(classes)) != len(classes):
+            raise ParameterError(f"classes: {len(classes)} labels for {n_classes} classes: name each once")
+        labels = np.array(list(classes), object)
+        kinds = {type(label) for label in classes}
+        model = replace(model, classes=(np.array(list(classes)) if len(kinds) == 1 else labels,))
+    if target is not None:
+        if model.n_targets != 1:
+            raise ParameterError(f"target: one name, and the model has {model.n_targets} targets")
+        model = replace(model, target_names=(target,) * model.n_outputs)
+    if unseen not in (None, *get_args(Unseen)):
+        raise ParameterError(f"unseen={unseen!r}: give one of {', '.join(get_args(Unseen))}")
+    return model if unseen is None else replace(model, unseen=unseen)
 
 
 def json_of(data: bytes) -> Any:

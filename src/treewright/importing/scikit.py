@@ -158,7 +158,8 @@ def counts_of_shares(shares: np.ndarray, weight: np.ndarray) -> np.ndarray:
     array([[2., 1.]])
     """
     whole = np.rint(shares * weight[:, None])
-    found = np.where((whole.sum(axis=1) == weight)[:, None], whole, shares * weight[:, None])
+    is_whole = (whole.sum(axis=1) == weight) & _have(whole, shares)
+    found = np.where(is_whole[:, None], whole, shares * weight[:, None])
     left = np.flatnonzero(~_have(found, shares))
     for factor in _NEAR:
         if not len(left):

@@ -16,13 +16,10 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError
 from treewright.export.structure import FORMAT, VERSION
 from treewright.importing.reading import json_of
-from treewright.importing.trees import checked
 from treewright.model.aggregation import Boosting
-from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData
-from treewright.model.repacking import packed_of
+from treewright.model.repacking import checked, kept_trees
 from treewright.model.threshold import threshold_from_json
-from treewright.model.trees import BoostedTrees, ListedTrees
 from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 _SIDES = {"subset": SUBSET, "multiway": MULTIWAY, "intervals": INTERVALS, "rank_intervals": INTERVALS}
@@ -56,17 +53,12 @@ def of_file(data: bytes) -> ModelData:
     counts = () if boosting is not None else tuple(map(len, classes))
     n_values = 1 if boosting is not None else sum(counts) if classes else len(found["targets"])
     trees: Any = [_tree(tree["nodes"], schema, n_values) for tree in found["trees"]]
-    criterion = str(found["facts"].get("criterion", ""))
-    packed = None
-    is_forest = found["combine"] == "mean" and found["missing"] == "direction"
-    if found["combine"] == "sum" or (is_forest and found["facts"].get("algorithm") != ISOLATION_FOREST):
-        packed = packed_of(trees, schema, criterion, counts)
-    listed = ListedTrees(trees) if boosting is None else BoostedTrees(trees)
+    kept = kept_trees(trees, schema, counts, found["combine"], found["missing"], found["facts"])
     return checked(
         ModelData(
             task=found["task"],
             schema=schema,
-            trees=listed if packed is None else packed,
+            trees=kept,
             classes=classes,
             n_outputs=len(found["targets"]),
             combine=found["combine"],
@@ -132,6 +124,9 @@ def _tree(nodes: Sequence[Mapping[str, Any]], schema: Schema, n_values: int) -> 
         held["level_set"].append(-1 if test is None else _side_table(held, test, schema))
         for surrogate in node.get("surrogates", ()):
             _add_surrogate(held, surrogate, schema, number)
+    for name, cells in held.items():
+        if FIELDS[name].kind in "iu" and not all(type(cell) is int for cell in cells):
+            raise InputFileError(f"{name} of a node is no whole number")
     arrays = {name: np.array(cells, FIELDS[name]) for name, cells in held.items()}
     return Tree(value=value, **arrays)
 

@@ -17,14 +17,12 @@ from typing import Any, Literal
 import numpy as np
 
 from treewright.data.schema import Schema
-from treewright.exceptions import InputFileError, ModelFileError
+from treewright.exceptions import InputFileError
 from treewright.model.aggregation import Boosting, Combine
-from treewright.model.check import ISOLATION_FOREST, check_model
 from treewright.model.data import ModelData
-from treewright.model.repacking import packed_of
-from treewright.model.trees import BoostedTrees, ListedTrees
+from treewright.model.repacking import checked, kept_trees
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.packed import COUNT_CRITERIA, MEAN_CRITERIA, PackedTrees, count_impurity
+from treewright.tree.packed import count_impurity
 from treewright.version import __version__
 
 _LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # a leaf's weight is above 0,
@@ -148,12 +146,7 @@ def imported(
     """
     counts = () if boosting is not None or task == "regression" else tuple(map(len, classes))
     listed = [tree_of(tree, schema, counts, f"tree {number}") for number, tree in enumerate(trees)]
-    kept: PackedTrees | ListedTrees | None = None
-    packable = criterion in (COUNT_CRITERIA if counts else MEAN_CRITERIA) and algorithm != ISOLATION_FOREST
-    if packable and (combine == "sum" or (combine == "mean" and len(listed) > 1)):
-        kept = packed_of(listed, schema, criterion, counts)
-    if kept is None:
-        kept = ListedTrees(listed) if boosting is None else BoostedTrees(listed)
+    kept = kept_trees(listed, schema, counts, combine, missing, {"algorithm": algorithm, "criterion": criterion})
     n_samples = int(listed[0].n_samples[0])
     model = ModelData(
         task=task,
@@ -173,15 +166,6 @@ def imported(
         tree_weights=tree_weights,
     )  # fmt: skip
     return checked(model)
-
-
-def checked(model: ModelData) -> ModelData:
-    """The same model, refused where it breaks an invariant."""
-    try:
-        check_model(model)
-    except ModelFileError as error:
-        raise InputFileError(f"the trees cannot be a model: {error}") from error
-    return model
 
 
 def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], name: str) -> Tree:

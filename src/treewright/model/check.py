@@ -26,6 +26,7 @@ from treewright.tree.packed import PackedTrees
 COMBINE: tuple[Combine, ...] = ("single", "mean", "sum", "vote", "median")
 MISSING: tuple[Missing, ...] = ("direction", "branch", "surrogate", "fractional", "error")
 GRADIENT = "gradient"
+_GRID_DIGITS = 20
 LARGEST_SCORE = 1e300  # sums of what leaves add stay finite in any order
 ISOLATION_FOREST = "isolation_forest"
 
@@ -60,12 +61,22 @@ def check_model(model: ModelData) -> None:
         check_leaf_targets(model.leaf_targets, int(model.trees.is_leaf.sum()), model.n_outputs)
     if model.grid is not None:
         single = model.combine in ("single", "median")
-        if single or type(model.grid) is not int or not LEAST_GRID <= model.grid <= 1023:
-            raise ModelFileError(f"grid is {model.grid!r}: expected none of this model" if single else
-                                 f"grid is {model.grid!r}: expected the exponent of a power of two")  # fmt: skip
+        coarse = type(model.grid) is int and model.grid > _coarsest_grid(model)
+        if single or type(model.grid) is not int or model.grid < LEAST_GRID or coarse:
+            expected = "none of this model" if single else "the exponent of a small part of what leaves say"
+            raise ModelFileError(f"grid is {model.grid!r}: expected {expected}")
     if model.threshold is not None:
         check_threshold(model.threshold, model.task, model.classes)
     check_facts(model)
+
+
+def _coarsest_grid(model: ModelData) -> int:
+    """Steps beyond it would leave nothing of what trees say; ``with_grid`` makes finer ones, also of many trees."""
+    if model.aggregation.votes or (model.task == "classification" and model.boosting is None):
+        largest = 1.0 if model.tree_weights is None else float(model.tree_weights.max())
+    else:
+        largest = max(float(np.abs(value).max(initial=0.0)) for value in model.trees.values)
+    return math.frexp(largest)[1] - _GRID_DIGITS if largest > 0 else 1023
 
 
 def _check_parts(model: ModelData) -> None:

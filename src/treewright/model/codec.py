@@ -192,7 +192,8 @@ def dumps(model: ModelData) -> bytes:
         metadata["format"], arrays[WEIGHTS], layout = BOOSTED_FORMAT, model.tree_weights, with_weights(layout)
     if model.boosting is not None:
         metadata |= {"boosting": boosting_to_json(model.boosting), "format": BOOSTED_FORMAT}
-    return compose(wrapped(metadata, model.threshold, model.grid), arrays | targets, with_targets(layout, targets))
+    stated = wrapped(metadata, model.threshold, model.grid, is_new=model.boosting is not None)
+    return compose(stated, arrays | targets, with_targets(layout, targets))
 
 
 def loads(data: bytes | bytearray | memoryview) -> ModelData:

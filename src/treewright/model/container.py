@@ -73,7 +73,7 @@ _DIGEST = re.compile(rb'\\"digest\\":\\"([0-9a-f]{64})\\"')
 # A string of JSON, also one that never ends: without the last alternative each quote would start another search.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 # The third holds trees of boosting, or other trees with weights; the fifth any of the others, which ``form`` tells,
-# with a threshold; the sixth trees whose sums are on a grid, with or without a threshold.
+# with a threshold; the sixth trees whose sums are on a grid, or that are boosted and listed, a threshold perhaps.
 TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT, THRESHOLD_FORMAT, GRID_FORMAT = 1, 2, 3, 4, 5, 6
 FILE_FORMAT = GRID_FORMAT  # the newest that can be read
 FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
@@ -203,7 +203,7 @@ def _wrapped(metadata: Mapping[str, Any]) -> dict[str, type]:
     if metadata["format"] < THRESHOLD_FORMAT:
         return {}
     has_threshold = metadata["format"] == THRESHOLD_FORMAT or "threshold" in metadata
-    grid: dict[str, type] = {"grid": int} if metadata["format"] == GRID_FORMAT else {}
+    grid: dict[str, type] = {"grid": int} if metadata["format"] == GRID_FORMAT and "grid" in metadata else {}
     return {"form": int, **grid, **({"threshold": dict} if has_threshold else {})}
 
 
@@ -319,11 +319,14 @@ def form_of(metadata: Mapping[str, Any]) -> int:
     return form
 
 
-def wrapped(metadata: Mapping[str, Any], threshold: Threshold | None, grid: int | None = None) -> dict[str, Any]:
-    """Metadata that state a threshold and a grid, if there are any."""
-    if threshold is None and grid is None:
+def wrapped(
+    metadata: Mapping[str, Any], threshold: Threshold | None, grid: int | None = None, *, is_new: bool = False
+) -> dict[str, Any]:
+    """Metadata that state a threshold and a grid, if any; ``is_new``: with what readers of format 5 do not know."""
+    if threshold is None and grid is None and not is_new:
         return dict(metadata)
-    found = {**metadata, "form": metadata["format"], "format": THRESHOLD_FORMAT if grid is None else GRID_FORMAT}
+    is_sixth = is_new or grid is not None
+    found = {**metadata, "form": metadata["format"], "format": GRID_FORMAT if is_sixth else THRESHOLD_FORMAT}
     if threshold is not None:
         found["threshold"] = threshold_to_json(threshold)
     if grid is not None:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -65,7 +67,8 @@ class ModelData:
         From which share on one of two classes is predicted; None: the class with the larger share.
     grid : int or None
         What the trees of a mean, a vote or a sum say is rounded to multiples of ``2**grid`` before it is added, so that
-        sums are exact in any order (``aggregation.grid_of``); None: it is added as it is.
+        sums are exact in any order (``aggregation.grid_of``); None: it is added as it is. Not so where rows are divided
+        over branches: what they get are averages.
     """
 
     task: Literal["classification", "regression"]
@@ -143,32 +146,56 @@ def sizes_of(model: ModelData) -> Sizes:
     return model.trees.sizes(len(model.schema))
 
 
+# Grid steps to a typical sum: 2**-32 of it. Where the largest sum is 2**21 times a typical one, there is no grid.
+_MOST_APART = 2.0**21
+
+
 def with_grid(model: AnyModel) -> AnyModel:
     """The same model, whose sums over trees are exact in any order: what trees say is rounded to a grid.
 
-    A single tree and medians stay as they are, and so do numbers whose sum is beyond float64.
+    A single tree and medians stay as they are, and so do numbers whose sum is beyond float64, or so much larger than
+    typical ones that the grid of the largest would be coarse for these: an outlier, outputs of unlike scales.
     """
     how, n_trees = model.aggregation, len(model.trees)
     if how.is_single or how.sorts:
         return model
     if how.votes or (model.task == "classification" and not how.has_scores):
-        bound = float(how.weights_of(n_trees).sum())  # shares and votes are at most 1
+        bound = typical = float(how.weights_of(n_trees).sum())  # shares and votes are at most 1
     else:
-        base = (0.0,) if model.boosting is None else model.boosting.base
-        with np.errstate(over="ignore"):
-            by_score = largest_by_tree(model.trees).reshape(-1, len(base)).sum(axis=0)
-            bound = float((by_score + np.abs(base)).max())
-    return replace(model, grid=grid_of(bound))
+        bound, typical = sums_of_sizes(model)
+    return replace(model, grid=grid_of(bound) if bound <= _MOST_APART * typical else None)
 
 
-def largest_by_tree(trees: Trees) -> np.ndarray:
-    """float64[n_trees]: the largest number that a leaf says, without its sign."""
+def sums_of_sizes(model: ModelData) -> tuple[float, float]:
+    """No sum of what trees say is larger than the first number; of typical leaves none is larger than the second.
+
+    Of several outputs or scores the largest, and the smallest that is not 0. A typical leaf is the middle one of a tree
+    by size, among those that say more than 0.
+    """
+    base = np.zeros(1) if model.boosting is None else np.abs(np.array(model.boosting.base))
+    largest, typical = np.zeros((2, len(model.trees), 1 if model.boosting is not None else model.n_outputs))
+    for at, said in enumerate(_said_by_trees(model.trees)):
+        sizes = np.sort(np.abs(said), axis=0)
+        largest[at] = sizes[-1]
+        n_zeros = (sizes == 0).sum(axis=0)
+        middle = np.minimum((n_zeros + len(sizes)) // 2, len(sizes) - 1)
+        typical[at] = np.take_along_axis(sizes, middle[None], axis=0)[0]
     with np.errstate(over="ignore"):
-        if not isinstance(trees, PackedTrees):
-            return np.array([np.abs(tree.value[tree.is_leaf]).max() for tree in trees])
-        is_leaf, of_rows = trees.is_leaf, np.abs(trees.leaf_value).max(axis=1)
-        said = np.where(is_leaf, of_rows[child_of(trees.records) * is_leaf], 0.0)
-        return np.asarray(np.maximum.reduceat(said, trees.roots[:-1]))
+        if model.boosting is not None:
+            bounds, usual = (each.reshape(-1, len(base)).sum(axis=0) + base for each in (largest, typical))
+        else:
+            bounds, usual = largest.sum(axis=0), typical.sum(axis=0)
+    return float(bounds.max()), float(min(usual[usual > 0], default=0.0))
+
+
+def _said_by_trees(trees: Trees) -> Iterator[np.ndarray]:
+    """What the leaves of each tree say: float[n_leaves, k]."""
+    if not isinstance(trees, PackedTrees):
+        yield from (tree.value[tree.is_leaf] for tree in trees)
+        return
+    is_leaf, rows = trees.is_leaf, child_of(trees.records)
+    for begin, end in pairwise(trees.roots.tolist()):
+        yield trees.leaf_value[rows[begin:end][is_leaf[begin:end]]]
 
 
 def labels_of(classes: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:

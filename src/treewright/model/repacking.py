@@ -7,17 +7,42 @@ stays listed then, for its columns are those of the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treewright.data.bins import MAX_BINS, Bins
 from treewright.data.schema import Schema
+from treewright.exceptions import InputFileError, ModelFileError
+from treewright.model.check import ISOLATION_FOREST, check_model
+from treewright.model.data import ModelData
 from treewright.model.trees import BoostedTrees, ListedTrees
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.packed import PackedTrees
+from treewright.tree.packed import COUNT_CRITERIA, MEAN_CRITERIA, PackedTrees
 from treewright.tree.packing import pack_many
+
+
+def kept_trees(
+    trees: Sequence[Tree], schema: Schema, n_classes: tuple[int, ...], combine: str, missing: str,
+    facts: Mapping[str, Any],
+) -> PackedTrees | ListedTrees:  # fmt: skip
+    """Trees in the form that a model keeps: packed where sums of many can be, else one by one."""
+    is_boosted, criterion = combine == "sum", facts.get("criterion")
+    is_forest = combine == "mean" and missing == "direction" and facts.get("algorithm") != ISOLATION_FOREST
+    found = None
+    if (is_boosted or is_forest) and criterion in (COUNT_CRITERIA if n_classes else MEAN_CRITERIA):
+        found = packed_of(trees, schema, str(criterion), n_classes)
+    return found or (BoostedTrees(trees) if is_boosted else ListedTrees(trees))
+
+
+def checked(model: ModelData) -> ModelData:
+    """The same model, refused where it breaks an invariant."""
+    try:
+        check_model(model)
+    except ModelFileError as error:
+        raise InputFileError(f"the trees cannot be a model: {error}") from error
+    return model
 
 
 class Repacked(NamedTuple):

@@ -306,7 +306,7 @@ def single_tree(model: AnyModel, i: int) -> AnyModel:
         named after.
     """
     alone: dict[str, Any] = {"trees": (model.trees[i],), "combine": "single", "leaf_targets": None}
-    alone |= {"tree_weights": None, "threshold": None}
+    alone |= {"tree_weights": None, "threshold": None, "grid": None}
     if model.boosting is not None:
         name = score_names(model)[i % model.boosting.n_scores]
         alone |= {"boosting": None, "task": "regression", "classes": (), "n_outputs": 1}

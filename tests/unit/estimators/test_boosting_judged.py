@@ -165,7 +165,8 @@ def test_a_score_of_ones_own_gets_what_predictions_are():
     true, shares = seen[-1]
 
     assert true.tolist() == TWO[TAIL].tolist()
-    assert shares.tobytes() == np.ascontiguousarray(boosted.predict_proba(X[TAIL])[:, 1]).tobytes()
+    # While trees grow there is no grid yet: the last bits may differ.
+    np.testing.assert_allclose(shares, boosted.predict_proba(X[TAIL])[:, 1], rtol=1e-12)
     assert boosted.history_["validation"][-1] == -roc_auc_score(TWO[TAIL], shares)
     assert boosted.plot_history().axes[0].get_ylabel() == "score"
 

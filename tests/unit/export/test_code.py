@@ -337,11 +337,12 @@ def test_what_is_no_number_is_no_missing_cell_in_javascript(tmp_path):
     model_of("tree").export(tmp_path / "m.mjs")
     (tmp_path / "run.mjs").write_text(
         'import { encode } from "./m.mjs";\n'
-        'for (const b of ["2.5", 2.5, null, NaN, "", "x", new Date(0)]) {\n'
-        "  try { console.log(encode({ b })[1]); } catch (error) { console.log(error.message.slice(0, 9)); }\n}\n"
+        'for (const b of [2.5, true, null, NaN, "2.5", "", "x", new Date(0)]) {\n'
+        '  try { console.log(encode({ a: 1, b, town: "Lima", rank: "low" })[1]); }\n'
+        "  catch (error) { console.log(error.message.slice(0, 9)); }\n}\n"
     )
     done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.split("\n")[:-1] == ["2.5", "2.5", "NaN", "NaN", *["column b:"] * 3]
+    assert done.stdout.split("\n")[:-1] == ["2.5", "1", "NaN", "NaN", *["column b:"] * 4]
 
 
 def test_what_the_model_refuses_is_refused(tmp_path):

@@ -89,7 +89,7 @@ def test_shares_of_a_leaf_add_up_to_one_exactly():
 def test_a_grid_that_cannot_be_is_refused():
     forest, tree = MODELS["forest of classes"]().model_, tw.DecisionTreeClassifier().fit(X, CLASS).model_
     assert tree.grid is None
-    for wrong in (replace(tree, grid=-40), replace(forest, grid=5000), replace(forest, grid=True)):
+    for wrong in (*(replace(forest, grid=grid) for grid in (5000, True, -10, -2000)), replace(tree, grid=-40)):
         with pytest.raises(ModelFileError, match="grid is"):
             check_model(wrong)
 
@@ -114,3 +114,18 @@ def test_numbers_on_their_grid_add_up_exactly(numbers):
 
 def test_numbers_beyond_the_grid_stay_as_they_are():
     assert on_grid(np.array([1e300, -1e300, 0.3]), -1000).tolist() == [1e300, -1e300, 0.3]
+
+
+@pytest.mark.parametrize("large", [1.0, 1e3, 1e9, 1e17])
+@pytest.mark.parametrize("kind", ["forest", "bag", "boosting", "outputs"])
+def test_ordinary_answers_stay_what_they_are_beside_an_outlier_and_other_outputs(kind, large):
+    y = NUMBER + 10
+    y = np.column_stack([y, y * large]) if kind == "outputs" else np.concatenate([[large * 10], y[1:]])
+    est = {
+        "bag": tw.BaggingRegressor(tw.DecisionTreeRegressor(), n_estimators=9, random_state=0),
+        "boosting": tw.GradientBoostingRegressor(30, random_state=0),
+    }.get(kind, tw.RandomForestRegressor(50, random_state=0))
+    model = est.fit(X, y).model_
+    said, without = (each.numbers_of(X) for each in (model, replace(model, grid=None)))
+    np.testing.assert_allclose(said[:, 0], without[:, 0], rtol=2.0**-32)
+    assert (model.grid is None) == (large > 1e6 and kind != "boosting") or kind == "boosting"

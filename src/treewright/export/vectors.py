@@ -26,7 +26,7 @@ from treewright.predict.walks import answers_of_tree
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
 
 FORMAT, VERSION = "treewright-vectors", 2
-_MOST_CUTS, _MOST_CELLS = 64, 2_000_000  # of a column, evenly spread; of all rows, about
+_MOST_CUTS, _MOST_CELLS = 64, 500_000  # of a column, evenly spread; of all rows, about
 _MOST_LEVELS = 200
 _MOST_TESTS, _MOST_ANSWERS, _MOST_REPEATS = 1_000, 12, 4  # of all trees, evenly spread; of one test
 _DRAWN = 300
@@ -59,12 +59,13 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     """
     program = program_of(model, EXTRAS)
     pools = [np.array(_pool(program, at)) for at in range(program.n_given)]
-    n_edges = sum(map(len, pools))
+    # Of a wide table edges of several columns share a row.
+    n_edges = min(sum(map(len, pools)), max(*map(len, pools), 1, _MOST_CELLS // program.n_given))
     rng, rows = np.random.default_rng(0), np.empty((n_edges + _DRAWN, program.n_given))
     begin = 0
     for at, pool in enumerate(pools):
         rows[:, at] = rng.choice(pool, len(rows))
-        rows[begin : begin + len(pool), at] = pool
+        rows[(begin + np.arange(len(pool))) % n_edges, at] = pool
         begin += len(pool)
     rows = np.vstack([rows, *_rows_at_tests(program, rows, rng)])
     matrix = _as_trees_take_them(program, rows)
@@ -229,10 +230,8 @@ def _pool(program: Program, at: int) -> list[float]:
             cuts.append(tables.cuts[begin : begin + int(tables.n_branches[node]) - 1])
         finite = np.unique(np.concatenate(cuts))
         finite = finite[np.isfinite(finite)]
-        # Of a wide table fewer: each is a row of all columns.
-        most = min(_MOST_CUTS, max(1, _MOST_CELLS // (3 * program.n_given**2)))
-        if len(finite) > most:
-            finite = finite[np.linspace(0, len(finite) - 1, most).round().astype(np.int64)]
+        if len(finite) > _MOST_CUTS:
+            finite = finite[np.linspace(0, len(finite) - 1, _MOST_CUTS).round().astype(np.int64)]
         beside = [cell for cut in finite.tolist() for cell in _beside(cut)]
         pool = [*beside, math.inf, -math.inf, -0.0, 1e308, -1e308]
     else:

@@ -66,8 +66,8 @@ def repacked(
     Parameters
     ----------
     most_parts : int >= 1
-        A column of more cuts than bins tell apart becomes several, each with the next cuts; at most so many for each
-        column of the table, on average.
+        1: of all columns, as a model holds trees. Else, for prediction alone, of those that are asked: a column of more
+        cuts than bins tell apart becomes several, each with the next cuts; at most so many for each, on average.
 
     Returns
     -------
@@ -82,17 +82,31 @@ def repacked(
     if not np.isin(kind, (LEAF, THRESHOLD, SUBSET)).all() or n_branches.max() > 2 or n_samples.min() < 1:
         return None
     is_cut = kind == THRESHOLD
-    cuts = [np.unique(threshold[is_cut & (feature == at) & np.isfinite(threshold)]) for at in range(len(schema))]
     # Minus infinity is a cut like others; plus infinity asks whether there is a value.
     if (threshold[is_cut] == -np.inf).any():
         return None
-    p, nominal = len(schema), np.array([column.kind == "nominal" for column in schema.columns], bool)
-    n_levels = np.array([len(column.levels) for column in schema.columns])
+    p, whole = len(schema), most_parts == 1
+    kept = np.arange(p) if whole else np.unique(feature[kind != LEAF])
+    if not len(kept):
+        return None
+    columns = [schema.columns[at] for at in kept.tolist()]
+    nominal, n_levels = (
+        np.array([column.kind == "nominal" for column in columns]),
+        np.array([len(c.levels) for c in columns]),
+    )
+    place_of = np.full(p, 0, np.int64)  # of a column among those that are kept
+    place_of[kept] = np.arange(len(kept))
+    # The nodes with cuts by column, so that each column looks at its own only.
+    cut_nodes = np.flatnonzero(is_cut)
+    cut_nodes = cut_nodes[np.argsort(place_of[feature[cut_nodes]], kind="stable")]
+    ends = np.searchsorted(place_of[feature[cut_nodes]], np.arange(len(kept)), "right")
+    nodes_of = np.split(cut_nodes, ends[:-1])
+    cuts = [np.unique(threshold[own][np.isfinite(threshold[own])]) for own in nodes_of]
     # A column of k cuts has k + 1 bins.
     n_parts = np.maximum(-(-np.array([len(own) for own in cuts]) // (MAX_BINS - 1)), 1)
-    if (n_levels[nominal] >= MAX_BINS).any() or n_parts.sum() > most_parts * p:
+    if (n_levels[nominal] >= MAX_BINS).any() or n_parts.sum() > most_parts * len(kept):
         return None
-    sources = np.repeat(np.arange(p), n_parts)
+    sources = np.repeat(np.arange(len(kept)), n_parts)
     first_part = np.cumsum(n_parts) - n_parts
     parts = [own[begin : begin + MAX_BINS - 1] for own in cuts for begin in range(0, max(len(own), 1), MAX_BINS - 1)]
     nothing, nominal_parts = np.empty(0), nominal[sources]
@@ -114,19 +128,19 @@ def repacked(
     roots = np.concatenate([[0], np.cumsum(sizes)])
     offsets = np.repeat(roots[:-1], sizes)
     first_child = np.concatenate([tree.first_child for tree in trees]).astype(np.int64)
-    cut, column = np.zeros(len(kind), np.int64), first_part[np.maximum(feature, 0)]
-    for at in range(p):
-        here = is_cut & (feature == at)
+    cut, column = np.zeros(len(kind), np.int64), first_part[place_of[np.maximum(feature, 0)]]
+    for at, here in enumerate(nodes_of):
         place = np.searchsorted(cuts[at], threshold[here])
         # Infinity stands behind the last cut: it is the last bin of the last part.
         part = np.minimum(place // (MAX_BINS - 1), n_parts[at] - 1)
         column[here] += part
         cut[here] = place - part * (MAX_BINS - 1)
-    sets, set_of = _sets_of(trees, kind, n_levels)
+    sets, set_of = _sets_of(trees, kind, schema)
     leaf = first_child < 0
-    listed = BoostedTrees(trees) if criterion == "gradient" else ListedTrees(trees)
-    importances = np.zeros((len(trees), len(sources)))
-    importances[:, first_part] = listed.importances_by_tree(p)
+    if whole:
+        importances = (BoostedTrees if criterion == "gradient" else ListedTrees)(trees).importances_by_tree(p)
+    else:
+        importances = np.zeros((len(trees), len(sources)))
     impurity = np.concatenate([tree.impurity for tree in trees])
     packed = pack_many(
         bins,
@@ -146,17 +160,17 @@ def repacked(
         leaf_samples=n_samples,
         importances=importances,
     )
-    return Repacked(packed, sources)
+    return Repacked(packed, kept[sources])
 
 
-def _sets_of(trees: Sequence[Tree], kind: np.ndarray, n_levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sets_of(trees: Sequence[Tree], kind: np.ndarray, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
     """Sets of levels as sets of bins, uint64[k, 4], and int64[n_nodes] whose they are (-1 without)."""
     is_set = kind == SUBSET
     sets = np.zeros((int(is_set.sum()), 4), np.uint64)
     row = 0
     for tree in trees:
         for node in np.flatnonzero(tree.kind == SUBSET).tolist():
-            words = int(n_levels[tree.feature[node]]) // 64 + 1
+            words = len(schema.columns[tree.feature[node]].levels) // 64 + 1
             begin = int(tree.level_set[node])
             sets[row, :words] = tree.levels_left[begin : begin + words]
             row += 1

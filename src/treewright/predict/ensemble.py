@@ -25,7 +25,7 @@ from treewright.tree.packed import PackedTrees
 _MEDIAN_CELLS = 1 << 22  # predictions that are put in order at a time
 _REPEATED_CELLS = 1 << 23  # of columns that stand several times, at a time
 _FEW_ROWS = 64  # up to here listed trees are walked: 16 us a row, by bins 60
-_MOST_PARTS = 4  # bins of more columns take longer to make than the walk of listed trees
+_MOST_PARTS = 4  # of each column that is asked: bins of more take longer to make than the walk of listed trees
 
 _contents: WeakKeyDictionary[ModelData, tuple[np.ndarray, ...]] = WeakKeyDictionary()
 _bins: WeakKeyDictionary[ModelData, Repacked | None] = WeakKeyDictionary()

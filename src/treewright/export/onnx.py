@@ -25,9 +25,9 @@ import numpy as np
 from treewright.data.derived import LEVELS, LINEAR, ROWS, by_source
 from treewright.data.schema import Column, unlike
 from treewright.exceptions import MissingLibraryError, ParameterError, TooLargeError
-from treewright.export.program import Program
+from treewright.export.program import Program, branches_of_codes, stand_ins_of
 from treewright.export.structure import json_level
-from treewright.predict.branches import Branches
+from treewright.model.aggregation import LARGEST_EXPONENT
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET
 from treewright.version import __version__
 
@@ -40,7 +40,6 @@ _MOST_BYTES = 2**31 - 1  # of a file of protocol buffers
 # onnxruntime 1.32 reads a tree by recursion, some 750 bytes of the stack for each test; Windows gives 1 MB.
 _MOST_DEPTH = 1_000
 _WORK = {"plus": "Add", "minus": "Sub", "times": "Mul", "over": "Div"}
-_LARGEST_EXPONENT = 700.0  # as ``model.aggregation`` has it
 
 
 def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -> bytes:
@@ -344,25 +343,15 @@ class _Ways:
     missing: int
 
 
-def _ways_of(tables: Branches, columns: Sequence[Column], node: int) -> _Ways:
+def _ways_of(program: Program, node: int) -> _Ways:
     """The ways of a test of a program."""
+    tables = program.tables
     feature, kind, begin = int(tables.feature[node]), tables.kind[node], int(tables.level_set[node])
     missing, n = int(tables.missing_branch[node]), int(tables.n_branches[node])
-    if kind == SUBSET:
-        return _Ways(
-            feature, None, (1 - _bits(tables.words, begin, len(columns[feature].levels) + 1)).tolist(), missing
-        )
-    if kind == MULTIWAY:
-        entries = tables.level_branch[begin : begin + len(columns[feature].levels) + 1]
-        return _Ways(feature, None, np.where(entries < 0, ~entries, entries).tolist(), missing)
+    if kind in {SUBSET, MULTIWAY}:
+        return _Ways(feature, None, branches_of_codes(program, node), missing)
     cuts = tables.cuts[begin : begin + n - 1].tolist() if kind == INTERVALS else [float(tables.threshold[node])]
     return _Ways(feature, cuts, range(len(cuts) + 1), missing)
-
-
-def _bits(words: np.ndarray, begin: int, n: int) -> np.ndarray:
-    """The first bits of words, int64[n]."""
-    held = np.ascontiguousarray(words[begin : begin + (n + 63) // 64]).astype("<u8").view(np.uint8)
-    return np.unpackbits(held, bitorder="little")[:n].astype(np.int64)
 
 
 def _runs(exits: Sequence[int]) -> tuple[list[float], list[int]]:
@@ -461,7 +450,7 @@ def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: i
             way_of[node] = trees.leaf(int(tree_of[node]) % n_targets, float(numbers[node]))
             continue
         first, n = int(tables.first_child[node]), int(tables.n_branches[node])
-        ways = _ways_of(tables, program.columns, node)
+        ways = _ways_of(program, node)
         if begins[node + 1] > begins[node]:
             _stand_in(stand_ins, n_stand_ins, [placed(replace(ways, missing=_NEXT)),
                       *map(placed, _surrogates_of(program, node))], ways.missing)  # fmt: skip
@@ -491,15 +480,9 @@ def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: i
 
 def _surrogates_of(program: Program, node: int) -> Iterator[_Ways]:
     """The ways of a node's surrogates, best first."""
-    held = program.surrogates
-    for at in range(held.begins[node], held.begins[node + 1]):
-        feature, begin, flipped = int(held.feature[at]), int(held.level_set[at]), int(held.flipped[at])
-        if begin < 0:
-            yield _Ways(feature, [float(held.threshold[at])], [flipped, 1 - flipped], _NEXT)
-        else:
-            n = len(program.columns[feature].levels) + 1
-            answers = (1 - _bits(program.tables.words, begin, n)) ^ flipped
-            yield _Ways(feature, None, np.where(_bits(held.seen, begin, n) > 0, answers, _NEXT).tolist(), _NEXT)
+    for column, cut, branches in stand_ins_of(program, node):
+        exits = [_NEXT if branch is None else branch for branch in branches]
+        yield _Ways(column, None if cut is None else [cut], exits, _NEXT)
 
 
 def _stand_in(trees: _Trees, target: int, chain: list[_Ways], missing: int) -> None:
@@ -606,7 +589,7 @@ def values_of(graph: Graph, sums: str, link: str, n_classes: Sequence[int], n_su
         if n == 1:
             found.append(graph.add("Cast", [graph.add("Equal", [own, own])], to=_DOUBLE))
         elif n == 2:
-            both = graph.add("Min", [graph.add("Mul", [own, np.array([1.0, -1.0])]), np.array(_LARGEST_EXPONENT)])
+            both = graph.add("Min", [graph.add("Mul", [own, np.array([1.0, -1.0])]), np.array(LARGEST_EXPONENT)])
             both = graph.add("Add", [graph.add("Exp", [both]), np.array(1.0)])
             found.append(graph.add("Div", [np.array(1.0), both]))
         else:

@@ -25,15 +25,15 @@ from xml.sax.saxutils import escape, quoteattr
 from treewright.data.derived import LEVELS, LINEAR, ROWS, by_source
 from treewright.data.schema import unlike
 from treewright.exceptions import ParameterError
-from treewright.export.program import Program
+from treewright.export.program import Program, branches_of_codes, stand_ins_of
 from treewright.export.structure import json_level
-from treewright.tree.arrays import INTERVALS, SUBSET, THRESHOLD
+from treewright.model.aggregation import LARGEST_EXPONENT
+from treewright.tree.arrays import INTERVALS, THRESHOLD
 from treewright.version import __version__
 
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TYPES = {bool: "boolean", int: "integer", float: "double"}
 _SIGNS = {"plus": "+", "minus": "-", "times": "*"}
-_LARGEST_EXPONENT = 700.0  # of shares, as ``model.aggregation`` has it
 _LARGEST = 1.7976931348623157e308
 _TRUE = "<True/>"
 
@@ -423,7 +423,7 @@ def _scores(
         tables = [_element("RegressionTable", predictor[called], intercept="0")]
     elif len(names.labels) < 3:
         # Softmax beside 0: "logit" takes the first share as 1 minus the other, which has no digits near 0.
-        low, high = _constant(-_LARGEST_EXPONENT), _constant(_LARGEST_EXPONENT)
+        low, high = _constant(-LARGEST_EXPONENT), _constant(LARGEST_EXPONENT)
         local = [_made_field(called, "double", _apply("min", _apply("max", _ref(sums[0]), low), high))]
         inner: list[list[str]] = [[], [predictor[called]]]
         tables = [
@@ -477,8 +477,8 @@ def _tree(program: Program, names: _Names, at: int) -> _Step:
         others = [branch for branch in reversed(range(int(tables.n_branches[node]))) if branch != last]
         todo += [(first + branch, _predicate(program, names, node, branch)) for branch in others]
         asked[names.asked[tables.feature[node]]] = None
-        for each in _surrogates(program, node):
-            asked[names.asked[program.surrogates.feature[each]]] = None
+        for stand_in in stand_ins_of(program, node):
+            asked[names.asked[stand_in.column]] = None
     asks = list(asked) or names.first
     return _Step("TreeModel", asks, "\n".join(lines), is_classes=bool(program.n_classes) and not program.is_boosted)
 
@@ -509,33 +509,24 @@ def _parts(shares: list[float]) -> list[float]:
     return parts if is_exact else shares
 
 
-def _surrogates(program: Program, node: int) -> range:
-    begins = program.surrogates.begins
-    return range(int(begins[node]), int(begins[node + 1])) if len(program.surrogates.feature) else range(0)
-
-
 def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
     """Whether a row takes a branch that is not that of missing cells."""
-    surrogates, tables = program.surrogates, program.tables
+    tables = program.tables
     asks_presence = tables.kind[node] == THRESHOLD and tables.threshold[node] == math.inf
     otherwise = _simple(names.asked[tables.feature[node]], "isMissing") if asks_presence else None
     # What sends it there, and when the next test is asked, unless that is where this one is unknown.
     tests: list[tuple[str, str | None]] = [(_goes(program, names, node, branch), otherwise)]
-    for each in _surrogates(program, node):
-        at, begin = int(surrogates.feature[each]), int(surrogates.level_set[each])
-        is_left, name = (branch ^ int(surrogates.flipped[each])) == 0, names.asked[at]
-        if branch > 1:
-            continue  # a surrogate answers 0 or 1
-        if begin < 0:
-            cut = float(surrogates.threshold[each])
+    for at, cut, branches in stand_ins_of(program, node) if branch < 2 else ():  # a surrogate answers 0 or 1
+        name = names.asked[at]
+        if cut is not None:
             otherwise = _simple(name, "isMissing") if cut == math.inf else None
-            tests.append((_compared(program, names, at, cut, is_left=is_left), otherwise))
+            tests.append((_compared(program, names, at, cut, is_left=branches[0] == branch), otherwise))
             continue
-        codes = range(_n_codes(program, at))
-        seen = [code for code in codes if _has(surrogates.seen, begin, code)]
-        goes = _among(name, [code for code in seen if _has(tables.words, begin, code) == is_left])
+        answers = branches[: _n_codes(program, at)]
+        seen = [code for code, answer in enumerate(answers) if answer is not None]
+        goes = _among(name, [code for code, answer in enumerate(answers) if answer == branch])
         unanswered = _any(_simple(name, "isMissing"), _among(name, seen, "isNotIn"))
-        tests.append((goes, None if len(seen) == len(codes) else unanswered))
+        tests.append((goes, None if len(seen) == len(answers) else unanswered))
     asked = [tests[-1][0]]
     for goes, otherwise in reversed(tests[:-1]):
         if otherwise is None:
@@ -559,17 +550,10 @@ def _goes(program: Program, names: _Names, node: int, branch: int) -> str:
         sides = [_compared(program, names, at, cut, is_left=False) for cut in cuts[max(branch - 1, 0) : branch]]
         sides += [_compared(program, names, at, cut, is_left=True) for cut in cuts[branch : branch + 1]]
         return _compound("and", *sides)
-    codes = range(_n_codes(program, at))
-    if kind == SUBSET:
-        left = [code for code in codes if _has(tables.words, begin, code)]
-        return _among(name, left, "isNotIn" if branch else "isIn") if branch < 2 else "<False/>"
-    entries = tables.level_branch[begin : begin + len(codes)].tolist()
-    return _among(name, [code for code, entry in enumerate(entries) if branch in {entry, ~entry}])
-
-
-def _has(words: object, begin: int, code: int) -> bool:
-    """The bit of a code."""
-    return bool(int(words[begin + (code >> 6)]) >> (code & 63) & 1)  # type: ignore[index]
+    codes = [
+        code for code, way in enumerate(branches_of_codes(program, node)[: _n_codes(program, at)]) if way == branch
+    ]
+    return _among(name, codes) if codes else "<False/>"
 
 
 def _simple(name: str, operator: str, value: str | None = None) -> str:

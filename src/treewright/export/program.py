@@ -13,8 +13,9 @@ does another one there is no program for it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from treewright.model.isolation import average_path_length
 from treewright.predict.branches import Branches, Surrogates, joined
 from treewright.predict.ensemble import boosted_parts
 from treewright.predict.fractional import portions_of
+from treewright.tree.arrays import SUBSET
 
 EXTRAS = {
     "divides": "missing='fractional' divides a row with missing cells over branches",
@@ -206,3 +208,46 @@ def _refuse(model: ModelData, says: Collection[str]) -> None:
             raise ParameterError(
                 f"column {column.name!r} is a part of dates, which export does not make: fit on numbers made of them"
             )
+
+
+class StandIn(NamedTuple):
+    """A surrogate of a node: its column, and the branch of values up to a cut and above, or of each code.
+
+    Without a cut ``branches`` are of levels, that of an unknown one last; None where the surrogate does not answer.
+    """
+
+    column: int
+    cut: float | None
+    branches: list[int | None]
+
+
+def branches_of_codes(program: Program, node: int) -> list[int]:
+    """Of a test of levels: the branch of each code, that of an unknown level last."""
+    tables = program.tables
+    begin, count = int(tables.level_set[node]), len(program.columns[int(tables.feature[node])].levels) + 1
+    if tables.kind[node] == SUBSET:
+        return [1 - bit for bit in _bits(tables.words, begin, count)]
+    entries = tables.level_branch[begin : begin + count]
+    return np.where(entries < 0, ~entries, entries).tolist()
+
+
+def stand_ins_of(program: Program, node: int) -> Iterator[StandIn]:
+    """The surrogates of a node, best first."""
+    held = program.surrogates
+    if not len(held.feature):
+        return
+    for at in range(int(held.begins[node]), int(held.begins[node + 1])):
+        column, begin, flipped = int(held.feature[at]), int(held.level_set[at]), int(held.flipped[at])
+        if begin < 0:
+            yield StandIn(column, float(held.threshold[at]), [flipped, 1 - flipped])
+        else:
+            count = len(program.columns[column].levels) + 1
+            seen, left = _bits(held.seen, begin, count), _bits(program.tables.words, begin, count)
+            answers = [(1 - bit) ^ flipped if is_seen else None for is_seen, bit in zip(seen, left, strict=True)]
+            yield StandIn(column, None, answers)
+
+
+def _bits(words: np.ndarray, begin: int, count: int) -> list[int]:
+    """The first bits of a set of codes."""
+    held = np.ascontiguousarray(words[begin : begin + (count + 63) // 64]).astype("<u8").view(np.uint8)
+    return np.unpackbits(held, bitorder="little")[:count].astype(np.int64).tolist()

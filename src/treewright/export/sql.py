@@ -30,7 +30,8 @@ from treewright.data.derived import LEVELS, LINEAR, ROWS, by_source
 from treewright.exceptions import ParameterError
 from treewright.export.code import IDENTIFIER
 from treewright.export.databases import Database, identifier
-from treewright.export.program import Program
+from treewright.export.program import Program, branches_of_codes, stand_ins_of
+from treewright.model.aggregation import LARGEST_EXPONENT
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
 from treewright.version import __version__
 
@@ -301,39 +302,6 @@ def _said(program: Program, tree: int, node: int) -> np.ndarray:
     return weighed
 
 
-def _codes(program: Program, node: int) -> list[int]:
-    """Of a test of levels: the branch of each code, that of an unknown level last."""
-    tables = program.tables
-    count, begin = len(program.columns[int(tables.feature[node])].levels) + 1, int(tables.level_set[node])
-    if tables.kind[node] == SUBSET:
-        return [1 - bit for bit in _bits(tables.words, begin, count)]
-    found = tables.level_branch[begin : begin + count]
-    return np.where(found < 0, ~found, found).tolist()
-
-
-def _bits(words: np.ndarray, begin: int, count: int) -> list[int]:
-    """The first bits of a set."""
-    return [(int(words[begin + (code >> 6)]) >> (code & 63)) & 1 for code in range(count)]
-
-
-def _surrogates(program: Program, node: int) -> Iterator[tuple[int, float, list[int | None]]]:
-    """The tests that stand in at a node: column, cut, and of levels the branch of each code that has one.
-
-    Of a cut the two branches stand in place of those of codes.
-    """
-    own = program.surrogates
-    if not len(own.feature):
-        return
-    for at in range(int(own.begins[node]), int(own.begins[node + 1])):
-        feature, begin, flipped = int(own.feature[at]), int(own.level_set[at]), int(own.flipped[at])
-        if begin < 0:
-            yield feature, float(own.threshold[at]), [flipped, 1 - flipped]
-            continue
-        count = len(program.columns[feature].levels) + 1
-        seen, left = _bits(own.seen, begin, count), _bits(program.tables.words, begin, count)
-        yield feature, math.nan, [(1 - bit) ^ flipped if held else None for held, bit in zip(seen, left, strict=True)]
-
-
 def _conditions(program: Program, node: int, database: Database) -> list[tuple[str, int]]:
     """When a row takes which branch; a missing cell fulfils none, and no two hold for a row."""
     tables = program.tables
@@ -341,7 +309,7 @@ def _conditions(program: Program, node: int, database: Database) -> list[tuple[s
     if kind == THRESHOLD:
         return _cut(x, float(tables.threshold[node]), [0, 1], database)
     if kind in {SUBSET, MULTIWAY}:
-        return _of_codes(x, _codes(program, node))
+        return _of_codes(x, branches_of_codes(program, node))
     begin, last = int(tables.level_set[node]), int(tables.n_branches[node]) - 1
     cuts = [database.number(float(cut)) for cut in tables.cuts[begin : begin + last]]
     below = [f"{x} <= {cut}" for cut in cuts]
@@ -377,13 +345,13 @@ def _case(program: Program, tree: int, database: Database, leaf: dict[int, str],
         if first < 0:
             continue
         missing, conditions = int(tables.missing_branch[node]), _conditions(program, node, database)
-        stand_ins = list(_surrogates(program, node))
+        stand_ins = list(stand_ins_of(program, node))
         operand = ""
         if stand_ins:
             # The branch first, so that every child is written once.
             for feature, cut, branches in stand_ins:
                 x = f"x{feature}"
-                conditions += _of_codes(x, branches) if math.isnan(cut) else _cut(x, cut, branches, database)
+                conditions += _of_codes(x, branches) if cut is None else _cut(x, cut, branches, database)
             arms = "".join(f" WHEN {held} THEN {branch}" for held, branch in conditions)
             operand = f" CASE{arms} ELSE {missing} END"
             conditions = [(str(branch), branch) for branch in range(int(tables.n_branches[node]))]
@@ -505,12 +473,12 @@ def _nodes(
                 yield str(node), None, None, None, following, None, None, str(content)
                 continue
             missing = first + int(tables.missing_branch[node])
-            stand_ins = list(_surrogates(program, node))
+            stand_ins = list(stand_ins_of(program, node))
             begin = free
             free += len(stand_ins)
             for at, (own, cut, branches) in enumerate(stand_ins):
                 then = begin + at + 1 if at + 1 < len(stand_ins) else missing
-                yield test(begin + at, own, cut, branches, first, then)
+                yield test(begin + at, own, math.nan if cut is None else cut, branches, first, then)
             if stand_ins:
                 missing = begin
             if tables.kind[node] == THRESHOLD:
@@ -525,7 +493,7 @@ def _nodes(
                     yield test(asking, feature, cut, [at, no - first], first, missing)
                     asking, free = no, free + (not is_last)
             else:
-                yield test(node, feature, math.nan, _codes(program, node), first, missing)
+                yield test(node, feature, math.nan, branches_of_codes(program, node), first, missing)
 
 
 def _walked(program: Program, query: _Query, inputs: list[str], row: list[str], name: str) -> list[str]:
@@ -629,7 +597,7 @@ def _shares(program: Program, query: _Query, sums: list[str], row: list[str]) ->
         elif n == 2:
             for sign in ("", "-"):
                 at = len(parts)
-                risen[f"d{at}"] = f"{database.least}({sign}{own[0]}, {number(700.0)})"
+                risen[f"d{at}"] = f"{database.least}({sign}{own[0]}, {number(LARGEST_EXPONENT)})"
                 powers[f"e{at}"] = database.exp(f"d{at}")
                 parts[f"v{at}"] = f"{number(1.0)} / ({number(1.0)} + e{at})"
         else:

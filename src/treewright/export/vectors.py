@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from treewright.data.derived import ROWS, derived_cells
-from treewright.export.program import EXTRAS, Program, program_of
+from treewright.export.program import EXTRAS, Program, branches_of_codes, program_of
 from treewright.export.structure import json_label, json_level
 from treewright.model.data import ModelData, sums_of_sizes
 from treewright.model.isolation import scores_of_lengths
@@ -124,15 +124,10 @@ def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator
 def _asked(program: Program, node: int, branch: int) -> tuple[float, float, set[int] | None, bool]:
     """What a value must be to take a branch: above, up to, one of these codes, missing."""
     tables, kind = program.tables, int(program.tables.kind[node])
-    at, begin = int(tables.feature[node]), int(tables.level_set[node])
-    low, high = -math.inf, math.inf
+    begin, low, high = int(tables.level_set[node]), -math.inf, math.inf
     if kind in (SUBSET, MULTIWAY):
-        n_levels = len(program.columns[at].levels)
-        if kind == SUBSET:
-            goes = [0 if int(tables.words[begin + (code >> 6)]) >> (code & 63) & 1 else 1 for code in range(n_levels)]
-        else:
-            goes = [entry if entry >= 0 else ~entry for entry in tables.level_branch[begin : begin + n_levels].tolist()]
-        codes = {code for code, way in enumerate(goes) if way == branch}
+        ways = branches_of_codes(program, node)[:-1]
+        codes = {code for code, way in enumerate(ways) if way == branch}
         return low, high, codes, not codes
     cuts = [float(tables.threshold[node])]
     if kind == INTERVALS:

@@ -120,10 +120,7 @@ def of_object(source: Any) -> ModelData:
         raise ParameterError(f"{name} cannot be read, is it fitted? XGBoost says: {error}") from error
     kind = ("classifier" if hasattr(source, "predict_proba") else "regressor") if is_wrapper else None
     labels = np.asarray(source.classes_) if kind == "classifier" else None
-    try:
-        return _model(_whole_ubjson(data), name, kind, is_best=is_wrapper, labels=labels)
-    except InputFileError as error:
-        raise ParameterError(f"{name}: {error}") from None
+    return _model(_whole_ubjson(data), name, kind, is_best=is_wrapper, labels=labels)
 
 
 def _model(parsed: Any, name: str, kind: str | None, *, is_best: bool, labels: np.ndarray | None = None) -> ModelData:

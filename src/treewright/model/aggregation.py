@@ -38,7 +38,7 @@ Link = Literal["identity", "log", "sorted", "classes"]
 LINKS: tuple[Link, ...] = ("identity", "log", "sorted", "classes")
 LEAST_GRID = -1000  # the steps of a finer one would not be normal numbers
 _EXACT = 2.0**53  # below it float64 holds all whole numbers
-_LARGEST_EXPONENT = 700.0  # exp of it and a bit more is below the end of float64
+LARGEST_EXPONENT = 700.0  # exp of it and a bit more is below the end of float64
 
 
 class Aggregation:
@@ -370,7 +370,7 @@ def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
     shares[:, :1] = scores
     np.negative(scores, out=shares[:, 1:])
     # Each class by itself: 1 minus a share near 1 would have no digits.
-    np.minimum(shares, _LARGEST_EXPONENT, out=shares)
+    np.minimum(shares, LARGEST_EXPONENT, out=shares)
     shares = exp_of(shares)
     shares += 1.0
     return np.divide(1.0, shares, out=shares)

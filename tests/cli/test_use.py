@@ -258,3 +258,12 @@ def test_after_warmup_no_fit_compiles_anything(process, penguins, tmp_path):
     assert [done.returncode for done in (warm, classes, used, numbers)] == [0, 0, 0, 0]
     assert "compiling kernels" not in classes.stderr + used.stderr + numbers.stderr
     assert sorted(cache_directory().iterdir()) == kept
+
+
+def test_truths_in_a_file_are_numbers_where_the_model_takes_numbers(command, tmp_path):
+    treewright.DecisionTreeRegressor().fit({"flag": [1.0, 0.0, 1.0, 0.0]}, [5.0, 2.0, 5.0, 2.0]).save(tmp_path / "m.tw")
+    (tmp_path / "rows.csv").write_text("flag\nTrue\nFALSE\ntrue\n")
+    done = command("predict", tmp_path / "m.tw", tmp_path / "rows.csv")
+    assert done.stdout.split()[1:] == ["5.0", "2.0", "5.0"], done.stderr
+    (tmp_path / "rows.csv").write_text("flag\nTrue\n0.5\n")
+    assert "'True' is not a number" in command("predict", tmp_path / "m.tw", tmp_path / "rows.csv").stderr

@@ -105,8 +105,11 @@ def _sound_numbers(text: TextColumns, names: Sequence[str], tallies: Mapping[str
 
 
 def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | None = None) -> pl.Series:
-    """Numbers of one column; whole numbers (all of them) as Int64, else Float64."""
+    """Numbers of one column; whole numbers (all of them) as Int64, else Float64. Truths are 1 and 0, as in tables."""
     bare = pl.DataFrame({"cells": text.frame[name]}).select(_bare("cells", text.decimal_comma))["cells"]
+    is_truth = bare.str.to_lowercase().is_in(["true", "false"])
+    if bare.null_count() < len(bare) and is_truth.drop_nulls().all():
+        bare = (bare.str.to_lowercase() == "true").cast(pl.Int64).cast(pl.String)
     values = bare.cast(pl.Float64, strict=False)
     wrong = bare.is_not_null() & (
         values.is_null() | values.is_nan() | (values.is_infinite() & ~bare.str.contains(_INFINITE))

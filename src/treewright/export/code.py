@@ -75,8 +75,6 @@ def written(program: Program, language: Language, name: str) -> str:
 def as_script(module: str) -> str:
     """A JavaScript module as a script that defines ``model``, which may stand in a page."""
     body = re.sub(r"^export ", "", module, flags=re.MULTILINE)
-    # Nothing of a text may end the element; between quotes the backslash says nothing.
-    body = body.replace("</", "<\\/").replace("<!--", "<\\!--")
     return f"\nconst model = (() => {{\n{body}\nreturn {{ columns, classes, sums, values, predict }};\n}})();\n"
 
 
@@ -229,7 +227,9 @@ def _js_table(name: str, kind: str, entries: list[str]) -> str:
 
 
 def _js_texts(name: str, lists: list[list[Any]]) -> str:
-    return f"const {name} = {json.dumps(lists, ensure_ascii=True)};"
+    # No text may end the element of a page that the script stands in.
+    texts = json.dumps(lists, ensure_ascii=True).replace("<", "\\u003c")
+    return f"const {name} = {texts};"
 
 
 def _py_table(name: str, kind: str, entries: list[str]) -> str:

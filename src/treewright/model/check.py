@@ -75,7 +75,8 @@ def _coarsest_grid(model: ModelData) -> int:
     if model.aggregation.votes or (model.task == "classification" and model.boosting is None):
         largest = 1.0 if model.tree_weights is None else float(model.tree_weights.max())
     else:
-        largest = max(float(np.abs(value).max(initial=0.0)) for value in model.trees.values)
+        base = () if model.boosting is None else model.boosting.base
+        largest = max(*(float(np.abs(value).max(initial=0.0)) for value in model.trees.values), 0.0, *map(abs, base))
     return math.frexp(largest)[1] - _GRID_DIGITS if largest > 0 else 1023
 
 

@@ -22,8 +22,8 @@ from treewright.tree.packed import PackedTrees
 _LANES = 16
 _FEW_ROWS = 16  # up to here trees, not rows, are walked side by side
 _WIDTH = 256  # trees at a time
-# Of rows. Large trees are fetched anew for each block: 100 trees of 13,000 leaves, 100,000 rows of 20 numbers took .98 s
-# in blocks of 1 << 18, .53 s of 1 << 20, .33 s of 1 << 22, .30 s of 1 << 24; 100 of 60 leaves .13 s in any.
+# Of rows. Large trees are fetched anew for each block: 100 trees of 13,000 leaves, 100,000 rows of 20 numbers took
+# .98 s in blocks of 1 << 18, .53 s of 1 << 20, .33 s of 1 << 22, .30 s of 1 << 24; 100 of 60 leaves .13 s in any.
 _BLOCK_BYTES = 1 << 23
 _LEAST_ROWS, _MOST_ROWS = 512, 65_536
 _INLINE_WALKS = 100_000  # rows times trees; below, a second thread costs more than it saves

@@ -68,7 +68,7 @@ def test_the_proof_travels_with_the_file(command, penguins, tmp_path, ending, en
     vectors.write_text(json.dumps(found))
     done = command("verify", source, "--vectors", vectors)
     assert done.returncode != 0
-    assert "are the vectors of this model" in done.stderr
+    assert "there are as many" in done.stderr
     source.write_text("nothing that runs (")
     done = command("verify", source, "--vectors", vectors)
     assert done.returncode != 0
@@ -85,3 +85,25 @@ def test_what_are_no_vectors_is_said(command, tmp_path, text):
     assert done.returncode not in (0, None)
     assert "vectors" in done.stderr or "lists of numbers" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rounding": "inf"}, {"rounding": -1}, {"rounding": None}, {"rows": []}, {"columns": []}, {"columns": [{}] * 6},
+        {"answers": []}, {"name": "a b"}, {"classes": [3]}, {"version": 1}, {"rows": "x"},
+    ],
+)  # fmt: skip
+def test_vectors_that_were_changed_are_refused(command, penguins, tmp_path, change):
+    table = pl.read_csv(penguins)
+    tree = tw.DecisionTreeClassifier(max_depth=2).fit(table.drop("species"), table["species"])
+    tree.export(tmp_path / "m.py", vectors=tmp_path / "v.json")
+    found = json.loads((tmp_path / "v.json").read_text())
+    (tmp_path / "v.json").write_text(json.dumps(found | change))
+    done = command("verify", tmp_path / "m.py", "--vectors", tmp_path / "v.json")
+    assert done.returncode not in (0, None)
+    assert "vectors" in done.stderr
+    assert "Traceback" not in done.stderr
+    found["rows"][0][0] = 99  # no code of a level
+    (tmp_path / "v.json").write_text(json.dumps(found))
+    assert "no codes of its levels" in command("verify", tmp_path / "m.py", "--vectors", tmp_path / "v.json").stderr

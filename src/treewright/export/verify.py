@@ -161,25 +161,51 @@ def _others(said: np.ndarray, codes: np.ndarray, values: np.ndarray, n_classes: 
 
 
 def read_vectors(path: Path) -> dict[str, Any]:
-    """The test vectors in a file of JSON."""
+    """The test vectors in a file of JSON.
+
+    Raises
+    ------
+    InputFileError
+        It cannot be read, or holds what are no vectors.
+    """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputFileError(f"{path}: no test vectors ({error})") from None
+    wrong = _wrong_of(found)
+    if wrong:
+        raise InputFileError(f"{path}: no test vectors: {wrong}")
+    return dict(found)
+
+
+def _wrong_of(found: Any) -> str:
+    """What keeps a value of JSON from being test vectors; empty where nothing does."""
     lists = (*_PARTS, "columns", "classes")
     if not isinstance(found, dict) or not all(isinstance(found.get(key), list) for key in lists):
-        raise InputFileError(f"{path}: no test vectors: they have lists of {', '.join(lists)}")
+        return f"they have lists of {', '.join(lists)}"
     if not all(isinstance(row, list) and all(_is_number(cell) for cell in row) for key in _PARTS for row in found[key]):
-        raise InputFileError(f"{path}: {', '.join(_PARTS)} are lists of numbers")
+        return f"{', '.join(_PARTS)} are lists of numbers"
+    columns = found["columns"]
     if not all(isinstance(own, list) for own in found["classes"]) or not all(
-        isinstance(column, dict) and isinstance(column.get("levels"), list) for column in found["columns"]
+        isinstance(column, dict) and isinstance(column.get("levels"), list) and {"name", "kind"} <= set(column)
+        for column in columns
     ):
-        raise InputFileError(f"{path}: columns and classes are not those of test vectors")
-    if not found["rows"]:
-        raise InputFileError(f"{path}: no test vectors: it has no rows")
+        return "columns have a name, a kind and levels, classes are lists of labels"
+    if not found["rows"] or len({len(found[key]) for key in _PARTS}) > 1:
+        return f"there are as many {', '.join(_PARTS)}, one at least"
+    if any(len(row) != len(columns) for row in found["rows"]):
+        return f"a row has a cell for each of {len(columns)} columns"
+    for at, column in enumerate(columns):
+        if column["kind"] != "numeric":
+            codes = {float(row[at]) for row in found["rows"]}
+            if not all(math.isnan(code) or code in range(len(column["levels"]) + 1) for code in codes):
+                return f"cells of column {str(column['name'])[:40]!r} are no codes of its levels"
+    rounding = found.get("rounding")
+    if isinstance(rounding, str) or not _is_number(rounding) or not 0 <= rounding < math.inf:  # type: ignore[operator]
+        return "rounding is a number, at least 0"
     if not isinstance(found.get("name"), str) or not IDENTIFIER.fullmatch(found["name"]):
-        raise InputFileError(f"{path}: it does not say what functions are called by (name)")
-    return found
+        return "it does not say what functions are called by (name)"
+    return ""
 
 
 def _is_number(cell: object) -> bool:

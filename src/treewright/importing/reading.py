@@ -138,6 +138,9 @@ def named(
     ParameterError
         They are not as many as there are columns or classes, or not unlike each other.
     """
+    for name, words in (("columns", columns), ("classes", classes)):
+        if isinstance(words, str):
+            raise ParameterError(f"{name}={words!r}: give a list")
     if columns is not None:
         given = model.schema.columns
         if len(columns) != len(given) or len(set(columns)) != len(columns):

@@ -8,6 +8,12 @@ import signal
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
+# No test is a measurement of time: an example may be slow beside other work.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("common", "oracle")]
 
 # What is tested is compiled code, unless a test asks for the other: once, for every process of the run.

@@ -341,7 +341,7 @@ def export(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a model as a file that needs nothing of Treewright: source code in C, JavaScript, Python or Java."""
+    """Write a model as a file that needs nothing of Treewright: source code, SQL, ONNX, PMML or JSON."""
     with refusals(model):
         check_files({"MODEL": model}, {"--out": out, "--vectors": vectors})
         from treewright.cli.export import run_export

@@ -22,7 +22,7 @@ START = """
     from treewright.core import background
 
     def fill():
-        keys = np.empty(60_000, np.uint64)
+        keys = np.arange(60_000, dtype=np.uint64)
         fill_keys(np.uint64(7), keys)
         return int(np.bitwise_xor.reduce(keys))
 
@@ -207,7 +207,7 @@ def test_a_request_keeps_its_turn(tmp_path):
 
 def test_a_large_call_is_compiled_before_it_runs(tmp_path):
     script = """
-        fill_keys(np.uint64(7), np.empty(3_000_000, np.uint64))
+        fill_keys(np.uint64(7), np.zeros(3_000_000, np.uint64))
         print(bool(fill_keys.overloads))
     """
 

@@ -34,7 +34,7 @@ SCRIPT = """
         shipped._FOLDER = Path(sys.argv[1])
 
     def fill(n=60_000):
-        keys = np.empty(n, np.uint64)
+        keys = np.arange(n, dtype=np.uint64)
         fill_keys(np.uint64(7), keys)
         return int(np.bitwise_xor.reduce(keys))
 

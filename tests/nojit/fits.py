@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 import treewright as tw
 from treewright.boosting.linear import FOLDS, linear_scores
 from treewright.data import sparse as stored
-from treewright.data.column_summary import ColumnSummary, thinned
+from treewright.data.column_summary import Cells
 from treewright.data.encoder import encode_fit
 from treewright.explain import contributions
 from treewright.grow.gradient import grower, rows
@@ -271,6 +271,15 @@ def pruned() -> Iterator[tuple[str, Callable[[], Any]]]:
             yield f"pruned {method} {kind}", lambda m=model, y=y, method=method, o=options: cut(m, method, y, o)
 
 
+def summed_in_cells(numbers: np.ndarray, weights: np.ndarray) -> Any:
+    """What the cells of a column of many values hold."""
+    cells = Cells()
+    cells.add(numbers, weights)
+    while cells.refine():
+        cells.add(numbers, weights)
+    return cells.summary()
+
+
 def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
     """What is asked of fitted models, and the kernels that only larger tables or several threads reach."""
     rng = np.random.default_rng(3)
@@ -278,7 +287,7 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
     signs = np.where(many[:, 0] + rng.normal(size=1200) > 0, "up", "down")
     forest = tw.RandomForestRegressor(40, quantiles=True, random_state=0, min_samples_leaf=2).fit(XM, SCORE)
     yield "few bins", lambda: tw.DecisionTreeClassifier(splitter="hist", max_depth=2, max_bins=16).fit(many, signs)
-    yield "thinned", lambda: thinned(ColumnSummary(np.arange(70_000.0), rng.integers(1, 9, 70_000)))
+    yield "cells", lambda: summed_in_cells(rng.normal(size=700), rng.integers(1, 9, 700))
     yield "isolation by chances", lambda: tw.IsolationForest(max_samples=16, **FEW).fit(X, sample_weight=SHARES)
     yield "forest spread", lambda: forest.predict_std(XM[:9])
     yield "forest proximity", lambda: forest.proximity(XM)

@@ -11,7 +11,7 @@ from naive_bins import naive_bin, naive_bins, naive_middle
 from naive_statistics import naive_mix, naive_statistics
 
 from treewright.boosting.rounds import BoostTable
-from treewright.boosting.sampling import fill_keys
+from treewright.boosting.sampling import keys_of
 from treewright.boosting.statistics import level_means, with_ordered_statistics
 from treewright.core.random import mixed
 from treewright.data.bin_rows import bin_rows
@@ -47,8 +47,7 @@ def test_means_are_those_of_the_twin(weighted, n_permutations):
 
 
 def test_keys_of_the_order_are_those_of_the_twin():
-    keys = np.empty(50, np.uint64)
-    fill_keys(np.uint64(mixed(2**64 - 3, 2)), keys)
+    keys = keys_of(np.arange(50, dtype=np.uint64), mixed(2**64 - 3, 2))
 
     state = naive_mix(2**64 - 3, 2)
     assert keys.tolist() == [naive_mix(state, row) for row in range(50)]

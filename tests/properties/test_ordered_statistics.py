@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.boosting.sampling import fill_keys
+from treewright.boosting.sampling import keys_of
 from treewright.boosting.statistics import add_ordered_means
 from treewright.core.random import mixed
 
@@ -25,8 +25,7 @@ def tables(draw):
     levels = np.array(draw(st.lists(st.integers(-1, 5), min_size=n, max_size=n)), np.int32)
     target = np.array(draw(st.lists(numbers, min_size=n, max_size=n)))
     weights = np.array(draw(st.lists(st.floats(0.01, 100.0), min_size=n, max_size=n)))
-    keys = np.empty(n, np.uint64)
-    fill_keys(np.uint64(mixed(draw(st.integers(0, 2**64 - 1)), 0)), keys)
+    keys = keys_of(np.arange(n, dtype=np.uint64), mixed(draw(st.integers(0, 2**64 - 1)), 0))
     return levels, np.argsort(keys), target, weights, draw(st.sampled_from([0.0, 1.0, 20.0]))
 
 

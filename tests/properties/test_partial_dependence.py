@@ -24,7 +24,7 @@ def cases(draw: st.DrawFn) -> Any:
     n = draw(st.integers(3, 25))
     table = {
         "a": [0.0, *draw(st.lists(NUMBERS, min_size=n - 1, max_size=n - 1))],
-        "b": draw(st.lists(NUMBERS, min_size=n, max_size=n)),
+        "b": [*draw(st.lists(NUMBERS, min_size=n - 1, max_size=n - 1)), 1.0],
         "c": draw(st.lists(st.sampled_from("xyz"), min_size=n, max_size=n)),
     }
     target = draw(st.lists(st.sampled_from(["no", "perhaps", "yes"]), min_size=n, max_size=n))

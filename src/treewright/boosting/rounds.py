@@ -23,9 +23,17 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from treewright.boosting.best_constants import weighted_mean
 from treewright.boosting.losses import Loss
 from treewright.boosting.packing import KeptTree, packed_trees
-from treewright.boosting.sampling import GradientWeights, drawn_by_gradient, drawn_by_variance, drawn_uniformly, keys_of
+from treewright.boosting.sampling import (
+    GradientWeights,
+    drawn_by_gradient,
+    drawn_by_variance,
+    drawn_uniformly,
+    keys_of,
+    total_of,
+)
 from treewright.core import progress, threads
 from treewright.core.random import mixed
 from treewright.data.bins import Bins
@@ -40,6 +48,7 @@ from treewright.tree.packing import join, take
 
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
+_LARGEST = 1e200  # of a loss whose sums are exact
 _ROWS, _TREE = 0, 1  # what a seed is made for
 Sampling = Literal["uniform", "gradient", "minimal_variance"]
 
@@ -78,22 +87,26 @@ class BoostRows:
         Above 0: what rows weigh without their classes; whole numbers are numbers of rows.
     of_classes : float64[n] or None
         Above 0: what the rows' classes weigh; it makes gradients larger, and no row count as several.
-    units : int32[n] or None
-        Rows of one number are drawn together, as one: they hold the same. None: each row is drawn for itself.
+    contents : uint64[n] or None
+        A hash of what each row holds, by which it is drawn. None: its number stands for it.
     """
 
     codes: np.ndarray
     target: np.ndarray
     sample_weights: np.ndarray | None = None
     of_classes: np.ndarray | None = None
-    units: np.ndarray | None = None
+    contents: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> BoostRows:
         """Some of the rows: bool[n] or int[m]."""
-        sample_weights, of_classes, units = (
-            None if each is None else each[rows] for each in (self.sample_weights, self.of_classes, self.units)
+        sample_weights, of_classes, contents = (
+            None if each is None else each[rows] for each in (self.sample_weights, self.of_classes, self.contents)
         )
-        return BoostRows(self.codes[rows], self.target[rows], sample_weights, of_classes, units)
+        return BoostRows(self.codes[rows], self.target[rows], sample_weights, of_classes, contents)
+
+    def keys(self, seed: int) -> np.ndarray:
+        """uint64[n]: what draws each row in a round of this seed."""
+        return keys_of(np.arange(len(self.target), dtype=np.uint64) if self.contents is None else self.contents, seed)
 
     @cached_property
     def weights(self) -> np.ndarray | None:
@@ -734,35 +747,29 @@ class _Rounds:
         if settings.sampling != "uniform":
             if number <= 1.0 / settings.learning_rate:  # as the authors of GOSS do: first all rows are learned from
                 return None
+            keys = self.rows.keys(seed)
             if settings.sampling == "gradient":
                 sizes = np.abs(self.gradient).sum(axis=0, dtype=np.float64)
                 if self.weights.repeats is not None:
                     sizes *= self.weights.repeats
-                chosen, factors = drawn_by_gradient(sizes, settings.top_rate, settings.other_rate, seed)
+                chosen, factors = drawn_by_gradient(sizes, settings.top_rate, settings.other_rate, keys)
             else:
-                units = self.rows.units
-                keys = keys_of(n, seed) if units is None else keys_of(int(units.max()) + 1, seed)[units]
                 chosen, factors = drawn_by_variance(self._sizes(), settings.subsample, keys, self.weights.repeats)
             self.gradient[:, chosen] *= factors
             self.hessian[:, chosen] *= factors
             return chosen
         if settings.subsample >= 1.0:
             return None
-        units = self.rows.units
-        if units is None:
-            return drawn_uniformly(n, settings.subsample, seed)
-        is_drawn = np.zeros(int(units.max()) + 1, bool)
-        is_drawn[drawn_uniformly(len(is_drawn), settings.subsample, seed)] = True
-        rows = np.flatnonzero(is_drawn[units]).astype(np.int32)
-        return rows if len(rows) else None
+        chosen = drawn_uniformly(self.rows.keys(seed), settings.subsample)
+        return None if len(chosen) == n else chosen
 
     def _sizes(self) -> np.ndarray:
         """float64[n]: how much each row's gradients and hessians move sums, these in units of those."""
         g = np.square(self.gradient, dtype=np.float64).sum(axis=0)
         h = np.square(self.hessian, dtype=np.float64).sum(axis=0)
         # In units of a usual step: the authors take the square of the mean leaf of the tree before.
-        counts = 1.0 if self.weights.repeats is None else self.weights.repeats
-        unit = float((g * counts).sum()) / max(float((h * counts).sum()), np.finfo(np.float64).tiny)
+        repeats = self.weights.repeats
+        unit = total_of(g, repeats) / max(total_of(h, repeats), np.finfo(np.float64).tiny)
         sizes: np.ndarray = np.sqrt(g + unit * h)
         return sizes
 
@@ -872,15 +879,23 @@ class Scored:
     def loss(self, rows: np.ndarray | None = None) -> float:
         """The mean loss of all rows, or of some (int64[m]), by their weights, of several outputs the sum.
 
-        It is always added up in the same order.
+        It does not depend on the order of the rows, so neither does the round in which growth ends.
         """
         total, weights = 0.0, self.rows.weights
         some: Any = slice(None) if rows is None else rows
         for output, loss in enumerate(self.losses):
             scores = np.ascontiguousarray(self.scores[self.scores_of[output], some])  # picked rows may lie otherwise
             values = loss.values(self.target[output][some], scores)
-            total += float(np.average(values, weights=None if weights is None else weights[some]))
+            total += mean_of(values, None if weights is None else weights[some])
         return total
+
+
+def mean_of(values: np.ndarray, weights: np.ndarray | None) -> float:
+    """The mean of losses, float64[n], to the last bit the same in any order; infinite or nan where one of them is."""
+    largest = float(np.abs(values).max())
+    if not largest < _LARGEST:  # of no use but to say so, or so large that sums would overflow: any order will do
+        return float(np.average(values, weights=weights))
+    return weighted_mean(values, weights)
 
 
 # Leaf values under monotone constraints ------------------------------------------------------------------------------

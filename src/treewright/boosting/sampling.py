@@ -1,10 +1,12 @@
 """What rows count for in a round, and which are drawn. In: weights, gradients, a seed. Out: rows, factors.
 
-A row is drawn by a number made of the seed, the round and the row alone: neither threads nor blocks change it.
+A row is drawn by a number, its *key*, made of the seed, the round and what the row holds: neither threads nor blocks
+change it, nor where the row stands. Rows that hold the same are drawn together, as one row of their weight would be.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from treewright.core.random import mix
 from treewright.exceptions import DataError
 
 _LARGEST = 1e30  # gradients are float32
+_NONE = np.empty(0, np.int32)
 _MOST_ROWS = 2**26  # what rows may count as in all: of more, a gradient would be a few units of the words only
 
 
@@ -60,31 +63,34 @@ class GradientWeights:
         return cls(repeats, weights.astype(np.float32))
 
 
-def drawn_uniformly(n: int, share: float, seed: int) -> np.ndarray:
-    """Rows drawn without replacement, all alike.
+def drawn_uniformly(keys: np.ndarray, share: float) -> np.ndarray:
+    """Rows drawn without replacement, all alike and each by itself.
+
+    Whoever holds a part of the rows can draw from it without asking the others, so the number drawn is the share only
+    on average.
 
     Parameters
     ----------
-    n : int >= 1
+    keys : uint64[n], n >= 1
     share : float, above 0 up to 1
-    seed : int, 0 to 2**64 - 1
-        Of the round.
 
     Returns
     -------
     int32[m], ascending
-        At least one.
+        Those of the lowest key where no other is drawn.
 
     Examples
     --------
-    >>> len(drawn_uniformly(100, 0.3, 7)), drawn_uniformly(3, 1.0, 7).tolist()
-    (30, [0, 1, 2])
+    >>> keys = keys_of(np.arange(100, dtype=np.uint64), 7)
+    >>> len(drawn_uniformly(keys, 0.3)), len(drawn_uniformly(keys, 1.0)), len(drawn_uniformly(keys, 1e-9))
+    (24, 100, 1)
     """
-    return _lowest(keys_of(n, seed), max(1, round(share * n)))
+    drawn = _chances(keys) < share
+    return np.flatnonzero(drawn if drawn.any() else keys == keys.min()).astype(np.int32)
 
 
 def drawn_by_gradient(
-    sizes: np.ndarray, top_rate: float, other_rate: float, seed: int
+    sizes: np.ndarray, top_rate: float, other_rate: float, keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of large gradients, and some of the others (GOSS: Ke et al. 2017, "LightGBM", algorithm 2).
 
@@ -95,8 +101,7 @@ def drawn_by_gradient(
     top_rate, other_rate : float
         Share of the rows that are taken for their size, of equals those that are drawn; share of all rows that is drawn
         from the rest. Both in the range 0 to 1, in sum up to 1 and above 0.
-    seed : int, 0 to 2**64 - 1
-        Of the round.
+    keys : uint64[n]
 
     Returns
     -------
@@ -106,14 +111,15 @@ def drawn_by_gradient(
 
     Examples
     --------
-    >>> rows, factors = drawn_by_gradient(np.arange(10.0), 0.2, 0.4, 1)
+    >>> keys = keys_of(np.arange(10, dtype=np.uint64), 1)
+    >>> rows, factors = drawn_by_gradient(np.arange(10.0), 0.2, 0.4, keys)
     >>> rows[-2:].tolist(), factors[-2:].tolist(), float(factors.sum())
     ([8, 9], [1.0, 1.0], 10.0)
     """
     n = len(sizes)
     n_top = min(n, max(0, round(top_rate * n)))
     n_others = min(n - n_top, max(1, round(other_rate * n)))
-    is_top, keys = np.zeros(n, bool), keys_of(n, seed)
+    is_top = np.zeros(n, bool)
     if n_top:
         least = np.partition(sizes, n - n_top)[n - n_top]
         is_top = sizes > least
@@ -145,7 +151,6 @@ def drawn_by_variance(
     share : float, above 0 up to 1
         Share of the rows that is drawn, on average.
     keys : uint64[n]
-        What draws each row: rows of one key and size are drawn together.
     repeats : int32[n] or None
         How many rows each counts as.
 
@@ -158,13 +163,14 @@ def drawn_by_variance(
 
     Examples
     --------
-    >>> rows, factors = drawn_by_variance(np.array([0.0, 1.0, 1.0, 1.0, 9.0]), 0.5, keys_of(5, 1))
+    >>> keys = keys_of(np.arange(5, dtype=np.uint64), 1)
+    >>> rows, factors = drawn_by_variance(np.array([0.0, 1.0, 1.0, 1.0, 9.0]), 0.5, keys)
     >>> rows.tolist(), factors.tolist()
     ([3, 4], [2.0, 1.0])
     """
     if not sizes.max() > 0:
         sizes = np.ones(len(sizes))
-    counts = np.empty(0, np.int32) if repeats is None else repeats
+    counts = _NONE if repeats is None else repeats
     n = len(sizes) if repeats is None else int(repeats.sum(dtype=np.int64))
     # Rows whose chance would be above 1 are drawn surely, and the others share what is left in proportion: then a few
     # more may be above 1, mostly two or three times. Sorting 1,000,000 rows took as long as growing on them.
@@ -179,22 +185,32 @@ def drawn_by_variance(
             chance = np.minimum(1.0, sizes / least)
             break
         least = scale
-    drawn = (keys >> np.uint64(11)) * 2.0**-53 < chance
+    drawn = _chances(keys) < chance
     if not drawn.any():
         drawn[np.argmax(sizes)], chance[np.argmax(sizes)] = True, 1.0
     rows = np.flatnonzero(drawn).astype(np.int32)
     return rows, (1.0 / chance[rows]).astype(np.float32)
 
 
-def keys_of(n: int, seed: int) -> np.ndarray:
-    """uint64[n]: a number for each row, all different."""
-    keys = np.empty(n, np.uint64)
+def total_of(sizes: np.ndarray, repeats: np.ndarray | None) -> float:
+    """The sum of float64[n] >= 0, each as often as ``repeats`` int32[n] says: the same in any order of rows."""
+    return sum_below(sizes, _NONE if repeats is None else repeats, np.inf)[0]
+
+
+def keys_of(contents: np.ndarray, seed: int) -> np.ndarray:
+    """uint64[n]: a number for each row of uint64[n] contents; of different contents no two are the same."""
+    keys = contents.copy()
     fill_keys(np.uint64(seed), keys)
     return keys
 
 
+def _chances(keys: np.ndarray) -> np.ndarray:
+    """float64[n], from 0 to 1: rows are drawn whose chance is larger."""
+    return (keys >> np.uint64(11)) * 2.0**-53
+
+
 def _lowest(keys: np.ndarray, m: int) -> np.ndarray:
-    """int32[m]: where the m lowest of different keys stand, ascending."""
+    """int32[>= m]: where the m lowest keys stand, ascending, and those that are the same as the last of them."""
     if m >= len(keys):
         return np.arange(len(keys), dtype=np.int32)
     return np.flatnonzero(keys <= np.partition(keys, m - 1)[m - 1]).astype(np.int32)
@@ -202,30 +218,42 @@ def _lowest(keys: np.ndarray, m: int) -> np.ndarray:
 
 @kernel
 def fill_keys(seed: np.uint64, keys: np.ndarray) -> None:
-    """Fill in a key for each row; no two rows of one seed have the same (``mix`` maps one to one).
+    """Make a key of what each row holds (``mix`` maps one to one).
 
     Parameters
     ----------
     seed : uint64
-    keys : uint64[n], OUT
+    keys : uint64[n], IN and OUT
+        Contents, then keys.
     """
     for row in range(len(keys)):
-        keys[row] = mix(seed, np.uint64(row))
+        keys[row] = mix(seed, keys[row])
 
 
 @kernel
 def sum_below(sizes: np.ndarray, counts: np.ndarray, least: float) -> tuple[float, Any]:
-    """The sum of the sizes below ``least``, and how many rows the others count as; added up in their order.
+    """The sum of the sizes below ``least``, and how many rows the others count as.
 
-    sizes : float64[n]
+    Sizes are added up as whole numbers of a unit that the largest of them sets: the same in any order.
+
+    sizes : float64[n], finite
     counts : int32[n], or empty where each counts as one
     """
-    total = 0.0
-    n_others = np.int64(0)
+    n, n_others, largest = np.int64(0), np.int64(0), 0.0
     for row in range(sizes.shape[0]):
         count = np.int64(counts[row]) if counts.shape[0] > 0 else np.int64(1)
         if sizes[row] < least:
-            total += sizes[row] * count
+            n += count
+            largest = max(largest, sizes[row])
         else:
             n_others += count
-    return total, n_others
+    if largest == 0.0:
+        return 0.0, n_others
+    exponent = 61 - math.frexp(np.float64(n))[1] - math.frexp(largest)[1]
+    scale = math.ldexp(1.0, min(exponent, 1000))  # numbers below 2**-1000 are not told apart
+    total = np.int64(0)
+    for row in range(sizes.shape[0]):
+        if sizes[row] < least:
+            count = np.int64(counts[row]) if counts.shape[0] > 0 else np.int64(1)
+            total += np.int64(np.rint(sizes[row] * scale)) * count
+    return np.float64(total) / scale, n_others

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.boosting.best_constants import weighted_mean
 from treewright.boosting.rounds import BoostTable
-from treewright.boosting.sampling import fill_keys
+from treewright.boosting.sampling import keys_of
 from treewright.core import threads
 from treewright.core.jit import kernel
 from treewright.core.random import mixed
@@ -72,6 +73,7 @@ def with_ordered_statistics(
     n_permutations: int = 1,
     max_bins: int = 255,
     seed: int = 0,
+    contents: np.ndarray | None = None,
     n_threads: int = 1,
 ) -> tuple[BoostTable, np.ndarray]:
     """Bin nominal columns by a target statistic.
@@ -103,6 +105,8 @@ def with_ordered_statistics(
         Most bins of a column; at most 254 are used.
     seed : int
         Taken modulo 2**64.
+    contents : uint64[n], optional
+        A hash of what each row holds, by which the rows are put in order; without, by their numbers.
     n_threads : int >= 1
         The result does not depend on it.
 
@@ -130,7 +134,7 @@ def with_ordered_statistics(
     whole_number("n_permutations", n_permutations, 1)
     if not 0.0 <= prior_weight < np.inf:
         raise ParameterError(f"prior_weight={prior_weight!r}: give a finite number >= 0")
-    rows = _rows_of(target, weights, prior_weight, n_permutations, seed)
+    rows = _rows_of(target, weights, prior_weight, n_permutations, seed, contents)
     out = codes.copy()
     n_bins, level_bin = table.bins.n_bins.copy(), table.bins.level_bin.copy()
     starts = table.bins.level_start
@@ -196,23 +200,25 @@ def _checked_columns(table: BoostTable, columns: np.ndarray) -> list[int]:
 
 
 def _rows_of(
-    target: np.ndarray, weights: np.ndarray | None, prior_weight: float, n_permutations: int, seed: int
-) -> _Rows:
+    target: np.ndarray, weights: np.ndarray | None, prior_weight: float, n_permutations: int, seed: int,
+    contents: np.ndarray | None = None,
+) -> _Rows:  # fmt: skip
     """Targets and weights so that no sum overflows; the random orders."""
     numbers = np.asarray(target, np.float64)
     numbers = np.ldexp(numbers, -max(_exponent(numbers) - _LARGE, 0))
     if weights is None:
-        weights, prior = np.empty(0), numbers.mean() if len(numbers) else 0.0
+        weights, prior = np.empty(0), weighted_mean(numbers, None) if len(numbers) else 0.0
     else:
         weights = np.ldexp(weights, -max(_exponent(weights) - _LARGE, 0))
         if len(weights) and not (weights == np.rint(weights)).all():
-            weights = weights / weights.mean()
-        prior = np.average(numbers, weights=weights) if len(numbers) else 0.0
-    keys = np.empty(len(numbers), np.uint64)
+            weights = weights / weighted_mean(weights, None)
+        prior = weighted_mean(numbers, weights) if len(numbers) else 0.0
+    if contents is None:
+        contents = np.arange(len(numbers), dtype=np.uint64)
     orders = []
     for permutation in range(n_permutations):
-        fill_keys(np.uint64(mixed(seed % 2**64, permutation)), keys)
-        orders.append(np.argsort(keys))
+        keys = keys_of(contents, mixed(seed % 2**64, permutation))
+        orders.append(np.lexsort((weights, keys)) if len(weights) else np.argsort(keys))
     return _Rows(numbers, weights, float(prior), float(prior_weight), orders)
 
 

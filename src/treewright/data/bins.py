@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.core import progress, threads
 from treewright.core.jit import kernel
-from treewright.data.column_summary import BLOCK_ROWS, ColumnSummary, merge, summary_of, whole_weights
+from treewright.data.column_summary import BLOCK_ROWS, ColumnSummary, Gathered, summary_of, whole_weights
 from treewright.data.memory import give_back
 from treewright.data.schema import Column, Schema
 from treewright.data.thresholds import middle_of
@@ -38,9 +38,7 @@ class Bins:
     start : int64[p + 1]
         Where each column's bins begin in ``lowest`` and ``highest``; nominal columns have none.
     lowest, highest : float64[start[p]]
-        Smallest and largest training value of each bin, ascending. Of a column that was thinned (several blocks of rows
-        with more than 2**16 distinct values) those of the values that stayed: between ``highest`` of a bin and
-        ``lowest`` of the next there may be others. The middle of the two parts them.
+        Smallest and largest training value of each bin, ascending.
     level_start : int64[p + 1]
         Where each column's levels begin in ``level_bin``; numeric columns have none.
     level_bin : uint8[level_start[p]]
@@ -192,13 +190,15 @@ def _summaries(cells: np.ndarray, weights: np.ndarray, columns: Sequence[Column]
         together = _by_column(cells)
         yield from (summary_of(of_column, weights) for of_column in together)
         return
-    by_column: list[ColumnSummary | None] = [None] * len(columns)
-    for block in blocks:
-        together = _by_column(cells[block])
-        for at, column in enumerate(columns):
-            new, old = summary_of(together[at], weights[block]), by_column[at]
-            by_column[at] = new if old is None else merge(old, new, is_nominal=column.kind == "nominal")
-    yield from (summary for summary in by_column if summary is not None)
+    gathered = [Gathered(is_nominal=column.kind == "nominal") for column in columns]
+    left = list(range(len(columns)))
+    while left:
+        for block in blocks:
+            together = _by_column(cells[block])
+            for at in left:
+                gathered[at].add(together[at], weights[block])
+        left = [at for at in left if gathered[at].refine()]
+    yield from (each.summary() for each in gathered)
 
 
 def _by_column(cells: np.ndarray) -> np.ndarray:
@@ -221,7 +221,7 @@ def _column_bins(summary: ColumnSummary, column: Column, max_bins: int) -> tuple
         return none, none, bins, np.array(n_bins)
     begins = bin_begins(summary.weights, max_bins)
     ends = np.append(begins[1:], len(summary.values))[: len(begins)] - 1
-    return summary.values[begins], summary.values[ends], np.empty(0, np.uint8), np.array(len(begins))
+    return summary.lowest[begins], summary.values[ends], np.empty(0, np.uint8), np.array(len(begins))
 
 
 def _starts(counts: np.ndarray | list[int]) -> np.ndarray:

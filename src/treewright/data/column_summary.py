@@ -1,20 +1,30 @@
-"""Distinct values of a column with their weights. In: cells, whole-number weights. Out: ``ColumnSummary``.
+"""What a column holds, as far as bins need it. In: cells, whole-number weights. Out: ``ColumnSummary``.
 
-Summaries of blocks merge, so a column can be summed up block by block, by whoever has the block.
-Weights are integers: their sums do not depend on the order of rows or blocks.
+    gathered = Gathered(column is nominal)
+    gathered.add(cells, weights)        block by block, or of parts that lie elsewhere: gathered.join(others)
+    while gathered.refine():            a column of many values is passed over once or twice more
+        gathered.add(cells, weights)
+    gathered.summary()
+
+A summary depends on the values and their weights alone, not on the order of rows, blocks or parts: weights are
+integers, and nothing is dropped because of what came first. A column of up to 2**16 distinct values, and any column of
+a table of up to 2**20 rows, is summed up value by value. Of other columns cells stand for neighbouring values: those
+whose leading bits are the same. A cell that weighs more than a share of 2**-15 and holds more than one value is divided
+in a further pass, so cuts between cells are quantiles to within that share; where a cell begins and ends is exact.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from copy import copy
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from treewright.core.jit import allocating_kernel, kernel
 
-MAX_ENTRIES = 2**16  # a merged summary with more is thinned
-THINNED = 2**15  # shares of the whole weight that a thinned summary tells apart
+MAX_ENTRIES = 2**16  # distinct values that are told apart in a table of more rows than a block
+SHARES = 2**15  # of the whole weight that cells tell apart
 BLOCK_ROWS = 2**20
 
 _FEW = 1024  # columns with at most so many distinct values are counted in a table, without sorting
@@ -30,13 +40,16 @@ class ColumnSummary(NamedTuple):
     Attributes
     ----------
     values : float64[k]
-        Ascending and distinct; 0.0 stands for -0.0 too.
+        Ascending and distinct; 0.0 stands for -0.0 too. Where entries are cells of several values, the largest of each.
     weights : int64[k], >= 1
         Their sum is below 2**53.
+    lowest : float64[k]
+        The smallest value of each entry.
     """
 
     values: np.ndarray
     weights: np.ndarray
+    lowest: np.ndarray
 
 
 @allocating_kernel
@@ -112,39 +125,6 @@ def distinct_values(ranked: np.ndarray, weights: np.ndarray, values: np.ndarray,
     return n
 
 
-@kernel
-def thinned_entries(weights: np.ndarray, total: int, kept: np.ndarray) -> int:
-    """Which entries of a summary stay when it is thinned.
-
-    An entry stays where the weight since the last one that stayed, its own included, reaches a share of the total; the
-    first and the last stay too. So less than a share lies between a value and the entry that stays below it.
-
-    Parameters
-    ----------
-    weights : int64[k], IN
-    total : int
-        Their sum.
-    kept : int64[2**15 + 2], OUT
-        Positions, ascending.
-
-    Returns
-    -------
-    int
-        How many stay.
-    """
-    n = 0
-    since = 0
-    last = weights.shape[0] - 1
-    for i in range(weights.shape[0]):
-        since += weights[i]
-        # since >= total / shares, without a division; since is below the share plus one entry's weight
-        if i in (0, last) or since > (total - 1) // THINNED:
-            kept[n] = i
-            n += 1
-            since = 0
-    return n
-
-
 def whole_weights(weights: np.ndarray | None) -> np.ndarray:
     """Weights as integers, with one power-of-two scale.
 
@@ -197,7 +177,7 @@ def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
     n_few = count_few(cells, weights, values, totals)
     if n_few >= 0:
         order = np.argsort(values[:n_few])
-        return ColumnSummary(values[order], totals[order])
+        return ColumnSummary(values[order], totals[order], values[order])
     if len(weights) and not weights.all():
         cells, weights = cells[weights > 0], weights[weights > 0]
     if len(weights):
@@ -208,30 +188,18 @@ def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
     ranked = ranked[: np.searchsorted(ranked, np.nan)]  # nan sorts last
     values, totals = np.empty(len(ranked)), np.empty(len(ranked), np.int64)
     n_values = distinct_values(ranked, weights, values, totals)
-    return ColumnSummary(values[:n_values], totals[:n_values])
+    return ColumnSummary(values[:n_values], totals[:n_values], values[:n_values])
 
 
-def merge(first: ColumnSummary, second: ColumnSummary, *, is_nominal: bool = False) -> ColumnSummary:
-    """The summary of two blocks of rows together.
-
-    Parameters
-    ----------
-    is_nominal : bool
-        Whether values are codes of levels. They are never thinned: a code has no neighbour that could stand for it.
-
-    Returns
-    -------
-    ColumnSummary
-        Of numbers: beyond 2**16 entries it is thinned to at most 2**15 + 2: values that go give their weight to the
-        next one that stays. For every x the weight of the entries up to x is then less than 2**-15 of the whole weight
-        below what it was. The smallest and the largest value always stay.
+def merge(first: ColumnSummary, second: ColumnSummary) -> ColumnSummary:
+    """The summary of two blocks of rows together, value by value.
 
     Examples
     --------
-    >>> one = ColumnSummary(np.array([1.0, 2.0]), np.array([1, 1]))
-    >>> two = ColumnSummary(np.array([2.0, 3.0]), np.array([4, 1]))
+    >>> one = summary_of(np.array([1.0, 2.0]), np.empty(0, np.int64))
+    >>> two = summary_of(np.array([2.0, 3.0]), np.array([4, 1]))
     >>> [part.tolist() for part in merge(one, two)]
-    [[1.0, 2.0, 3.0], [1, 5, 1]]
+    [[1.0, 2.0, 3.0], [1, 5, 1], [1.0, 2.0, 3.0]]
     """
     values = np.concatenate((first.values, second.values))
     if len(values) == 0:
@@ -240,15 +208,210 @@ def merge(first: ColumnSummary, second: ColumnSummary, *, is_nominal: bool = Fal
     ranked = values[order]
     starts = np.concatenate(([0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1))
     weights = np.add.reduceat(np.concatenate((first.weights, second.weights))[order], starts)
-    both = ColumnSummary(ranked[starts], weights)
-    return both if is_nominal else thinned(both)
+    return ColumnSummary(ranked[starts], weights, ranked[starts])
 
 
-def thinned(summary: ColumnSummary) -> ColumnSummary:
-    """The summary, with fewer entries where it has more than 2**16 (see ``merge``)."""
-    if len(summary.values) <= MAX_ENTRIES:
-        return summary
-    kept = np.empty(THINNED + 2, np.int64)
-    kept = kept[: thinned_entries(summary.weights, int(summary.weights.sum()), kept)]
-    up_to = np.cumsum(summary.weights)[kept]
-    return ColumnSummary(summary.values[kept], np.diff(up_to, prepend=0))
+# Columns of many values -----------------------------------------------------------------------------------------------
+
+_LEADING = 16  # bits by which values are told apart at first: sign, exponent and the first four of the mantissa
+_MOST_BITS, _SPARE_BITS = 16, 2  # of a division; beyond those that even cells would need
+
+
+class Gathered:
+    """A column while it is passed over, whoever holds its rows.
+
+    Parameters
+    ----------
+    is_nominal : bool
+        Whether values are codes of levels: these are always told apart, for a code has no neighbour that could stand
+        for it.
+
+    Examples
+    --------
+    >>> gathered = Gathered()
+    >>> gathered.add(np.array([4.0, 1.0, np.nan]), np.empty(0, np.int64))
+    >>> gathered.refine(), gathered.summary().values.tolist()
+    (False, [1.0, 4.0])
+    """
+
+    def __init__(self, *, is_nominal: bool = False) -> None:
+        self.is_nominal, self.n_rows = is_nominal, 0
+        self.told_apart: ColumnSummary | None = summary_of(np.empty(0), np.empty(0, np.int64))
+        self.cells: Cells | None = None
+
+    def add(self, cells: np.ndarray, weights: np.ndarray) -> None:
+        """Sum up a block of rows: float[n], int64[n] or int64[0]; for the further passes too."""
+        for begin in range(0, len(cells), BLOCK_ROWS):
+            block = slice(begin, begin + BLOCK_ROWS)
+            self._count(len(cells[block]))
+            if self.told_apart is None:
+                cast("Cells", self.cells).add(cells[block], weights[block])
+            else:
+                self.told_apart = merge(self.told_apart, summary_of(cells[block], weights[block]))
+                self._count(0)
+
+    def join(self, other: Gathered) -> None:
+        """Take in what was gathered of other rows in the same pass."""
+        if other.told_apart is None:
+            self._divide()
+            cast("Cells", self.cells).join(cast("Cells", other.cells))
+            return
+        self._count(other.n_rows)
+        if self.told_apart is None:
+            cast("Cells", self.cells).add(other.told_apart.values, other.told_apart.weights)
+        else:
+            self.told_apart = merge(self.told_apart, other.told_apart)
+            self._count(0)
+
+    def _count(self, n_rows: int) -> None:
+        """Count further rows; from here on values may be too many to be told apart."""
+        self.n_rows += n_rows
+        if self.told_apart is None or self.is_nominal or self.n_rows <= BLOCK_ROWS:
+            return
+        if len(self.told_apart.values) > MAX_ENTRIES:
+            self._divide()
+
+    def _divide(self) -> None:
+        """From here on in cells."""
+        if self.told_apart is not None:
+            self.cells = Cells()
+            self.cells.add(self.told_apart.values, self.told_apart.weights)
+            self.told_apart = None
+
+    def emptied(self) -> Gathered:
+        """For the rows that somebody else holds, in a further pass."""
+        other = copy(self)
+        other.cells = None if self.cells is None else self.cells.emptied()
+        return other
+
+    def refine(self) -> bool:
+        """End a pass over all rows; whether a further one is needed."""
+        return self.told_apart is None and cast("Cells", self.cells).refine()
+
+    def summary(self) -> ColumnSummary:
+        """What the passes found."""
+        return cast("Cells", self.cells).summary() if self.told_apart is None else self.told_apart
+
+
+class Cells:
+    """Stretches of values, divided where much weight lies: a tree, whose leaves are the cells.
+
+    A *key* is the bits of a float64 as a whole number that rises with it. Attributes are arrays over the nodes; the
+    children of a node lie side by side, and child ``i`` holds the keys from ``base + (i << shift)`` on.
+    """
+
+    def __init__(self) -> None:
+        n = 1 << _LEADING
+        self.base, self.shift = np.zeros(1 + n, np.uint64), np.zeros(1 + n, np.uint8)
+        self.first = np.full(1 + n, -1, np.int64)
+        self.shift[0], self.first[0] = 64 - _LEADING, 1
+        self._empty_from(1)
+
+    def _empty_from(self, first: int) -> None:
+        """The nodes from ``first`` on are those that rows are added to; what the others hold is known."""
+        n = len(self.first)
+        weight, lowest, highest = np.zeros(n, np.int64), np.full(n, _LAST_KEY), np.zeros(n, np.uint64)
+        if first > 1:
+            for new, old in ((weight, self.weight), (lowest, self.lowest), (highest, self.highest)):
+                new[:first] = old[:first]
+        self.weight, self.lowest, self.highest, self.open_from = weight, lowest, highest, first
+
+    def emptied(self) -> Cells:
+        """The same cells, with nothing in those that rows are added to."""
+        other = copy(self)
+        other._empty_from(self.open_from)
+        return other
+
+    def add(self, cells: np.ndarray, weights: np.ndarray) -> None:
+        """Add rows: float[n], int64[n] or int64[0]."""
+        add_to_cells(
+            cells, weights, self.base, self.shift, self.first, self.open_from, self.weight, self.lowest, self.highest
+        )
+
+    def join(self, other: Cells) -> None:
+        """Add what was added to cells that are divided alike."""
+        new = slice(self.open_from, None)
+        self.weight[new] += other.weight[new]
+        np.minimum(self.lowest, other.lowest, out=self.lowest)
+        np.maximum(self.highest, other.highest, out=self.highest)
+
+    def refine(self) -> bool:
+        """Divide cells that weigh too much; whether there were any."""
+        is_cell = self.first < 0
+        share = int(self.weight[is_cell].sum()) // SHARES
+        heavy = np.flatnonzero(is_cell & (self.weight > share) & (self.lowest < self.highest)).tolist()
+        n_before = n = len(self.first)
+        shifts = []
+        for node in heavy:
+            width = int(self.highest[node]) - int(self.lowest[node])
+            bits = min((int(self.weight[node]) // max(share, 1)).bit_length() + _SPARE_BITS, _MOST_BITS)
+            shift = max(0, width.bit_length() - bits)
+            self.first[node], self.base[node], self.shift[node] = n, self.lowest[node], shift
+            shifts.append(shift)
+            n += (width >> shift) + 1
+        if not heavy:
+            return False
+        more = n - n_before
+        self.base = np.append(self.base, np.zeros(more, np.uint64))
+        self.shift = np.append(self.shift, np.zeros(more, np.uint8))
+        self.first = np.append(self.first, np.full(more, -1, np.int64))
+        self._empty_from(n_before)
+        return True
+
+    def summary(self) -> ColumnSummary:
+        """The cells with rows, ascending."""
+        kept = np.flatnonzero((self.first < 0) & (self.weight > 0))
+        kept = kept[np.argsort(self.lowest[kept])]
+        return ColumnSummary(_numbers_of(self.highest[kept]), self.weight[kept], _numbers_of(self.lowest[kept]))
+
+
+_SIGN = np.uint64(1 << 63)
+_LAST_KEY = np.uint64(2**64 - 1)
+
+
+def _numbers_of(keys: np.ndarray) -> np.ndarray:
+    """float64[n] of uint64[n] keys."""
+    return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
+
+
+@kernel
+def add_to_cells(
+    cells: np.ndarray,
+    weights: np.ndarray,
+    base: np.ndarray,
+    shift: np.ndarray,
+    first: np.ndarray,
+    open_from: int,
+    weight: np.ndarray,
+    lowest: np.ndarray,
+    highest: np.ndarray,
+) -> None:
+    """Add rows to the cells that are open.
+
+    Parameters
+    ----------
+    cells : float[n], IN
+        nan is left out.
+    weights : int64[n] or int64[0], IN
+    base : uint64[m], shift : uint8[m], first : int64[m], IN
+        How nodes are divided: where the keys of the first child begin, how many bits a child has; the first child, -1
+        where a node is a cell.
+    open_from : int
+        Cells from here on are added to.
+    weight : int64[m], lowest, highest : uint64[m], IN and OUT
+        Of each cell; keys.
+    """
+    for i in range(cells.shape[0]):
+        x = np.float64(cells[i]) + 0.0  # -0.0 becomes 0.0
+        added = weights[i] if weights.shape[0] > 0 else np.int64(1)
+        if x != x or added == 0:
+            continue
+        bits = np.float64(x).view(np.uint64)
+        key = ~bits if bits >> np.uint64(63) else bits | (np.uint64(1) << np.uint64(63))
+        at = np.int64(0)
+        while first[at] >= 0:
+            at = first[at] + np.int64((key - base[at]) >> np.uint64(shift[at]))
+        if at >= open_from:
+            weight[at] += added
+            lowest[at] = min(lowest[at], key)
+            highest[at] = max(highest[at], key)

@@ -53,10 +53,11 @@ def bins_of_sparse(
     if not many:
         return bins
     summaries = [
-        ColumnSummary(values[begins[at] : begins[at + 1]], heaviness[begins[at] : begins[at + 1]]) for at in many
+        ColumnSummary(own := values[begins[at] : begins[at + 1]], heaviness[begins[at] : begins[at + 1]], own)
+        for at in many
     ]
     for place, at in enumerate(many):
-        # Summed up block by block, of many values not all are kept.
+        # Of a large table not all of many values are told apart.
         if len(matrix) > BLOCK_ROWS and n_values[at] > MAX_ENTRIES:
             summaries[place] = summary_of_column(matrix[:, at], schema.columns[at], weights)
     return with_columns(bins, many, bins_of_summaries(summaries, [schema.columns[at] for at in many], max_bins))

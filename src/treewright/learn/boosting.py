@@ -26,6 +26,7 @@ from treewright.boosting.rounds import (
     averaged,
     boost,
     grow_members,
+    mean_of,
 )
 from treewright.boosting.sampling import GradientWeights
 from treewright.boosting.statistics import with_ordered_statistics
@@ -197,11 +198,11 @@ def _averaged_members(
     first say whether that is worth its time. What the rows aside are answered better with stays, and so do the members
     without it.
     """
-    first, units = plan.groups[0], np.unique(contents_of(dataset), return_inverse=True)[1].astype(np.int32)
+    first, contents = plan.groups[0], contents_of(dataset)
     groups: list[Members] = []
 
     def grow(params: BoostingParams, wide: _Wide, asides: list[np.ndarray], n_rounds: int | None = None) -> Members:
-        rows = replace(wide.binned.rows, units=units)
+        rows = replace(wide.binned.rows, contents=contents)
         own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
         aside = rows.take(np.concatenate(asides))
         judged = cast("Evaluation", evaluation_of(wide.dataset, params, settings.losses, aside))
@@ -267,7 +268,7 @@ def columns_to_count(schema: Schema) -> list[int]:
 def _unavoidable(rows: BoostRows, losses: tuple[Loss, ...]) -> float:
     """The mean loss of rows whose scores are the best there are: of a deviance without its constant it is not 0."""
     means = [
-        float(np.average(loss.least(np.ascontiguousarray(rows.target[:, output])), weights=rows.weights))
+        mean_of(loss.least(np.ascontiguousarray(rows.target[:, output])), rows.weights)
         for output, loss in enumerate(losses)
     ]
     return sum(means)
@@ -324,8 +325,11 @@ def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Data
     if not params.early_stopping or params.validation_fraction is None:
         return dataset, None
     share, by_class = float(params.validation_fraction), bool(dataset.classes)
-    aside = held_out(dataset.target_array, contents_of(dataset), share, seed, by_class=by_class)
-    return dataset.take(~aside), dataset.take(aside)
+    contents = contents_of(dataset)
+    aside = held_out(dataset.target_array, contents, share, seed, by_class=by_class)
+    # A score of the user's own may depend on the order of the rows that it is given.
+    others = np.flatnonzero(aside)
+    return dataset.take(~aside), dataset.take(others[np.argsort(contents[others], kind="stable")])
 
 
 def _weights_of_classes(dataset: Dataset) -> np.ndarray | None:
@@ -460,13 +464,15 @@ def _binned(dataset: Dataset, params: BoostingParams, seed: int, n_threads: int)
     bins, codes = dataset.binned(int(params.max_bins), n_threads)
     columns = ordered_columns(dataset.schema, params.level_encoding, number_of_rows(dataset), one_number=one_number)
     table = BoostTable(bins, dataset.schema, np.zeros(len(dataset.schema), bool))
+    draws = params.subsample != 1.0 or params.sampling != "uniform"
+    contents = contents_of(dataset) if draws or len(columns) else None
     if len(columns):
         target = np.ascontiguousarray(dataset.target_array[:, 0], np.float64)
         table, codes = with_ordered_statistics(
             table, codes, dataset.matrix, columns, target, dataset.weights, max_bins=int(params.max_bins), seed=seed,
-            n_threads=n_threads,
+            contents=contents, n_threads=n_threads,
         )  # fmt: skip
-    rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, _weights_of_classes(dataset))
+    rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, _weights_of_classes(dataset), contents)
     return Binned(table, rows)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treewright as tw
-from treewright.boosting.sampling import drawn_by_gradient, drawn_by_variance, drawn_uniformly, fill_keys, keys_of
+from treewright.boosting.sampling import drawn_by_gradient, drawn_by_variance, drawn_uniformly, keys_of, total_of
 from treewright.core.random import mixed
 from treewright.exceptions import ParameterError
 from treewright.model.codec import dumps
@@ -24,32 +24,41 @@ def listed_keys(n: int, seed: int) -> list[int]:
     return [mixed(seed, row) for row in range(n)]
 
 
+def keys_for(n: int, seed: int) -> np.ndarray:
+    return keys_of(np.arange(n, dtype=np.uint64), seed)
+
+
 @given(n=st.integers(1, 300), share=st.floats(0.001, 1.0), seed=seeds)
 @quick
-def test_rows_with_the_lowest_keys_are_drawn(n, share, seed):
-    rows = drawn_uniformly(n, share, seed)
+def test_rows_whose_keys_lie_in_the_share_are_drawn(n, share, seed):
+    rows = drawn_uniformly(keys_for(n, seed), share)
     keys = listed_keys(n, seed)
-    wanted = max(1, round(share * n))
+    wanted = [row for row in range(n) if (keys[row] >> 11) / 2**53 < share]
     assert rows.dtype == np.int32
-    assert rows.tolist() == sorted(sorted(range(n), key=keys.__getitem__)[:wanted])
+    assert rows.tolist() == (wanted or [min(range(n), key=keys.__getitem__)])
+
+
+def test_rows_are_drawn_from_a_part_as_from_all():
+    keys = keys_for(1_000, 3)
+    of_parts = [600 * part + drawn_uniformly(keys[600 * part : 600 * part + 600], 0.2) for part in (0, 1)]
+    assert np.concatenate(of_parts).tolist() == drawn_uniformly(keys, 0.2).tolist()
 
 
 def test_keys_are_those_of_the_generator_and_differ():
-    keys = np.empty(100_000, np.uint64)
-    fill_keys(np.uint64(2**63 + 5), keys)
+    keys = keys_for(100_000, 2**63 + 5)
     assert keys[:50].tolist() == listed_keys(50, 2**63 + 5)
     assert len(np.unique(keys)) == len(keys)
 
 
 def test_every_row_and_pair_of_rows_is_drawn_alike():
-    times, pairs = np.zeros(6), Counter()
+    times, pairs = np.zeros(12), Counter()
     for number in range(6_000):
-        rows = drawn_uniformly(6, 0.5, mixed(1, number)).tolist()
+        rows = drawn_uniformly(keys_for(12, mixed(1, number)), 0.5).tolist()
         times[rows] += 1
         pairs.update((a, b) for a in rows for b in rows if a < b)
     assert np.abs(times - 3_000).max() < 4.5 * np.sqrt(6_000 / 4)
-    assert len(pairs) == 15
-    assert max(abs(count - 1_200) for count in pairs.values()) < 4.5 * np.sqrt(6_000 * 0.2 * 0.8)
+    assert len(pairs) == 66
+    assert max(abs(count - 1_500) for count in pairs.values()) < 4.5 * np.sqrt(6_000 * 0.25 * 0.75)
 
 
 @given(
@@ -60,7 +69,7 @@ def test_every_row_and_pair_of_rows_is_drawn_alike():
 @quick
 def test_rows_of_large_gradients_are_taken_and_others_count_for_more(sizes, rates, seed):
     n, (top_rate, other_rate) = len(sizes), rates
-    rows, factors = drawn_by_gradient(np.array(sizes, np.float64), top_rate, other_rate, seed)
+    rows, factors = drawn_by_gradient(np.array(sizes, np.float64), top_rate, other_rate, keys_for(n, seed))
     n_top = round(top_rate * n)
     keys = listed_keys(n, seed)
     by_size = sorted(range(n), key=lambda row: (-sizes[row], keys[row]))
@@ -78,7 +87,7 @@ def test_of_gradients_of_one_size_no_rows_are_favoured():
     # Signs, or a table in the order of its targets: the first rows are no better than the last.
     times = np.zeros(60)
     for number in range(2_000):
-        rows, _ = drawn_by_gradient(np.ones(60), 0.2, 0.1, mixed(4, number))
+        rows, _ = drawn_by_gradient(np.ones(60), 0.2, 0.1, keys_for(60, mixed(4, number)))
         times[rows] += 1
     assert np.abs(times - 600).max() < 4.5 * np.sqrt(2_000 * 0.3 * 0.7)
 
@@ -86,18 +95,18 @@ def test_of_gradients_of_one_size_no_rows_are_favoured():
 @pytest.mark.parametrize(("top", "other"), [(0.2, 0.1), (0.0, 0.3), (0.5, 0.5)])
 def test_the_rows_drawn_stand_for_all(top, other):
     sizes = np.random.default_rng(0).random(1_000)
-    _, factors = drawn_by_gradient(sizes, top, other, 3)
+    _, factors = drawn_by_gradient(sizes, top, other, keys_for(1_000, 3))
     assert factors.sum(dtype=np.float64) == pytest.approx(1_000, rel=1e-6)
     # In the mean over many draws the weighted sum of sizes is the sum of all: no size is favoured.
     sums = []
     for number in range(400):
-        rows, factors = drawn_by_gradient(sizes, top, other, mixed(9, number))
+        rows, factors = drawn_by_gradient(sizes, top, other, keys_for(1_000, mixed(9, number)))
         sums.append(float((sizes[rows] * factors).sum()))
     assert abs(np.mean(sums) - sizes.sum()) <= 4 * np.std(sums) / 20 + 1e-3
 
 
 def test_another_seed_draws_other_rows():
-    drawn = {tuple(drawn_uniformly(40, 0.5, seed).tolist()) for seed in range(50)}
+    drawn = {tuple(drawn_uniformly(keys_for(40, seed), 0.5).tolist()) for seed in range(50)}
     assert len(drawn) == 50
 
 
@@ -122,7 +131,7 @@ def test_chances_are_in_proportion_and_add_up_to_the_share(seed, share, repeated
     sizes = rng.exponential(size=4_000) ** 3
     repeats = rng.integers(1, 4, 4_000).astype(np.int32) if repeated else None
     expected = chances_by_bisection(sizes, np.ones(4_000) if repeats is None else repeats, share)
-    rows, factors = drawn_by_variance(sizes, share, keys_of(4_000, seed), repeats)
+    rows, factors = drawn_by_variance(sizes, share, keys_for(4_000, seed), repeats)
     np.testing.assert_allclose(1.0 / factors, expected[rows], rtol=1e-5)
     assert abs(len(rows) - expected.sum()) < 4 * np.sqrt((expected * (1 - expected)).sum()) + 1e-6
     # Sums of what is drawn come close to those of all rows.
@@ -130,21 +139,60 @@ def test_chances_are_in_proportion_and_add_up_to_the_share(seed, share, repeated
 
 
 def test_rows_of_no_size_are_drawn_where_there_are_no_others():
-    rows, factors = drawn_by_variance(np.zeros(100), 0.3, keys_of(100, 1))
+    rows, factors = drawn_by_variance(np.zeros(100), 0.3, keys_for(100, 1))
     assert 15 < len(rows) < 45
     np.testing.assert_allclose(factors, 1 / 0.3, rtol=1e-6)
     rows, factors = drawn_by_variance(np.array([0.0, 0.0, 5.0]), 0.01, np.full(3, 2**64 - 1, np.uint64))
     assert (rows.tolist(), factors.tolist()) == ([2], [1.0])
-    rows, _ = drawn_by_variance(np.array([1.0, 2.0, np.float64(1e300)]), 0.34, keys_of(3, 1))
+    rows, _ = drawn_by_variance(np.array([1.0, 2.0, np.float64(1e300)]), 0.34, keys_for(3, 1))
     assert 2 in rows
 
 
+def test_sums_of_sizes_do_not_depend_on_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    sizes, repeats, order = (
+        rng.exponential(size=5_000) ** 9,
+        rng.integers(1, 9, 5_000).astype(np.int32),
+        rng.permutation(5_000),
+    )
+    assert (
+        total_of(sizes, repeats) == total_of(sizes[order], repeats[order]) == total_of(np.repeat(sizes, repeats), None)
+    )
+    assert total_of(sizes, None) == pytest.approx(sizes.sum(), rel=1e-12)
+    for others in ([0.0, 0.0], [1e300, 3.0], [1e-290], [5e-324, 1e307]):
+        assert total_of(np.array(others), None) == pytest.approx(sum(others), rel=1e-9)
+
+
 def test_equal_rows_of_one_key_are_drawn_together():
-    sizes, keys = np.repeat(np.arange(1.0, 301.0), 2), np.repeat(keys_of(300, 5), 2)
+    sizes, keys = np.repeat(np.arange(1.0, 301.0), 2), np.repeat(keys_for(300, 5), 2)
     rows, _ = drawn_by_variance(sizes, 0.4, keys)
     assert (np.bincount(rows // 2, minlength=300) % 2 == 0).all()
     once, _ = drawn_by_variance(sizes[::2], 0.4, keys[::2], np.full(300, 2, np.int32))
     assert once.tolist() == (rows[::2] // 2).tolist()
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"subsample": 0.5},
+        {"sampling": "gradient", "learning_rate": 0.5},
+        {"sampling": "minimal_variance", "subsample": 0.5, "learning_rate": 0.5},
+        {"early_stopping": True},
+        {"level_encoding": "ordered"},
+    ],
+    ids=lambda plan: next(iter(plan)),
+)
+@pytest.mark.parametrize("weighted", ["none", "whole", "any"])
+def test_one_model_of_drawn_rows_knows_no_order(plan, weighted):
+    rng = np.random.default_rng(0)
+    X = {"x": rng.normal(size=400), "k": rng.choice(list("abcde"), 400), "few": rng.integers(0, 3, 400)}
+    y, order = X["x"] + rng.normal(size=400) > 0, rng.permutation(400)
+    weights = {"none": None, "whole": rng.integers(1, 4, 400), "any": rng.random(400) + 0.1}[weighted]
+    make = partial(tw.GradientBoostingClassifier, 20, **plan)
+    shuffled = {name: cells[order] for name, cells in X.items()}
+    one = make(n_jobs=1).fit(X, y, sample_weight=weights)
+    other = make(n_jobs=2).fit(shuffled, y[order], sample_weight=None if weights is None else weights[order])
+    assert dumps(one.model_) == dumps(other.model_)
 
 
 def test_members_drawn_by_variance_know_weights_and_no_order():

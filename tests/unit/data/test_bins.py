@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treewright.data import column_summary
 from treewright.data.bins import Bins, bins_of, cuts_of
-from treewright.data.column_summary import ColumnSummary, merge, summary_of, whole_weights
+from treewright.data.column_summary import merge, summary_of, whole_weights
 from treewright.data.schema import Column, Schema
 from treewright.data.thresholds import middle_of
 from treewright.exceptions import ParameterError
@@ -22,12 +21,6 @@ def numeric(p: int) -> Schema:
 
 def arrays_of(bins: Bins) -> dict[str, bytes]:
     return {name: value.tobytes() for name, value in vars(bins).items()}
-
-
-def rank_error(first: ColumnSummary, second: ColumnSummary) -> int:
-    """The largest difference between the weights up to any value."""
-    up_to = np.concatenate(([0], np.cumsum(second.weights)))
-    return int(np.abs(np.cumsum(first.weights) - up_to[np.searchsorted(second.values, first.values, "right")]).max())
 
 
 @pytest.mark.parametrize("max_bins", [0, 1, 256, -5, 2.0, "9", None, True])
@@ -159,39 +152,6 @@ def test_merged_summaries_are_the_summary_of_all_rows():
             merged = merge(merged, parts[at])
         assert merged.values.tolist() == expected.values.tolist()
         assert merged.weights.tolist() == expected.weights.tolist()
-
-
-@pytest.mark.parametrize("shape", ["even", "random", "heavy", "heavy first"])
-def test_a_thinned_summary_keeps_ranks_within_its_bound(shape):
-    rng = np.random.default_rng(7)
-    n = 150_000
-    weights = np.ones(n, np.int64) if shape == "even" else rng.integers(1, 1000, n)
-    if shape.startswith("heavy"):
-        weights[0 if shape == "heavy first" else slice(5, n, 1000)] = 10**9
-    whole = ColumnSummary(np.arange(float(n)), weights)
-    merged = merge(
-        ColumnSummary(whole.values[::2], whole.weights[::2]), ColumnSummary(whole.values[1::2], whole.weights[1::2])
-    )
-    total = int(weights.sum())
-    assert len(merged.values) <= column_summary.THINNED + 2
-    assert int(merged.weights.sum()) == total
-    assert rank_error(whole, merged) * 2**15 < total
-    assert (merged.values[0], merged.values[-1]) == (0.0, n - 1.0)
-
-
-def test_a_summary_of_2_to_16_values_is_not_thinned():
-    half = ColumnSummary(np.arange(2.0**15) * 2, np.ones(2**15, np.int64))
-    merged = merge(half, ColumnSummary(half.values + 1, half.weights))
-    assert len(merged.values) == 2**16
-
-
-def test_bins_of_a_thinned_summary_hold_about_equal_weight(monkeypatch):
-    monkeypatch.setattr("treewright.data.bins.BLOCK_ROWS", 60_000)
-    cells = np.random.default_rng(2).permutation(200_000).astype(float)
-    bins = bins_of(cells[:, None], numeric(1))
-    counts = np.diff(np.searchsorted(np.sort(cells), [-1.0, *cuts_of(bins)[1], 1e9], "right"))
-    assert bins.n_bins.tolist() == [255]
-    assert np.abs(counts - 200_000 / 255).max() < 200_000 * 2**-12
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-300, 0.1, 1.0, 1e300, 1.7e308])

@@ -9,7 +9,7 @@ from treewright.data import bins as bins_module
 from treewright.data import column_summary
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
-from treewright.data.column_summary import merge, summary_of
+from treewright.data.column_summary import Gathered
 from treewright.data.schema import Column, Schema
 
 N_LEVELS = 3000
@@ -18,9 +18,10 @@ SCHEMA = Schema((Column("c", "nominal", tuple(range(N_LEVELS))), Column("x", "nu
 
 @pytest.fixture
 def few_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Summaries are thinned from 600 entries on, and a block has 1,500 rows."""
+    """Of more than 600 values not all are told apart, and a block has 1,500 rows."""
     monkeypatch.setattr(column_summary, "MAX_ENTRIES", 600)
-    monkeypatch.setattr(bins_module, "BLOCK_ROWS", 1500)
+    for module in (column_summary, bins_module):
+        monkeypatch.setattr(module, "BLOCK_ROWS", 1500)
 
 
 def table(n: int) -> np.ndarray:
@@ -31,7 +32,7 @@ def table(n: int) -> np.ndarray:
 
 
 def uneven(codes: np.ndarray) -> np.ndarray:
-    """Weights: the rows of every other level weigh so little that a thinned summary would not tell them apart."""
+    """Weights: the rows of every other level weigh so little that cells would not tell them apart."""
     return np.where(codes % 2 == 1, 1.0, 1000.0)
 
 
@@ -61,11 +62,11 @@ def test_merged_codes_are_weighed_exactly(few_entries: None) -> None:
     del few_entries
     codes = table(9000)[:, 0]
     weights = uneven(codes).astype(np.int64)
-    pairs = zip(np.array_split(codes, 6), np.array_split(weights, 6), strict=True)
-    parts = [summary_of(cells, of_cells) for cells, of_cells in pairs]
-    merged = parts[0]
-    for part in parts[1:]:
-        merged = merge(merged, part, is_nominal=True)
+    gathered = Gathered(is_nominal=True)
+    for cells, of_cells in zip(np.array_split(codes, 6), np.array_split(weights, 6), strict=True):
+        gathered.add(cells, of_cells)
+    assert not gathered.refine()
+    merged = gathered.summary()
     sums = np.bincount(codes.astype(np.int64), weights)
     assert merged.values.tolist() == np.flatnonzero(sums).tolist()
     assert merged.weights.tolist() == sums[sums > 0].tolist()

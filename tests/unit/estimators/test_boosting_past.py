@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 import treewright as tw
-from treewright.boosting.sampling import drawn_uniformly
+from treewright.boosting.sampling import drawn_uniformly, keys_of
 from treewright.core.random import mixed
+from treewright.data.encoder import encode_fit
 from treewright.exceptions import DataWarning, ParameterError
+from treewright.forest.draws import carry_content
 
 RNG = np.random.default_rng(0)
 CELLS = RNG.normal(size=(90, 2))
@@ -125,9 +127,11 @@ def test_what_a_round_does_for_rows_that_it_leaves_out_is_the_fall_of_their_loss
     gained = boosted.oob_improvement_
 
     assert gained.shape == (12,)
+    contents = np.zeros(90, np.uint64)
+    carry_content(NUMBERS[:, None], encode_fit(TABLE)[1], contents)
     said = [np.full(90, NUMBERS.mean()), *boosted.staged_predict(TABLE)]
     for number in (1, 2, 12):
-        drawn = drawn_uniformly(90, 0.5, mixed(mixed(mixed(0, number), 0), 0))
+        drawn = drawn_uniformly(keys_of(contents, mixed(mixed(mixed(0, number), 0), 0)), 0.5)
         out = np.setdiff1d(np.arange(90), drawn)
         before, after = (np.mean((NUMBERS - said[at])[out] ** 2) / 2 for at in (number - 1, number))
         assert gained[number - 1] == pytest.approx(before - after, rel=1e-5, abs=1e-9)

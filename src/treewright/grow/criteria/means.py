@@ -8,6 +8,8 @@ is half of it: the variance of that code is 4 p (1 - p) and Gini is 2 p (1 - p) 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from treewright.core.jit import inner_kernel
@@ -375,6 +377,35 @@ def whole_squares(values, fixed, centre, items):
     return float(high) * 2.0**64 + float((middle << half) | (low & low_half))
 
 
+@inner_kernel
+def weighed_squares(values, weights, centre, rest, items):
+    """Sum of the squared distances of a node's rows from its mean, whose weights are no numbers of rows.
+
+    As whole numbers of a unit that the largest of them sets: the same in any order of rows.
+
+    Parameters
+    ----------
+    values, weights : int64[n], IN
+    centre, rest : int64, float
+        The node's mean.
+    items : int32[m], IN
+    """
+    largest = 0.0
+    for i in range(items.shape[0]):
+        w = weights[items[i] & ROW]
+        deviation = float(np.int64(values[items[i] & ROW]) - centre * w) - rest * w
+        largest = max(largest, deviation * deviation / w)
+    if largest == 0.0:
+        return 0.0
+    scale = math.ldexp(1.0, 61 - math.frexp(float(items.shape[0]))[1] - math.frexp(largest)[1])
+    total = 0
+    for i in range(items.shape[0]):
+        w = weights[items[i] & ROW]
+        deviation = float(np.int64(values[items[i] & ROW]) - centre * w) - rest * w
+        total += np.int64(np.rint(deviation * deviation / w * scale))
+    return float(total) / scale
+
+
 def summarise_means(stats, node, nodes, items):
     """Fill in a new node: totals, weight, impurity, tolerance; returns whether all targets are equal.
 
@@ -414,10 +445,7 @@ def summarise_means(stats, node, nodes, items):
             about_centre = whole_squares(values, stats.weights, centre, items)
             squares += max(about_centre - rest * rest * float(weight), 0.0)
             continue
-        for i in range(items.shape[0]):
-            w = stats.weights[items[i] & ROW]
-            deviation = float(np.int64(values[items[i] & ROW]) - centre * w) - rest * w
-            squares += deviation * deviation / w
+        squares += weighed_squares(values, stats.weights, centre, rest, items)
     nodes.tolerance[node] = squares * 1e-12
     impurity = squares / weight * stats.unit * stats.unit * stats.factor
     if stats.table.shape[0] > 0:

@@ -19,6 +19,7 @@ from typing import IO, Any
 import typer
 
 from treewright.cli.terminal import UsageRefusal, open_output
+from treewright.core.files import are_same
 
 __all__ = [
     "StandardInput",
@@ -103,10 +104,10 @@ def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | 
 
 def _are_same(one: Path, other: Path) -> bool:
     """Whether two paths are one file, however they are spelled; ``one`` may be standard input, which stays unread."""
+    if not isinstance(one, StandardInput):
+        return are_same(one, other)
     with suppress(OSError, ValueError):
-        if isinstance(one, StandardInput):
-            return sys.stdin is not None and os.path.samestat(os.fstat(sys.stdin.fileno()), other.stat())
-        return one.resolve() == other.resolve() or one.samefile(other)
+        return sys.stdin is not None and os.path.samestat(os.fstat(sys.stdin.fileno()), other.stat())
     return False
 
 

@@ -21,6 +21,19 @@ class NotRegularError(InputFileError):
     """The path is a folder, pipe, socket or device."""
 
 
+def are_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths are one file, however they are spelled; no where one of them cannot be looked at.
+
+    Examples
+    --------
+    >>> are_same("a/../model.c", "model.c"), are_same("model.c", "model.h")
+    (True, False)
+    """
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # RuntimeError: a link that leads to itself
+        return Path(one).resolve() == Path(other).resolve() or Path(one).samefile(other)
+    return False
+
+
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 

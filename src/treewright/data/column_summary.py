@@ -305,15 +305,15 @@ class Cells:
         self.base, self.shift = np.zeros(1 + n, np.uint64), np.zeros(1 + n, np.uint8)
         self.first = np.full(1 + n, -1, np.int64)
         self.shift[0], self.first[0] = 64 - _LEADING, 1
+        self.weight, self.lowest, self.highest = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.uint64)
         self._empty_from(1)
 
     def _empty_from(self, first: int) -> None:
         """The nodes from ``first`` on are those that rows are added to; what the others hold is known."""
         n = len(self.first)
         weight, lowest, highest = np.zeros(n, np.int64), np.full(n, _LAST_KEY), np.zeros(n, np.uint64)
-        if first > 1:
-            for new, old in ((weight, self.weight), (lowest, self.lowest), (highest, self.highest)):
-                new[:first] = old[:first]
+        for new, old in ((weight, self.weight), (lowest, self.lowest), (highest, self.highest)):
+            new[:first] = old[:first]
         self.weight, self.lowest, self.highest, self.open_from = weight, lowest, highest, first
 
     def emptied(self) -> Cells:

@@ -209,6 +209,13 @@ def _c_table(name: str, kind: str, entries: list[str]) -> str:
 
 
 def _c_texts(name: str, lists: list[list[Any]]) -> str:
+    for texts in lists:
+        written = [_c_text(text) for text in texts]
+        if any("\\000" in text for text in written):
+            raise ParameterError("a level, label or name holds NUL, where a text of C ends: rename it")
+        if len(set(written)) < len(written):
+            twice = next(text for text in written if written.count(text) > 1)
+            raise ParameterError(f"two levels or labels are the same text in C, {twice}: rename one of them")
     flat = [_c_text(text) for texts in lists for text in texts]
     begins = np.cumsum([0, *map(len, lists)]).tolist()
     return (
@@ -226,9 +233,15 @@ def _js_table(name: str, kind: str, entries: list[str]) -> str:
     return f"const {name} = new {_JS_TYPES[kind]}([\n{_lines(entries)}\n]);"
 
 
+_JS_WHOLE = 2**53  # numbers beyond are texts: as numbers of JavaScript they would be others
+
+
 def _js_texts(name: str, lists: list[list[Any]]) -> str:
+    def told_apart(text: Any) -> Any:
+        return str(text) if isinstance(text, int) and abs(text) > _JS_WHOLE else text
+
     # No text may end the element of a page that the script stands in.
-    texts = json.dumps(lists, ensure_ascii=True).replace("<", "\\u003c")
+    texts = json.dumps([list(map(told_apart, own)) for own in lists], ensure_ascii=True).replace("<", "\\u003c")
     return f"const {name} = {texts};"
 
 

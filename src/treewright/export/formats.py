@@ -172,5 +172,11 @@ def exported(
     named : str, optional
         The format; without it the ending of the file says it.
     """
-    found = format_of(path, named).write(model, name_of(path, name, named))
-    return found if isinstance(found, bytes) else found.encode("utf-8")
+    try:
+        found = format_of(path, named).write(model, name_of(path, name, named))
+        return found if isinstance(found, bytes) else found.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ParameterError(
+            f"{os.fsdecode(path)}: a name, level or label holds half a character ({error.object[error.start]!r}), "
+            "which no file can: rename it"
+        ) from None

@@ -19,6 +19,8 @@ from treewright.export.vectors import FORMAT, VERSION
 
 _ULPS = 4.0  # by which an ``exp`` of another library and the sums of shares behind it may differ
 _ALIKE = {"postgresql": "postgres"}
+_MOST_ROUNDING = 1e-6
+_LARGEST = float(np.finfo(np.float64).max)
 _PARTS = ("rows", "sums", "values", "answers")
 
 
@@ -200,17 +202,26 @@ def _wrong_of(found: Any) -> str:
             codes = {float(row[at]) for row in found["rows"]}
             if not all(math.isnan(code) or code in range(len(column["levels"]) + 1) for code in codes):
                 return f"cells of column {str(column['name'])[:40]!r} are no codes of its levels"
+    widths = [{len(row) for row in found[key]} for key in _PARTS]
+    if any(len(width) > 1 for width in widths) or widths[-1] != {len(found["classes"])}:
+        return f"rows of {', '.join(_PARTS)} are of one length each, answers one for each output with classes"
+    for row in found["answers"]:
+        if not all(code in range(len(labels)) for code, labels in zip(row, found["classes"], strict=True)):
+            return f"answers are numbers of classes, not {row}"
     rounding = found.get("rounding")
-    if isinstance(rounding, str) or not _is_number(rounding) or not 0 <= rounding < math.inf:  # type: ignore[operator]
-        return "rounding is a number, at least 0"
+    if isinstance(rounding, str) or not _is_number(rounding) or not 0 <= rounding <= _MOST_ROUNDING * _size_of(found):  # type: ignore[operator]
+        return f"rounding is a number, at least 0 and at most {_MOST_ROUNDING:g} of the largest sum"
     if not isinstance(found.get("name"), str) or not IDENTIFIER.fullmatch(found["name"]):
         return "it does not say what functions are called by (name)"
     return ""
 
 
+def _size_of(found: dict[str, Any]) -> float:
+    """The largest sum or value, at least 1."""
+    said = (abs(float(cell)) for key in ("sums", "values") for row in found[key] for cell in row)
+    return max([1.0, *(size for size in said if math.isfinite(size))])
+
+
 def _is_number(cell: object) -> bool:
-    return (isinstance(cell, int | float) and not isinstance(cell, bool) and math.isfinite(cell)) or cell in (
-        "nan",
-        "inf",
-        "-inf",
-    )
+    is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
+    return (is_number and -_LARGEST <= cell <= _LARGEST) or cell in ("nan", "inf", "-inf")  # type: ignore[operator]

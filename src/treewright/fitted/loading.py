@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from treewright.data.schema import Schema
+from treewright.exceptions import InputFileError, ModelFileError, ParameterError
 from treewright.fitted.model import Model
 from treewright.model import codec
 from treewright.model.container import NEIGHBORS_FORMAT, Reader, read_file
@@ -165,7 +166,14 @@ def read_model(
     """
     from treewright.importing.reading import named, read
 
-    return Model.of(named(read(source), columns, target, classes, unseen))
+    model = Model.of(named(read(source), columns, target, classes, unseen))
+    try:  # what a file says of columns and labels must be what a model can keep
+        codec.loads(codec.dumps(model))
+    except (ModelFileError, ParameterError, TypeError, ValueError) as error:
+        if not isinstance(source, str | os.PathLike):
+            raise ParameterError(f"{type(source).__name__}: read, but it could not be saved: {error}") from None
+        raise InputFileError(f"{os.fsdecode(os.fspath(source))}: read, but it could not be saved: {error}") from None
+    return model
 
 
 def _reader_of(file_format: int) -> Reader[ModelData | dict[str, Any]]:

@@ -821,9 +821,11 @@ class Model(ModelData):
         >>> code["predict"](code["encode"]({"rain": 8}))
         11.0
         """
-        from treewright.core.files import write_whole
+        from treewright.core.files import are_same, write_whole
         from treewright.export.formats import exported, name_of
 
+        if vectors is not None and are_same(path, vectors):
+            raise ParameterError(f"vectors={os.fspath(vectors)!r} is the file of the model itself: name another")
         write_whole(path, exported(self, path, name, format))
         if vectors is not None:
             from treewright.export.vectors import vectors_of

@@ -44,6 +44,7 @@ from treewright.model.threshold import Threshold
 
 _ML = "ai.onnx.ml"
 _MOST_COLUMNS = 100_000
+_MOST_TREES = 1_000_000  # of a sum
 _SLACK = 1e-4  # by which shares in float32 add up to another number than one
 _FLOATS = (1, 11)  # types of tensors: float, double,
 _WHOLE = (6, 7, 9)  # int32, int64, bool,
@@ -241,6 +242,8 @@ class _Walk:
             groups = [each if isinstance(each, tuple) else self._looked_up(each) for each in given]
             if None in groups:
                 return None
+            if sum(len(group or ()) for group in groups) > _MOST_COLUMNS:
+                raise InputFileError(f"{name} makes a table of more than {_MOST_COLUMNS:,} columns")
             rounds = name == "FeatureVectorizer"
             return tuple(
                 replace(cell, is_float32=rounds or cell.is_float32) for group in groups for cell in group or ()
@@ -318,6 +321,8 @@ class _Walk:
                 for each in sums
             ):
                 return None
+            if sum(len(each.parts) for each in sums) > _MOST_TREES:
+                raise InputFileError(f"{name} adds up more than {_MOST_TREES:,} trees")
             return replace(
                 first,
                 parts=tuple(part for each in sums for part in each.parts),

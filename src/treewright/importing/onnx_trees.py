@@ -164,6 +164,13 @@ def version_3(
             if place is None:
                 raise InputFileError(f"node {node[at]} of tree {tree[at]} leads to node {ids[at]}, which is not there")
             found[at] = ~place if is_leaf[place] else place
+    is_reached = np.zeros(n, bool)
+    for found in ways:
+        is_reached[np.where(found < 0, ~found, found)[~is_leaf]] = True
+    is_reached[np.flatnonzero(np.concatenate([[True], tree[1:] != tree[:-1]]) if n else [])] = True
+    if not is_reached.all():
+        at = int(np.argmin(is_reached))
+        raise InputFileError(f"no branch leads to node {node[at]} of tree {tree[at]}, and it is not the tree's first")
     own = (numbers_of(onnx, said, f"{kind}_{name}", np.int64) for name in ("treeids", "nodeids", "ids"))
     of_tree, of_node, targets = own
     weights = numbers_of(onnx, said, f"{kind}_weights")
@@ -172,6 +179,8 @@ def version_3(
     leaf = np.array(leaf_of, np.int64)
     if len(leaf) and (leaf.min() < 0 or not is_leaf[leaf].all()):
         raise InputFileError("a number stands at a node that is no leaf")
+    if len(set(zip(leaf_of, targets.tolist(), strict=True))) < len(leaf):
+        raise InputFileError("a leaf has two numbers for one target, of which onnxruntime takes the last: not read")
     order = np.argsort(leaf, kind="stable")
     starts = np.searchsorted(leaf[order], np.arange(n + 1))
     if not n:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -139,12 +139,17 @@ def named(
         They are not as many as there are columns or classes, or not unlike each other.
     """
     for name, words in (("columns", columns), ("classes", classes)):
-        if isinstance(words, str):
+        if words is not None and (isinstance(words, str) or not isinstance(words, Sequence | np.ndarray)):
             raise ParameterError(f"{name}={words!r}: give a list")
+        if words is not None and not all(isinstance(word, Hashable) for word in words):
+            raise ParameterError(f"{name}={words!r}: give a list of texts or numbers")
     if columns is not None:
         given = model.schema.columns
-        if len(columns) != len(given) or len(set(columns)) != len(columns):
+        if len(columns) != len(given):
             raise ParameterError(f"columns: {len(columns)} names for {len(given)} columns: name each once")
+        twice = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
+        if twice is not None:
+            raise ParameterError(f"columns: {twice!r} is there twice: name each column once")
         renamed = (replace(column, name=name) for column, name in zip(given, columns, strict=True))
         model = replace(model, schema=Schema(tuple(renamed), named=True))
     if classes is not None:
@@ -155,6 +160,8 @@ def named(
         kinds = {type(label) for label in classes}
         model = replace(model, classes=(np.array(list(classes)) if len(kinds) == 1 else labels,))
     if target is not None:
+        if not isinstance(target, str):
+            raise ParameterError(f"target={target!r}: give a text")
         if model.n_targets != 1:
             raise ParameterError(f"target: one name, and the model has {model.n_targets} targets")
         model = replace(model, target_names=(target,) * model.n_outputs)

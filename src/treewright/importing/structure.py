@@ -96,6 +96,8 @@ def _column(stated: Mapping[str, Any]) -> Column:
 
 def _labels(labels: Sequence[Any]) -> np.ndarray:
     """Labels in a dtype of their own where they are of one kind, else as objects."""
+    if not all(isinstance(label, str) or (isinstance(label, int | float) and math.isfinite(label)) for label in labels):
+        raise InputFileError(f"a label is no text, finite number or truth: {list(labels)[:10]}")
     kinds = {type(label) for label in labels}
     return np.array(labels) if len(kinds) == 1 and kinds <= {str, int, float, bool} else np.array(labels, object)
 

@@ -22,7 +22,7 @@ FEW = {"n_estimators": 3, "min_samples_leaf": 10}
     [
         (19, None, {}, "19 row(s) are fewer than twice min_samples_leaf=10"),
         (5, 3.0, {}, "15 row(s) are fewer than twice min_samples_leaf=10"),
-        (36, None, {"subsample": 0.5}, "18 row(s) are fewer than twice min_samples_leaf=10"),
+        (24, None, {"subsample": 0.5}, "row(s) are fewer than twice min_samples_leaf=10"),
         (120, 1e-9, {}, "less than twice min_child_weight=0.001"),
         (120, None, {"min_gain": 1e6}, "no split gains more than min_gain=1e+06"),
     ],

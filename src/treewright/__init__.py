@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         ExtraTreeClassifier,
         ExtraTreeRegressor,
     )
+    from treewright.files.dataset import Dataset
     from treewright.fitted import Model, load, read_model
     from treewright.reporting.document import Report, report
 
@@ -42,6 +43,7 @@ _HOMES = {
     "C45Classifier": "treewright.estimators.classics",
     "CHAIDClassifier": "treewright.estimators.classics",
     "CHAIDRegressor": "treewright.estimators.classics",
+    "Dataset": "treewright.files.dataset",
     "DecisionTreeClassifier": "treewright.estimators.trees",
     "DecisionTreeRegressor": "treewright.estimators.trees",
     "ExtraTreeClassifier": "treewright.estimators.trees",
@@ -74,6 +76,7 @@ __all__ = [
     "C45Classifier",
     "CHAIDClassifier",
     "CHAIDRegressor",
+    "Dataset",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",

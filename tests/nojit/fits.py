@@ -16,12 +16,19 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 import treewright as tw
+from treewright.boosting.elsewhere import Part, boost_elsewhere
 from treewright.boosting.linear import FOLDS, linear_scores
+from treewright.boosting.losses import TwoClasses
+from treewright.boosting.rounds import BoostSettings, BoostTable
 from treewright.data import sparse as stored
+from treewright.data.bin_rows import bin_rows
+from treewright.data.bins import bins_of
 from treewright.data.column_summary import Cells
+from treewright.data.elsewhere import Here
 from treewright.data.encoder import encode_fit
 from treewright.explain import contributions
 from treewright.grow.gradient import grower, rows
+from treewright.grow.settings import GradientSettings
 from treewright.model_selection import pruning_path
 from treewright.neighbors import kd_tree
 
@@ -296,6 +303,7 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "forest permutation", lambda: forest.importances("permutation")
     yield "boosting judged 2", lambda: judged(tw.GradientBoostingClassifier, TWO)
     yield "boosting judged 3", lambda: judged(tw.GradientBoostingClassifier, THREE)
+    yield "boosting elsewhere", lambda: elsewhere(many, signs)
     yield "boosting of large nodes", lambda: on_threads(many, signs, max_leaf_nodes=5)
     yield "boosting of large levels", lambda: on_threads(many, signs, growth="symmetric", max_depth=2)
     for metric in ("euclidean", "manhattan"):
@@ -381,6 +389,17 @@ def on_threads(table: np.ndarray, y: np.ndarray, **more: Any) -> Any:
     boosting = tw.GradientBoostingClassifier(n_estimators=2, random_state=0, n_jobs=2, **more)
     parts = {"_BLOCK_ROWS": 64, "_FEWEST_THREADS": 1}
     return with_small(grower, {"_MOST_CELLS": 0}, lambda: with_small(rows, parts, lambda: boosting.fit(table, y)))
+
+
+def elsewhere(table: np.ndarray, y: np.ndarray) -> Any:
+    """Boosting of rows that lie in two parts; some leaves have as few rows as they may."""
+    schema, cells = encode_fit(table)
+    bins, codes = bins_of(cells, schema), bin_rows(bins_of(cells, schema), cells)
+    target = (y == y[0]).astype(np.int32)
+    parts = [Part(codes[rows], len(schema), [target[rows]]) for rows in np.split(np.arange(len(y)), [500])]
+    settings = BoostSettings((TwoClasses(),), GradientSettings(max_leaf_nodes=40, min_samples_leaf=9), 3, 0.5)
+    boosted = boost_elsewhere(BoostTable(bins, schema, np.zeros(2, bool)), Here(parts), settings, None, (2,))
+    return [boosted.trees.records, boosted.trees.leaf_value, boosted.trees.importances]
 
 
 def with_small(module: Any, sizes: dict[str, int], work: Callable[[], Any]) -> Any:

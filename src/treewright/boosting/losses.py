@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -187,7 +188,11 @@ class SquaredError(NumberLoss):
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """The weighted mean."""
-        return np.array([weighted_mean(target, weights)])
+        return self.of_mean(weighted_mean(target, weights))
+
+    def of_mean(self, mean: float) -> np.ndarray:
+        """``base`` of rows of this weighted mean."""
+        return np.array([mean])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
         """Score minus target."""
@@ -402,7 +407,10 @@ class MeanDeviance(NumberLoss):
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """The logarithm of the weighted mean; of 1e-30 where that is 0 or nearly so."""
-        mean = weighted_mean(target, weights)
+        return self.of_mean(weighted_mean(target, weights))
+
+    def of_mean(self, mean: float) -> np.ndarray:
+        """``base`` of rows of this weighted mean."""
         return np.array([log_of(mean) if mean > LEAST_SPREAD else _LEAST_LOG_BASE])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
@@ -498,9 +506,17 @@ class ClassLoss(Loss):
     def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
         """Every code has a loss, wherever it comes from."""
 
+    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """By the classes' shares."""
+        return self.of_classes(class_weights(target, weights, max(self.n_scores, 2)))
 
-def class_shares(target: np.ndarray, weights: np.ndarray | None, n_classes: int) -> list[Fraction]:
-    """Each class's share of the weight, exact; 1e-15 at least.
+    @abstractmethod
+    def of_classes(self, weights: Sequence[Fraction]) -> np.ndarray:
+        """``base`` of classes that weigh so much."""
+
+
+def class_weights(target: np.ndarray, weights: np.ndarray | None, n_classes: int) -> list[Fraction]:
+    """Each class's weight, exact.
 
     Parameters
     ----------
@@ -509,15 +525,18 @@ def class_shares(target: np.ndarray, weights: np.ndarray | None, n_classes: int)
 
     Examples
     --------
-    >>> class_shares(np.array([0, 1, 1, 1], np.int32), None, 2)
-    [Fraction(1, 4), Fraction(3, 4)]
+    >>> class_weights(np.array([0, 1, 1, 1], np.int32), None, 2)
+    [Fraction(1, 1), Fraction(3, 1)]
     """
     if weights is None:
-        counts = [Fraction(int(count)) for count in np.bincount(target, minlength=n_classes)]
-    else:
-        counts = [exact_sum(weights[target == k]) for k in range(n_classes)]
-    total = sum(counts, Fraction(0))
-    return [max(count / total, _LEAST_SHARE) for count in counts]
+        return [Fraction(int(count)) for count in np.bincount(target, minlength=n_classes)]
+    return [exact_sum(weights[target == k]) for k in range(n_classes)]
+
+
+def shares_of(of_classes: Sequence[Fraction]) -> list[Fraction]:
+    """Each class's share of all weight, exact; 1e-15 at least."""
+    total = sum(of_classes, Fraction(0))
+    return [max(weight / total, _LEAST_SHARE) for weight in of_classes]
 
 
 @dataclass(frozen=True)
@@ -526,7 +545,7 @@ class OneClass(ClassLoss):
 
     unit_hessian = True
 
-    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:  # noqa: ARG002
+    def of_classes(self, weights: Sequence[Fraction]) -> np.ndarray:  # noqa: ARG002
         """0."""
         return np.zeros(1)
 
@@ -549,9 +568,9 @@ class TwoClasses(ClassLoss):
     True
     """
 
-    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def of_classes(self, weights: Sequence[Fraction]) -> np.ndarray:
         """The log odds of the second class."""
-        first, second = class_shares(target, weights, 2)
+        first, second = shares_of(weights)
         return np.array([log_of(second / first)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
@@ -581,9 +600,9 @@ class ManyClasses(ClassLoss):
 
     n_scores: int = 3
 
-    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def of_classes(self, weights: Sequence[Fraction]) -> np.ndarray:
         """The logarithms of the classes' shares."""
-        return np.array([log_of(share) for share in class_shares(target, weights, self.n_scores)])
+        return np.array([log_of(share) for share in shares_of(weights)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """Share minus 0 or 1, and p (1 - p) K / (K - 1)."""

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from treewright.tree.packing import join, take
 
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
-_LARGEST = 1e200  # of a loss whose sums are exact
+LARGEST_LOSS = 1e200  # of a loss whose sums are exact
 _ROWS, _TREE = 0, 1  # what a seed is made for
 Sampling = Literal["uniform", "gradient", "minimal_variance"]
 
@@ -345,6 +345,31 @@ def boost(
     first = 0 if start is None else len(start[0]) // rounds.train.n_scores
     if first >= settings.n_rounds:
         raise ParameterError(f"{first} rounds are there already: ask for more than {settings.n_rounds}")
+    return rounds.boosted(start, run(rounds, settings, first))
+
+
+class Grown(Protocol):
+    """Whoever grows rounds, wherever the rows are.
+
+    Attributes
+    ----------
+    gained_out_of_bag : list of float
+    growers : list
+        Each has the seconds of its ``stages``.
+    """
+
+    gained_out_of_bag: list[float]
+    growers: list[Any]
+
+    def grow(self, number: int) -> None:
+        """Grow the trees of a round, and let their leaves add to the scores."""
+
+    def judge(self) -> tuple[float | None, float | None]:
+        """What is evaluated, of the rows of the fit and of others; None where it is not."""
+
+
+def run(rounds: Grown, settings: BoostSettings, first: int = 0) -> History:
+    """Grow the rounds behind the first ones, until they are over."""
     watch = _Watch(settings, settings.evaluation)
     watch.note(first, rounds.judge)
     for number in range(first + 1, settings.n_rounds + 1):
@@ -353,7 +378,7 @@ def boost(
         if watch.is_over(number, first):
             break
     watch.history.gained_out_of_bag = rounds.gained_out_of_bag
-    return rounds.boosted(start, watch.with_stages([rounds]))
+    return watch.with_stages([rounds])
 
 
 @dataclass(frozen=True, eq=False)
@@ -551,7 +576,7 @@ class _Watch:
         patience = None if self.evaluation is None else self.evaluation.patience
         return self.is_called_off or (patience is not None and number - history.best >= patience)
 
-    def with_stages(self, grown: Sequence[_Rounds]) -> History:
+    def with_stages(self, grown: Sequence[Grown]) -> History:
         """The history with the seconds of each stage, those of all threads together."""
         stages = self.history.stages
         for grower in (grower for each in grown for grower in each.growers):
@@ -731,15 +756,10 @@ class _Rounds:
 
     def _gradients_of(self, block: slice) -> None:
         """Gradients and hessians of a block of rows."""
-        train = self.train
-        for output, loss in enumerate(self.losses):
-            scores = train.scores_of[output]
-            hessian = self.hessian[scores, block]
-            if loss.unit_hessian and hessian.shape[1]:
-                hessian[:] = 1.0
-            loss.gradients(
-                train.target[output][block], train.scores[scores, block], self.gradient[scores, block], hessian
-            )
+        target = [own[block] for own in self.train.target]
+        fill_gradients(
+            self.losses, target, self.train.scores[:, block], self.gradient[:, block], self.hessian[:, block]
+        )
 
     def _draw(self, number: int) -> np.ndarray | None:
         """The rows of a round; None for all. Where some stand for others, their gradients are made larger."""
@@ -811,6 +831,32 @@ class _Rounds:
         return Boosted(trees, self.boosting, history)
 
 
+def scores_of(losses: Sequence[Loss]) -> list[slice]:
+    """Which scores are an output's."""
+    ends = np.cumsum([loss.n_scores for loss in losses]).tolist()
+    return [slice(end - loss.n_scores, end) for end, loss in zip(ends, losses, strict=True)]
+
+
+def fill_gradients(
+    losses: Sequence[Loss], target: Sequence[np.ndarray], scores: np.ndarray, gradient: np.ndarray, hessian: np.ndarray
+) -> None:
+    """Write gradients and hessians of some rows.
+
+    Parameters
+    ----------
+    losses : sequence of Loss
+        One per output, as is ``target``.
+    target : sequence of [m]
+    scores : float64[k, m]
+    gradient, hessian : float32[k, m], OUT
+        The latter may have no row where every hessian is 1.
+    """
+    for own, loss, some in zip(target, losses, scores_of(losses), strict=True):
+        if loss.unit_hessian and hessian.shape[1]:
+            hessian[some] = 1.0
+        loss.gradients(own, scores[some], gradient[some], hessian[some])
+
+
 class Scored:
     """Rows, and where they stand.
 
@@ -835,8 +881,7 @@ class Scored:
     def __init__(self, rows: BoostRows, losses: tuple[Loss, ...], base: np.ndarray, n_threads: int) -> None:
         self.rows, self.losses, self.n_threads = rows, losses, n_threads
         self.target = [np.ascontiguousarray(rows.target[:, output]) for output in range(len(losses))]
-        ends = np.cumsum([loss.n_scores for loss in losses]).tolist()
-        self.scores_of = [slice(end - loss.n_scores, end) for end, loss in zip(ends, losses, strict=True)]
+        self.scores_of = scores_of(losses)
         self.output_of = [output for output, loss in enumerate(losses) for _ in range(loss.n_scores)]
         self.scores = np.empty((len(base), len(rows.codes)))
         self.scores[:] = base[:, None]
@@ -893,7 +938,7 @@ class Scored:
 def mean_of(values: np.ndarray, weights: np.ndarray | None) -> float:
     """The mean of losses, float64[n], to the last bit the same in any order; infinite or nan where one of them is."""
     largest = float(np.abs(values).max())
-    if not largest < _LARGEST:  # of no use but to say so, or so large that sums would overflow: any order will do
+    if not largest < LARGEST_LOSS:  # of no use but to say so, or so large that sums would overflow: any order will do
         return float(np.average(values, weights=weights))
     return weighted_mean(values, weights)
 

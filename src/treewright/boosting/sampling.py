@@ -38,6 +38,11 @@ class GradientWeights:
     repeats: np.ndarray | None = None
     factors: np.ndarray | None = None
 
+    @staticmethod
+    def may_count(total: float) -> bool:
+        """Whether whole numbers that add up to so much can be numbers of rows."""
+        return total <= _MOST_ROWS
+
     @classmethod
     def of(cls, weights: np.ndarray | None, of_classes: np.ndarray | None = None) -> GradientWeights:
         """The weights of rows, float64[n] > 0 or None, and beside them those of their classes.
@@ -48,7 +53,7 @@ class GradientWeights:
         ([1, 3], None)
         """
         repeats = None
-        if weights is not None and bool((weights == np.rint(weights)).all()) and float(weights.sum()) <= _MOST_ROWS:
+        if weights is not None and bool((weights == np.rint(weights)).all()) and cls.may_count(float(weights.sum())):
             repeats = None if bool((weights == 1.0).all()) else weights.astype(np.int32)
             weights = None
         if of_classes is not None and not bool((of_classes == 1.0).all()):
@@ -85,7 +90,7 @@ def drawn_uniformly(keys: np.ndarray, share: float) -> np.ndarray:
     >>> len(drawn_uniformly(keys, 0.3)), len(drawn_uniformly(keys, 1.0)), len(drawn_uniformly(keys, 1e-9))
     (24, 100, 1)
     """
-    drawn = _chances(keys) < share
+    drawn = chances_of(keys) < share
     return np.flatnonzero(drawn if drawn.any() else keys == keys.min()).astype(np.int32)
 
 
@@ -185,7 +190,7 @@ def drawn_by_variance(
             chance = np.minimum(1.0, sizes / least)
             break
         least = scale
-    drawn = _chances(keys) < chance
+    drawn = chances_of(keys) < chance
     if not drawn.any():
         drawn[np.argmax(sizes)], chance[np.argmax(sizes)] = True, 1.0
     rows = np.flatnonzero(drawn).astype(np.int32)
@@ -204,7 +209,7 @@ def keys_of(contents: np.ndarray, seed: int) -> np.ndarray:
     return keys
 
 
-def _chances(keys: np.ndarray) -> np.ndarray:
+def chances_of(keys: np.ndarray) -> np.ndarray:
     """float64[n], from 0 to 1: rows are drawn whose chance is larger."""
     return (keys >> np.uint64(11)) * 2.0**-53
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -87,8 +88,7 @@ def bins_of(
     >>> bins.n_bins.tolist(), bins.lowest.tolist(), bins.level_bin.tolist()
     ([2, 2], [0.5, 4.0], [0, 2, 1, 2])
     """
-    if isinstance(max_bins, bool) or not hasattr(max_bins, "__index__") or not 2 <= int(max_bins) <= MAX_BINS:
-        raise ParameterError(f"max_bins={max_bins!r}: give a whole number from 2 to {MAX_BINS}")
+    max_bins = checked_max_bins(max_bins)
     n, p = matrix.shape
     whole = whole_weights(weights)
     threads_used = n_threads if n * p > _INLINE_CELLS else 1
@@ -107,6 +107,13 @@ def bins_of(
     if n * p >= _MANY_CELLS:
         give_back()
     return _together(parts, schema.columns)
+
+
+def checked_max_bins(max_bins: Any) -> int:
+    """``max_bins`` as a number; a ParameterError where it is none from 2 to 255."""
+    if isinstance(max_bins, bool) or not hasattr(max_bins, "__index__") or not 2 <= int(max_bins) <= MAX_BINS:
+        raise ParameterError(f"max_bins={max_bins!r}: give a whole number from 2 to {MAX_BINS}")
+    return int(max_bins)
 
 
 def bins_of_summaries(summaries: Sequence[ColumnSummary], columns: Sequence[Column], max_bins: int) -> Bins:

@@ -21,7 +21,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from treewright.core.jit import allocating_kernel, kernel
+from treewright.core.jit import allocating_kernel, costs, kernel
 
 MAX_ENTRIES = 2**16  # distinct values that are told apart in a table of more rows than a block
 SHARES = 2**15  # of the whole weight that cells tell apart
@@ -146,13 +146,18 @@ def whole_weights(weights: np.ndarray | None) -> np.ndarray:
     if weights is None:
         return np.empty(0, np.int64)
     largest = float(weights.max(initial=0.0))
+    return whole_weights_among(weights, largest, len(weights), are_whole=bool((weights == np.rint(weights)).all()))
+
+
+def whole_weights_among(weights: np.ndarray, largest: float, n: int, *, are_whole: bool) -> np.ndarray:
+    """As ``whole_weights``, of some of ``n`` rows: ``largest`` and ``are_whole`` are of all."""
     if largest == 0.0:
         return np.zeros(len(weights), np.int64)
-    if largest * len(weights) < _MAX_WEIGHT and bool((weights == np.rint(weights)).all()):
+    if largest * n < _MAX_WEIGHT and are_whole:
         return weights.astype(np.int64)
     # Mantissa and exponent apart: the sum itself may be beyond float64.
     share, exponent = math.frexp(largest)
-    scale = 52 - exponent - math.frexp(share * len(weights))[1]
+    scale = 52 - exponent - math.frexp(share * n)[1]
     fixed = np.rint(np.ldexp(np.asarray(weights, np.float64), scale)).astype(np.int64)
     return np.where(weights > 0, np.maximum(fixed, 1), 0)
 
@@ -225,6 +230,8 @@ class Gathered:
     is_nominal : bool
         Whether values are codes of levels: these are always told apart, for a code has no neighbour that could stand
         for it.
+    n_rows : int
+        Rows of the table, as far as known beforehand: of a large one many values need not be told apart first.
 
     Examples
     --------
@@ -234,8 +241,8 @@ class Gathered:
     (False, [1.0, 4.0])
     """
 
-    def __init__(self, *, is_nominal: bool = False) -> None:
-        self.is_nominal, self.n_rows = is_nominal, 0
+    def __init__(self, *, is_nominal: bool = False, n_rows: int = 0) -> None:
+        self.is_nominal, self.n_rows = is_nominal, n_rows
         self.told_apart: ColumnSummary | None = summary_of(np.empty(0), np.empty(0, np.int64))
         self.cells: Cells | None = None
 
@@ -305,16 +312,15 @@ class Cells:
         self.base, self.shift = np.zeros(1 + n, np.uint64), np.zeros(1 + n, np.uint8)
         self.first = np.full(1 + n, -1, np.int64)
         self.shift[0], self.first[0] = 64 - _LEADING, 1
-        self.weight, self.lowest, self.highest = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.uint64)
+        self.held = np.zeros((1, 3), np.uint64)  # weight, lowest and highest key: side by side, in one line of a cache
         self._empty_from(1)
 
     def _empty_from(self, first: int) -> None:
         """The nodes from ``first`` on are those that rows are added to; what the others hold is known."""
-        n = len(self.first)
-        weight, lowest, highest = np.zeros(n, np.int64), np.full(n, _LAST_KEY), np.zeros(n, np.uint64)
-        for new, old in ((weight, self.weight), (lowest, self.lowest), (highest, self.highest)):
-            new[:first] = old[:first]
-        self.weight, self.lowest, self.highest, self.open_from = weight, lowest, highest, first
+        held = np.zeros((len(self.first), 3), np.uint64)
+        held[:, _LOWEST] = _LAST_KEY
+        held[:first] = self.held[:first]
+        self.held, self.open_from = held, first
 
     def emptied(self) -> Cells:
         """The same cells, with nothing in those that rows are added to."""
@@ -324,30 +330,26 @@ class Cells:
 
     def add(self, cells: np.ndarray, weights: np.ndarray) -> None:
         """Add rows: float[n], int64[n] or int64[0]."""
-        add_to_cells(
-            cells, weights, self.base, self.shift, self.first, self.open_from, self.weight, self.lowest, self.highest
-        )
+        add_to_cells(cells, weights, self.base, self.shift, self.first, self.open_from, self.held)
 
     def join(self, other: Cells) -> None:
         """Add what was added to cells that are divided alike."""
-        new = slice(self.open_from, None)
-        self.weight[new] += other.weight[new]
-        np.minimum(self.lowest, other.lowest, out=self.lowest)
-        np.maximum(self.highest, other.highest, out=self.highest)
+        own, others = self.held[self.open_from :].T, other.held[self.open_from :].T
+        own[_WEIGHT] += others[_WEIGHT]
+        np.minimum(own[_LOWEST], others[_LOWEST], out=own[_LOWEST])
+        np.maximum(own[_HIGHEST], others[_HIGHEST], out=own[_HIGHEST])
 
     def refine(self) -> bool:
         """Divide cells that weigh too much; whether there were any."""
-        is_cell = self.first < 0
-        share = int(self.weight[is_cell].sum()) // SHARES
-        heavy = np.flatnonzero(is_cell & (self.weight > share) & (self.lowest < self.highest)).tolist()
+        is_cell, (weight, lowest, highest) = self.first < 0, self.held.T
+        share = int(weight[is_cell].sum()) // SHARES
+        heavy = np.flatnonzero(is_cell & (weight > share) & (lowest < highest)).tolist()
         n_before = n = len(self.first)
-        shifts = []
         for node in heavy:
-            width = int(self.highest[node]) - int(self.lowest[node])
-            bits = min((int(self.weight[node]) // max(share, 1)).bit_length() + _SPARE_BITS, _MOST_BITS)
+            width = int(highest[node]) - int(lowest[node])
+            bits = min((int(weight[node]) // max(share, 1)).bit_length() + _SPARE_BITS, _MOST_BITS)
             shift = max(0, width.bit_length() - bits)
-            self.first[node], self.base[node], self.shift[node] = n, self.lowest[node], shift
-            shifts.append(shift)
+            self.first[node], self.base[node], self.shift[node] = n, lowest[node], shift
             n += (width >> shift) + 1
         if not heavy:
             return False
@@ -360,11 +362,12 @@ class Cells:
 
     def summary(self) -> ColumnSummary:
         """The cells with rows, ascending."""
-        kept = np.flatnonzero((self.first < 0) & (self.weight > 0))
-        kept = kept[np.argsort(self.lowest[kept])]
-        return ColumnSummary(_numbers_of(self.highest[kept]), self.weight[kept], _numbers_of(self.lowest[kept]))
+        kept = self.held[(self.first < 0) & (self.held[:, _WEIGHT] > 0)]
+        weight, lowest, highest = kept[np.argsort(kept[:, _LOWEST])].T
+        return ColumnSummary(_numbers_of(highest), weight.astype(np.int64), _numbers_of(lowest))
 
 
+_WEIGHT, _LOWEST, _HIGHEST = range(3)
 _SIGN = np.uint64(1 << 63)
 _LAST_KEY = np.uint64(2**64 - 1)
 
@@ -374,6 +377,7 @@ def _numbers_of(keys: np.ndarray) -> np.ndarray:
     return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
 
 
+@costs(lambda cells, *_rest: 10.0 * len(cells))
 @kernel
 def add_to_cells(
     cells: np.ndarray,
@@ -382,9 +386,7 @@ def add_to_cells(
     shift: np.ndarray,
     first: np.ndarray,
     open_from: int,
-    weight: np.ndarray,
-    lowest: np.ndarray,
-    highest: np.ndarray,
+    held: np.ndarray,
 ) -> None:
     """Add rows to the cells that are open.
 
@@ -398,8 +400,8 @@ def add_to_cells(
         where a node is a cell.
     open_from : int
         Cells from here on are added to.
-    weight : int64[m], lowest, highest : uint64[m], IN and OUT
-        Of each cell; keys.
+    held : uint64[m, 3], IN and OUT
+        Of each cell its weight, its lowest and its highest key.
     """
     for i in range(cells.shape[0]):
         x = np.float64(cells[i]) + 0.0  # -0.0 becomes 0.0
@@ -412,6 +414,6 @@ def add_to_cells(
         while first[at] >= 0:
             at = first[at] + np.int64((key - base[at]) >> np.uint64(shift[at]))
         if at >= open_from:
-            weight[at] += added
-            lowest[at] = min(lowest[at], key)
-            highest[at] = max(highest[at], key)
+            held[at, 0] += np.uint64(added)
+            held[at, 1] = min(held[at, 1], key)
+            held[at, 2] = max(held[at, 2], key)

@@ -21,6 +21,7 @@ import numpy as np
 from treewright.core import notices
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
+from treewright.data.elsewhere import Elsewhere
 from treewright.data.encoder import refuse_missing_at_fit
 from treewright.data.schema import Schema
 from treewright.data.sparse import SparseMatrix
@@ -41,8 +42,8 @@ class Dataset:
     Attributes
     ----------
     schema : Schema
-    matrix : float[n, p], or SparseMatrix
-    target : Labels or Numbers of n rows
+    matrix : float[n, p], or SparseMatrix, or Elsewhere
+    target : Labels or Numbers of n rows; of none where the rows lie elsewhere
     weights : float64[n], > 0, or None
         What a row weighs, its classes included; None: all alike.
     sample_weight : float64[n] or None
@@ -127,20 +128,26 @@ class Dataset:
     def binned(self, max_bins: int, n_threads: int) -> tuple[Bins, Any]:
         """Bins that hold about equal weight, or one value each; and uint8[n, stride], the bin of each cell.
 
-        Of a sparse table its ``SparseCodes``.
+        Of a sparse table its ``SparseCodes``. What classes weigh does not matter: bins belong to the rows, whatever is
+        learned from them.
         """
 
         def make() -> tuple[Bins, Any]:
             if isinstance(self.matrix, SparseMatrix):
-                bins = bins_of_sparse(self.matrix, self.schema, self.weights, max_bins=max_bins)
+                bins = bins_of_sparse(self.matrix, self.schema, self.sample_weight, max_bins=max_bins)
                 return bins, codes_of_sparse(bins, self.matrix)
-            bins = bins_of(self.matrix, self.schema, self.weights, max_bins=max_bins, n_threads=n_threads)
+            bins = bins_of(self.matrix, self.schema, self.sample_weight, max_bins=max_bins, n_threads=n_threads)
             return bins, bin_rows(bins, self.matrix, n_threads)
 
-        if self.cache is None or self.keeps_bins or self.weights is None:
+        if self.cache is None or self.keeps_bins or self.sample_weight is None:
             return self.once(("bins", max_bins), make)
-        weighed_by = blake2b(np.ascontiguousarray(self.weights).data, digest_size=16).digest()
+        weighed_by = blake2b(np.ascontiguousarray(self.sample_weight).data, digest_size=16).digest()
         return self.once(("bins", max_bins, weighed_by), make)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the rows lie elsewhere (``data.elsewhere``)."""
+        return isinstance(self.matrix, Elsewhere)
 
     @property
     def is_sparse(self) -> bool:

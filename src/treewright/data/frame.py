@@ -59,6 +59,10 @@ def read_table(X: Any) -> Table:
         return table_of_dict(columns_of_dicts(X)) if X and isinstance(X[0], dict) else table_of_rows(X)
     if is_sparse(X):
         return table_of_sparse(X)
+    if hasattr(X, "is_elsewhere"):
+        raise DataError(
+            "X is a Dataset: fit takes one of trees, forests and boosting, in place of X and y; give the table"
+        )
     if X is None or isinstance(X, str | bytes | int | float | complex):
         raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")
     return table_of_foreign(X)

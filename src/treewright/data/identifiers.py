@@ -17,7 +17,7 @@ A column is never left out where no other one that varies would remain; ``kept_i
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -59,9 +59,20 @@ def without_identifiers(
     """
     asked = [at for at in range(len(columns)) if at not in declared]
     reasons = {at: reason for at in asked if (reason := _reason(columns[at], matrix[:, at], named=named))}
-    if reasons and not _any_varies(matrix, reasons):
+    return left_out_for(columns, reasons, lambda left_out: _any_varies(matrix, left_out), named=named)
+
+
+def left_out_for(
+    columns: Sequence[Column],
+    reasons: Mapping[int, str],
+    any_varies: Callable[[Mapping[int, str]], bool],
+    *,
+    named: bool,
+) -> tuple[Column, ...]:
+    """The columns, those with a reason marked as left out, as far as one that varies remains (``any_varies``)."""
+    if reasons and not any_varies(reasons):
         reasons = {at: reason for at, reason in reasons.items() if named and _is_row_name(columns[at].name)}
-        if not _any_varies(matrix, reasons):
+        if not any_varies(reasons):
             reasons = {}
     return tuple(
         replace(column, kind="numeric", levels=(), missing_seen=False, left_out=reasons[at])
@@ -100,23 +111,49 @@ def kept_identifiers(
 
 def _reason(column: Column, cells: np.ndarray, *, named: bool) -> str:
     """Why a column is left out, in words that follow its name; empty where it is used."""
+    return reason_for(
+        column,
+        len(cells),
+        lambda: int(np.count_nonzero(cells == cells)),
+        lambda: counts_rows(cells),
+        lambda: bool((cells == np.rint(cells)).all()) and len(np.unique(cells)) == len(cells),
+        named=named,
+    )
+
+
+def reason_for(
+    column: Column,
+    n: int,
+    n_present: Callable[[], int],
+    counts: Callable[[], bool],
+    tells_apart: Callable[[], bool],
+    *,
+    named: bool,
+) -> str:
+    """As ``_reason``, by what is known of the cells.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    n_present, counts, tells_apart : callable
+        How many cells are not missing; whether numbers count the rows; whether they are whole and all different.
+    """
     if column.kind == "nominal" and column.family != "boolean":
-        n_levels, n = len(column.levels), int(np.count_nonzero(cells == cells))
-        is_row_name = named and _is_row_name(column.name) and 1 < n_levels == n
-        if is_row_name or is_nearly_unique(n_levels, n):
+        n_levels, n_held = len(column.levels), n_present()
+        is_row_name = named and _is_row_name(column.name) and 1 < n_levels == n_held
+        if is_row_name or is_nearly_unique(n_levels, n_held):
             look = look_of(column.levels)
             what = "numbers as text" if look is NUMBERS else "texts"
             like = f"{LIKE}{look.what}" if look in (DATES_AS_TEXT, AMOUNTS) else ""
-            return f"{n_levels} different {what} in {n} rows{like}"
+            return f"{n_levels} different {what} in {n_held} rows{like}"
         return ""
     if column.kind != "numeric" or column.family in DATES or not named:
         return ""
-    if counts_rows(cells):
+    if counts():
         return "counts the rows"
-    n = len(cells)
     is_known = _is_row_name(column.name) or (n >= FEWEST and _IDENTIFIER.fullmatch(str(column.name)) is not None)
-    is_own = is_known and n > 1 and bool((cells == np.rint(cells)).all()) and len(np.unique(cells)) == n
-    return "another number in every row" if is_own else ""
+    return "another number in every row" if is_known and n > 1 and tells_apart() else ""
 
 
 def is_nearly_unique(n_levels: int, n: int) -> bool:

@@ -537,7 +537,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     ) -> None:
         keep(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members, one after another.
 
         Parameters
@@ -774,7 +774,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     ) -> None:
         keep(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members, one after another; parameters and errors as ``AdaBoostClassifier.fit``.
 
         Parameters

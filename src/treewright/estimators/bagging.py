@@ -362,7 +362,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             tags.classifier_tags.multi_label = of_base.multi_label
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members.
 
         Parameters
@@ -610,7 +610,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
     ) -> None:
         keep(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members; parameters, errors and warnings as ``BaggingClassifier.fit``.
 
         Parameters

@@ -28,20 +28,20 @@ from treewright.core.elementary import log_of
 from treewright.core.notices import levels_to_the_caller
 from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
+from treewright.data.dataset import Dataset
 from treewright.data.derived import given_to_sources
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
-from treewright.learn.train import check_domain, make_dataset, train
+from treewright.learn.train import check_domain, dataset_for, make_dataset, train
 from treewright.model.pickled import stamped, unstamped
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.utils import Tags
 
-    from treewright.data.dataset import Dataset
     from treewright.data.schema import Schema
     from treewright.explain.effects import Interactions
     from treewright.explain.rules import LeafRules
@@ -150,14 +150,14 @@ class Estimator(BaseEstimator, ABC):
 
     # Fitting.
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from a table.
 
         Parameters
         ----------
-        X : table of n rows and p columns
+        X : table of n rows and p columns, or Dataset
             Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table. Never
-            modified.
+            modified. A ``Dataset`` has its target and weights itself.
         y : n labels of any hashable type or n numbers, or n x n_outputs of them
         sample_weight : n numbers >= 0, optional
 
@@ -188,6 +188,8 @@ class Estimator(BaseEstimator, ABC):
 
     def _dataset(self, X: Any, y: Any, params: Any, sample_weight: Any) -> Dataset:
         """The table as numbers, or what is wrong with it."""
+        if isinstance(X, Dataset):
+            return dataset_for(X, params, y, sample_weight)
         return make_dataset(X, y, params, sample_weight, encode_target=lambda given: self._encode_target(given, params))
 
     def _encode_target(self, y: Any, params: Any = None) -> Labels | Numbers:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from treewright.boosting.elsewhere import boost_elsewhere
 from treewright.boosting.rounds import (
     Boosted,
     BoostRows,
@@ -58,6 +59,7 @@ from treewright.tree.records import LEAF_RECORD, child_of, kind_of
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
+    from treewright.data.elsewhere import Elsewhere
 
 SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
@@ -75,6 +77,8 @@ def train_boosting(
     validation: Dataset | None = None,
 ) -> Trained:  # fmt: skip
     """Grow the rounds, or those that are new; ``validation`` judges them where it is given."""
+    if dataset.is_elsewhere:
+        return _trained_elsewhere(dataset, params, n_threads, start, validation)
     began = perf_counter()
     warm = None if start is None else cast("WarmStart", start.warm_start)
     seed = seed_of(params.random_state) if warm is None else warm.seed
@@ -157,6 +161,49 @@ def train_boosting(
         warn_of_no_better_round(boosted.history)
     boosted.history.stages = {"bins": seconds_on_bins, **boosted.history.stages}
     return Trained(model, warm_start=now, losses=losses, history=boosted.history)
+
+
+def _trained_elsewhere(
+    dataset: Dataset, params: BoostingParams, n_threads: int, start: Trained | None, validation: Dataset | None
+) -> Trained:
+    """As ``train_boosting``, of rows that lie elsewhere: one model, whose rounds ask for them."""
+    rows, seed = cast("Elsewhere", dataset.matrix), seed_of(params.random_state)
+    losses = params.losses(dataset.n_outputs, dataset.n_classes)
+    n_scores = sum(loss.n_scores for loss in losses)
+    can_judge = params.scoring is not None or all(loss.has_values for loss in losses)
+    plan = plan_of(
+        params, number_of_rows(dataset), n_scores, judged_by_user=validation is not None, can_judge=can_judge
+    )
+    first = plan.groups[0]
+    columns = ordered_columns(
+        dataset.schema, params.level_encoding, number_of_rows(dataset),
+        one_number=dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes),
+    )  # fmt: skip
+    why = ""
+    if plan.has_members:
+        why = "members keep rows aside: set n_members=1, or quality='fast'"
+    elif start is not None or params.warm_start:
+        why = "warm_start=True goes on from scores that are gone: ask for all rounds at once"
+    elif first.early_stopping and validation is None:
+        why = "early stopping keeps rows aside: give rows of your own (X_val, y_val), or a number of rounds"
+    elif len(columns):
+        names = ", ".join(repr(dataset.schema.columns[at].name) for at in columns.tolist())
+        why = f"levels of {names} would stand in the order of a statistic: set level_encoding='subsets'"
+    if why:
+        raise ParameterError(f"the rows lie {rows.where}, where this is not worked out: {why}")
+    rows.check_bins(int(first.max_bins))
+    rows.carrier.ask("check", losses)
+    settings = settings_of(first, dataset, losses, seed, n_threads)
+    table = BoostTable(rows.bins, dataset.schema, np.zeros(len(dataset.schema), bool))
+    judging = judging_rows(validation, table, n_threads)
+    evaluation = evaluation_of(dataset, first, losses, judging)
+    with bar_where_nobody_listens(bool(params.verbose)):
+        boosted = boost_elsewhere(
+            table, rows.carrier, replace(settings, evaluation=evaluation), dataset.class_factors, dataset.n_classes,
+            base_scores(params.init, n_scores),
+        )  # fmt: skip
+        progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
+    return Trained(_model_of_rounds(dataset, params, boosted, losses, None), losses=losses, history=boosted.history)
 
 
 def settings_of(

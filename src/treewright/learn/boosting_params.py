@@ -68,6 +68,7 @@ class BoostingParams(ColumnParams):
     """Gradient boosting (Friedman 2001; Chen and Guestrin 2016; Ke et al. 2017)."""
 
     algorithm_name: ClassVar[str] = "gradient_boosting"
+    learns_elsewhere = True
     grows_sparse: ClassVar[bool] = True
     criterion_name: ClassVar[str] = "gradient"
 

@@ -315,6 +315,7 @@ class Params:
     """
 
     algorithm_name: ClassVar[str]  # as the model's facts and ``learn.registry`` have it
+    learns_elsewhere: ClassVar[bool] = False  # from rows that lie elsewhere (``data.elsewhere``)
 
     task: Task = CLASSES
     owner: dataclasses.InitVar[str | None] = None

@@ -159,6 +159,8 @@ def held_out(
 
 def number_of_rows(dataset: Dataset) -> int:
     """How many rows there are; a whole weight counts as so many."""
+    if dataset.is_elsewhere:
+        return int(dataset.matrix.n_rows)
     repeats = GradientWeights.of(dataset.sample_weight).repeats
     return len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
 

@@ -12,17 +12,18 @@ and parameters to `Trained`. Estimators, folds and grids all come in by this doo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from treewright.core.threads import resolve_jobs
-from treewright.data.dataset import Dataset, dataset_of, target_rows
+from treewright.data.dataset import Dataset, dataset_of, factors_for, target_rows
 from treewright.data.encoder import encode_fit
 from treewright.data.sparse import SparseMatrix
 from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers, refuse_large
-from treewright.exceptions import TARGET, DataError, ParameterError, TooLargeError, first_row
+from treewright.data.weights import weighed
+from treewright.exceptions import TARGET, DataError, MissingValueError, ParameterError, TooLargeError, first_row
 from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
 from treewright.learn.params import CLASSES, NUMBERS
@@ -130,6 +131,45 @@ def make_dataset(
         schema, matrix, target, sample_weight,
         class_weight=params.class_weight_of_fit, missing=params.missing_cells,
     )  # fmt: skip
+
+
+def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
+    """A dataset that was made before, with what the parameters say of its classes and missing cells.
+
+    Raises
+    ------
+    ParameterError
+        A target or weights are given beside it, or columns are declared: a dataset has its own.
+    MissingValueError
+        A cell is missing, and the parameters refuse that.
+    """
+    if y is not None or sample_weight is not None:
+        given = "y" if y is not None else "sample_weight"
+        raise ParameterError(f"{given} beside a Dataset, which has its own: leave it out, or give the table")
+    for name in ("nominal", "ordinal", "numeric", "calendar"):
+        if getattr(params, name, None):
+            raise ParameterError(f"{name} beside a Dataset, whose columns are settled: declare them where it is made")
+    held = CLASSES if dataset.classes else NUMBERS
+    if params.task != held:
+        raise ParameterError(f"the target of the Dataset is for {held}, and the estimator does {params.task}")
+    params.check_target(dataset.target)
+    factors, class_weight = None, params.class_weight_of_fit
+    if class_weight is not None and isinstance(dataset.target, Labels):
+        if dataset.is_elsewhere:  # a row for each class, of its weight
+            one_each = [np.arange(count, dtype=np.int32) for count in dataset.n_classes]
+            if len(one_each) > 1:
+                raise ParameterError("class_weight with several outputs needs the rows in memory")
+            labels = Labels(one_each[0][:, None], dataset.classes, dataset.target.names, dataset.target.flat)
+            factors = factors_for(class_weight, labels, dataset.matrix.of_classes[0])
+        else:
+            factors = factors_for(class_weight, dataset.target, dataset.sample_weight)
+    if params.missing_cells == "error" and any(column.missing_seen for column in dataset.schema.columns):
+        found = next(column.name for column in dataset.schema.columns if column.missing_seen)
+        raise MissingValueError(f"column {found!r} has missing cells: fill them in, or fit with missing='direction'")
+    if dataset.is_elsewhere:
+        return replace(dataset, class_factors=factors)
+    weights = weighed(dataset.sample_weight, factors, dataset.target[0])
+    return replace(dataset, class_factors=factors, weights=weights)
 
 
 def encoded_target(y: Any, params: Any) -> Labels | Numbers:
@@ -244,6 +284,11 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
                 "none"
             )
         options["start"] = start
+    if dataset.is_elsewhere and not params.learns_elsewhere:
+        raise ParameterError(
+            f"{params.algorithm_name} needs the rows in memory, and these lie {dataset.matrix.where}: boosting can "
+            "learn from them"
+        )
     params.warn_of_unused(X_val=options.get("validation"))
     trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
     return trained

@@ -22,6 +22,7 @@ from treewright.grow.gradient.bundles import bundle, without_bundles
 from treewright.grow.gradient.layout import (
     N_NODES,
     Limits,
+    Nodes,
     Rows,
     Table,
     columns_of,
@@ -182,6 +183,48 @@ def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds
     return np.minimum(np.maximum(values, bounds[0]), bounds[1]) + 0.0
 
 
+def tree_of_nodes(
+    nodes: Nodes, n: int, table: Table, sums: np.ndarray, scales: Scales, settings: GradientSettings,
+    begins: np.ndarray, ends: np.ndarray, order: np.ndarray,
+) -> GradientTree:  # fmt: skip
+    """The tree of the first ``n`` nodes, with exact values of its leaves: of sums int64[n_leaves, >= 2]."""
+    first_child, column = nodes.first_child[:n].copy(), nodes.column[:n].copy()
+    leaves = np.flatnonzero(first_child < 0).astype(np.int32)
+    g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
+    unit = scales.hessian / scales.gradient
+    value_bounds = np.array([nodes.low[leaves], nodes.high[leaves]]) * unit
+    is_inner = first_child >= 0
+    n_sets = n if len(nodes.sets) > 1 else 1
+    return GradientTree(
+        first_child=first_child,
+        column=column,
+        cut=nodes.cut[:n].copy(),
+        missing_branch=(nodes.missing_left[:n] != 1).astype(np.int8) * is_inner,
+        is_set=is_inner & (table.kind[column] > 0),
+        sets=nodes.sets[:n_sets].copy(),
+        seen=nodes.seen[:n_sets].copy(),
+        gain=np.where(is_inner, nodes.gain[:n], 0.0),
+        leaves=leaves,
+        begins=begins,
+        ends=ends,
+        order=order,
+        values=leaf_values(g, h, settings, value_bounds),
+        bounds=value_bounds,
+        depth=nodes.depth[:n].copy(),
+        covers=h,
+    )
+
+
+def table_of_tree(table: Table, share: float, seed: int) -> Table:
+    """The table with the columns drawn for a tree: a share of them."""
+    if share >= 1.0:
+        return table
+    p = len(table.n_bins)
+    drawn = np.empty(p, np.int32)
+    n_drawn = draw_for_tree(np.arange(p, dtype=np.int32), share, np.uint64(seed), drawn)
+    return table._replace(pool=drawn[:n_drawn])
+
+
 class _Stage:
     """Adds the time of a block to a stage's (a generator's takes four times as long: there are fourteen a tree)."""
 
@@ -301,7 +344,7 @@ class GradientGrower:
         with self.stage("gradients"):
             scales = self._to_words(gradient, hessian)
         limits = limits_of(self.settings, scales, seed, unit_hessian=not len(hessian))
-        self.table = self._table_of_tree(seed)  # its own pool of columns
+        self.table = table_of_tree(self.table, self.settings.features_per_tree, seed)  # its own pool of columns
         order = self.every_row if chosen is None else chosen
         self.rows.order[: len(order)] = order
         most = max_step * scales.gradient / scales.hessian
@@ -346,15 +389,6 @@ class GradientGrower:
                 break
             self._split_large(int(node), limits)
             threads.heed()
-
-    def _table_of_tree(self, seed: int) -> Table:
-        """The table with the columns drawn for a tree."""
-        share, p = self.settings.features_per_tree, len(self.table.n_bins)
-        if share >= 1.0:
-            return self.table
-        drawn = np.empty(p, np.int32)
-        n_drawn = draw_for_tree(np.arange(p, dtype=np.int32), share, np.uint64(seed), drawn)
-        return self.table._replace(pool=drawn[:n_drawn])
 
     def _scales_of(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
         """The units that all gradients and hessians need."""
@@ -422,35 +456,11 @@ class GradientGrower:
     def _tree(self, gradient: np.ndarray, hessian: np.ndarray, scales: Scales) -> GradientTree:
         """The tree that the nodes hold, with the exact values of its leaves."""
         nodes, n = self.nodes, int(self.growth.state[N_NODES])
-        first_child, column = nodes.first_child[:n].copy(), nodes.column[:n].copy()
-        leaves = np.flatnonzero(first_child < 0).astype(np.int32)
+        leaves = np.flatnonzero(nodes.first_child[:n] < 0)
         begins, ends = nodes.begin[leaves], nodes.end[leaves]
         self._note_leaves(begins, ends)
         sums = self._leaf_sums(len(leaves), gradient, hessian, scales)
-        g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
-        unit = scales.hessian / scales.gradient
-        value_bounds = np.array([nodes.low[leaves], nodes.high[leaves]]) * unit
-        is_inner = first_child >= 0
-        kind = self.table.kind
-        n_sets = n if len(nodes.sets) > 1 else 1
-        return GradientTree(
-            first_child=first_child,
-            column=column,
-            cut=nodes.cut[:n].copy(),
-            missing_branch=(nodes.missing_left[:n] != 1).astype(np.int8) * is_inner,
-            is_set=is_inner & (kind[column] > 0),
-            sets=nodes.sets[:n_sets].copy(),
-            seen=nodes.seen[:n_sets].copy(),
-            gain=np.where(is_inner, nodes.gain[:n], 0.0),
-            leaves=leaves,
-            begins=begins,
-            ends=ends,
-            order=self.rows.order,
-            values=leaf_values(g, h, self.settings, value_bounds),
-            bounds=value_bounds,
-            depth=nodes.depth[:n].copy(),
-            covers=h,
-        )
+        return tree_of_nodes(nodes, n, self.table, sums, scales, self.settings, begins, ends, self.rows.order)
 
     def _note_leaves(self, begins: np.ndarray, ends: np.ndarray) -> None:
         """Fill ``leaf_of``: the place of each row's leaf; of rows that are not the tree's one behind the last."""

@@ -228,6 +228,66 @@ def part(column, goes_left, begin, end, left, right, order):
     return np.int64(at) - left
 
 
+# Where a row knows the key of its node (``elsewhere``).
+
+
+@kernel
+def part_block(
+    codes, n_columns, gradient, hessian, times, gradient_scale, hessian_scale, node_of, split_of, column, first_key,
+    goes_left, slot_of, histograms, n_rows,
+):  # fmt: skip
+    """Part the rows of a block, and add them to the histograms of their nodes.
+
+    Parameters
+    ----------
+    codes : uint8[n, stride], IN
+    n_columns : int
+    gradient : float32[n], IN
+    hessian : float32[n], times : int32[n], IN
+        Empty where each is 1; a row that a tree does not see has 0 times.
+    gradient_scale, hessian_scale : float
+        As of ``words.to_words``.
+    node_of : uint8[n] or int32[n], IN and OUT
+        The key of each row's node.
+    split_of, slot_of : int32[n_keys], IN
+        Of each key its place among the splits, and among the histograms; -1 for none.
+    column, first_key : int32[k], goes_left : uint8[k, 256], IN
+        As of ``elsewhere.Splits``.
+    histograms : int64[m, width], n_rows : int64[n_keys], IN and OUT
+        What the rows of each key count as, of those that are parted.
+    """
+    n, stride = codes.shape
+    flat, sums, width = codes.reshape(-1), histograms.reshape(-1), histograms.shape[1]
+    has_hessian, weighs = len(hessian) > 0, len(times) > 0
+    for row in range(n):
+        key = np.int64(node_of[row])
+        split = split_of[key]
+        at = np.uintp(row) * np.uintp(stride)
+        count = np.int64(times[row]) if weighs else np.int64(1)
+        if split >= 0:
+            code = flat[at + np.uintp(column[split])]
+            key = np.int64(first_key[split]) + 1 - np.int64(goes_left[split, code])
+            node_of[row] = key
+            n_rows[key] += count
+        slot = slot_of[key]
+        if slot < 0 or count == 0:
+            continue
+        high = np.int64(np.int32(np.rint(np.float64(gradient[row]) * gradient_scale)))
+        low = np.int64(np.int32(np.rint(np.float64(hessian[row]) * hessian_scale))) if has_hessian else np.int64(1)
+        word = ((high << 32) + low) * count
+        place = np.uintp(slot) * np.uintp(width)
+        for j in range(n_columns):
+            sums[place + (np.uintp(j) << np.uintp(8)) + np.uintp(flat[at + np.uintp(j)])] += word
+
+
+@kernel
+def count_block(codes, column, times, node_of, key, counts):
+    """Count the rows of a node by their bin in a column: ``counts`` int64[256], IN and OUT; as above otherwise."""
+    for row in range(len(node_of)):
+        if node_of[row] == key:
+            counts[codes[row, column]] += np.int64(times[row]) if len(times) > 0 else np.int64(1)
+
+
 # On several threads.
 
 

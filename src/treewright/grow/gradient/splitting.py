@@ -1,9 +1,11 @@
 """The best test of a node. In: its histogram. Out: column, cut, gain, side of missing cells, in the node's row.
 
-    columns_of_node   draw the columns that the node may ask about
-    search_column     of each: sums left of every cut -> what the cut is worth -> the first of the best
-    keep_best         the column that offers most; its rows are counted where that may change its offer
-    note_test         write the test down, if it gains more than rounding might
+    try_columns       draw the columns that the node may ask about
+      search_column     of each: sums left of every cut -> what the cut is worth -> the first of the best
+    best_offer        the column that offers most
+      is_unsure         its rows are counted where that may change its offer
+      stands            and perhaps another column offers most now
+    keep              write the test down, if it gains more than rounding might
 
 Sums stay in the units of the words, so each is a whole number below 2**32 until it is squared: the same bits in any
 order of rows. Of equal gains the lowest cut wins, and missing cells go right.
@@ -441,28 +443,37 @@ def worth_of_node(node, nodes, limits):
 
 
 @inner_kernel
-def keep_best(n_columns, node, histogram, table, rows, nodes, limits, desk):
-    """The column that offers most, the lowest of equals; its rows are counted where that may change its offer.
+def best_offer(n_columns, desk):
+    """The column that offers most, the lowest of equals, and its offer; -1 where none offers anything."""
+    column, best = -1, NOTHING
+    for at in range(n_columns):
+        if desk.best_gain[desk.drawn[at]] > best:
+            column, best = desk.drawn[at], desk.best_gain[desk.drawn[at]]
+    return column, best
+
+
+@inner_kernel
+def is_unsure(column, node, histogram, table, nodes, limits, desk):
+    """Whether the rows of a column must be counted before its offer stands. ``histogram`` int64[width]."""
+    if column < 0 or limits.exact or limits.min_rows <= 1 or desk.best[column, 2]:
+        return False
+    total = nodes.total[node]
+    load_bins(column, table, histogram, total, desk.bins)
+    left = left_of(column, desk.best[column, 0], desk.best[column, 1], table, limits, desk)
+    return min(np.float64(left & LOW), np.float64((total - left) & LOW)) < limits.sure_hessian
+
+
+@inner_kernel
+def stands(column, node, histogram, table, nodes, limits, desk):
+    """Whether an offer stands now that its rows are counted (after ``is_unsure``); if not, it is another one.
 
     ``histogram`` int64[width].
     """
-    while True:
-        column, best = -1, NOTHING
-        for at in range(n_columns):
-            if desk.best_gain[desk.drawn[at]] > best:
-                column, best = desk.drawn[at], desk.best_gain[desk.drawn[at]]
-        if column < 0 or limits.exact or limits.min_rows <= 1 or desk.best[column, 2]:
-            return column, best
-        total = nodes.total[node]
-        load_bins(column, table, histogram, total, desk.bins)
-        left = left_of(column, desk.best[column, 0], desk.best[column, 1], table, limits, desk)
-        if min(np.float64(left & LOW), np.float64((total - left) & LOW)) >= limits.sure_hessian:
-            return column, best
-        count_rows(column, node, table, rows, nodes, desk.counts)
-        n_left = rows_left_of(column, desk.best[column, 0], desk.best[column, 1], table, desk)
-        if min(n_left, nodes.n_rows[node] - n_left) >= limits.min_rows:
-            return column, best
-        try_column(column, node, True, histogram, table, nodes, limits, desk)
+    n_left = rows_left_of(column, desk.best[column, 0], desk.best[column, 1], table, desk)
+    if min(n_left, nodes.n_rows[node] - n_left) >= limits.min_rows:
+        return True
+    try_column(column, node, True, histogram, table, nodes, limits, desk)
+    return False
 
 
 @inner_kernel
@@ -494,14 +505,11 @@ def note_test(column, node, histogram, table, nodes, limits, desk):
 
 
 @inner_kernel
-def search(node, histogram, table, rows, nodes, limits, desk):
-    """Find the test that a node would ask, and what it gains; no column where none is allowed or gains anything.
-
-    ``histogram`` int64[width].
-    """
+def try_columns(node, histogram, table, nodes, limits, desk):
+    """Search the columns that a node may ask about; how many there are. ``histogram`` int64[width]."""
     nodes.column[node], nodes.gain[node] = NO_COLUMN, 0.0
     if nodes.depth[node] >= limits.max_depth or nodes.n_rows[node] < 2 * limits.min_rows:
-        return
+        return 0
     n_columns = columns_of_node(node, table, nodes, limits, desk)
     # Few words stand in as many documents of a small node as a leaf needs: only these are searched (18,000 documents,
     # 40 trees: 4.2 s for all that stand in some, of which most were refused after their rows had been counted).
@@ -512,7 +520,12 @@ def search(node, histogram, table, rows, nodes, limits, desk):
             desk.best_gain[column] = NOTHING
         else:
             try_column(column, node, False, histogram, table, nodes, limits, desk)
-    column, best = keep_best(n_columns, node, histogram, table, rows, nodes, limits, desk)
+    return n_columns
+
+
+@inner_kernel
+def keep(column, best, node, histogram, table, nodes, limits, desk):
+    """Note the best offer in the node's row, if it gains more than rounding might. ``histogram`` int64[width]."""
     if column < 0:
         return
     whole = worth_of_node(node, nodes, limits)
@@ -520,3 +533,47 @@ def search(node, histogram, table, rows, nodes, limits, desk):
     if best - whole > NOISE * (abs(best) + abs(whole)) and gain > limits.min_gain:
         nodes.gain[node] = gain
         note_test(column, node, histogram, table, nodes, limits, desk)
+
+
+@inner_kernel
+def search(node, histogram, table, rows, nodes, limits, desk):
+    """Find the test that a node would ask, and what it gains; no column where none is allowed or gains anything.
+
+    ``histogram`` int64[width].
+    """
+    n_columns = try_columns(node, histogram, table, nodes, limits, desk)
+    column, best = best_offer(n_columns, desk)
+    while is_unsure(column, node, histogram, table, nodes, limits, desk):
+        count_rows(column, node, table, rows, nodes, desk.counts)
+        if stands(column, node, histogram, table, nodes, limits, desk):
+            break
+        column, best = best_offer(n_columns, desk)
+    keep(column, best, node, histogram, table, nodes, limits, desk)
+
+
+# The same in steps, where somebody else counts the rows.
+
+
+@kernel
+def begin_search(node, histogram, table, nodes, limits, desk):
+    """As ``try_columns``."""
+    return try_columns(node, histogram, table, nodes, limits, desk)
+
+
+@kernel
+def next_offer(n_columns, node, histogram, table, nodes, limits, desk):
+    """As ``best_offer`` and ``is_unsure``: column, offer, whether ``desk.counts`` has to be filled."""
+    column, best = best_offer(n_columns, desk)
+    return column, best, is_unsure(column, node, histogram, table, nodes, limits, desk)
+
+
+@kernel
+def settle(column, node, histogram, table, nodes, limits, desk):
+    """As ``stands``."""
+    return stands(column, node, histogram, table, nodes, limits, desk)
+
+
+@kernel
+def end_search(column, best, node, histogram, table, nodes, limits, desk):
+    """As ``keep``."""
+    keep(column, best, node, histogram, table, nodes, limits, desk)

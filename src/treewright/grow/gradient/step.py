@@ -136,16 +136,12 @@ def bound_children(node, first, table, nodes, limits):
 
 
 @inner_kernel
-def open_children(node, n_left, table, rows, nodes, limits, growth):
-    """Make the two children of a node whose rows are parted; the first one's number, and the one with fewer rows."""
+def number_children(node, table, nodes, limits, growth):
+    """Make the two children of a node that is split; the first one's number. Their rows are not known yet."""
     first = growth.state[N_NODES]
     growth.state[N_NODES] += 2
     growth.state[N_LEAVES] += 1
     nodes.first_child[node] = first
-    n = np.int64(nodes.end[node]) - nodes.begin[node]
-    begin = other_half(np.int64(nodes.begin[node]), rows.order)
-    nodes.begin[first], nodes.end[first] = begin, begin + n_left
-    nodes.begin[first + 1], nodes.end[first + 1] = begin + n_left, begin + n
     for child in (first, first + 1):
         nodes.first_child[child], nodes.column[child], nodes.slot[child] = -1, NO_COLUMN, -1
         nodes.depth[child] = nodes.depth[node] + 1
@@ -154,9 +150,20 @@ def open_children(node, n_left, table, rows, nodes, limits, growth):
             nodes.alive[child] = nodes.alive[node] & table.groups[nodes.column[node]]
     nodes.total[first] = nodes.left[node]
     nodes.total[first + 1] = nodes.total[node] - nodes.left[node]
+    bound_children(node, first, table, nodes, limits)
+    return first
+
+
+@inner_kernel
+def open_children(node, n_left, table, rows, nodes, limits, growth):
+    """Make the two children of a node whose rows are parted; the first one's number, and the one with fewer rows."""
+    first = number_children(node, table, nodes, limits, growth)
+    n = np.int64(nodes.end[node]) - nodes.begin[node]
+    begin = other_half(np.int64(nodes.begin[node]), rows.order)
+    nodes.begin[first], nodes.end[first] = begin, begin + n_left
+    nodes.begin[first + 1], nodes.end[first + 1] = begin + n_left, begin + n
     nodes.n_rows[first] = rows_of(nodes.begin[first], nodes.end[first], rows)
     nodes.n_rows[first + 1] = nodes.n_rows[node] - nodes.n_rows[first]
-    bound_children(node, first, table, nodes, limits)
     return first, first if 2 * n_left <= n else first + 1
 
 
@@ -280,8 +287,8 @@ def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
 
 
 @inner_kernel
-def begin_root(n, rows, nodes, growth):
-    """Begin a tree of ``n`` rows, the first in ``rows.order``: no histogram is taken, no node waits."""
+def begin_root(n, n_rows, nodes, growth):
+    """Begin a tree of ``n`` rows, which count as ``n_rows``: no histogram is taken, no node waits."""
     n_slots = growth.slots.shape[0]
     for at in range(n_slots - 1):
         growth.free[at] = n_slots - 1 - at
@@ -292,13 +299,13 @@ def begin_root(n, rows, nodes, growth):
     nodes.slot[0], nodes.column[0] = -1, NO_COLUMN
     if len(nodes.alive) > 0:
         nodes.alive[0] = ~np.uint64(0)
-    nodes.n_rows[0] = rows_of(0, n, rows)
+    nodes.n_rows[0] = n_rows
 
 
 @kernel
 def begin_tree(n, rows, nodes, growth):
-    """As ``begin_root``."""
-    begin_root(n, rows, nodes, growth)
+    """As ``begin_root``, of the first rows in ``rows.order``."""
+    begin_root(n, rows_of(0, n, rows), nodes, growth)
 
 
 @inner_kernel
@@ -352,3 +359,38 @@ def free_slot_of(growth):
 def fill_of_node(node, table, nodes, goes_left):
     """As ``fill_goes_left``. ``goes_left`` uint8[256]."""
     fill_goes_left(node, table, nodes, goes_left)
+
+
+# Where the rows lie elsewhere, what is done to the nodes is asked for one by one (``elsewhere``).
+
+
+@kernel
+def begin_elsewhere(n_rows, nodes, growth):
+    """As ``begin_root``."""
+    begin_root(0, n_rows, nodes, growth)
+
+
+@kernel
+def take_node(nodes, limits, growth):
+    """As ``take``."""
+    return take(nodes, limits, growth)
+
+
+@kernel
+def put_node(node, nodes, limits, growth):
+    """As ``put``."""
+    put(node, nodes, limits, growth)
+
+
+@kernel
+def give_back_of(node, nodes, growth):
+    """As ``give_back``."""
+    give_back(node, nodes, growth)
+
+
+@kernel
+def open_node_elsewhere(node, n_left, n_right, table, nodes, limits, growth):
+    """Make the children of a node with so many rows each: the first's number, and whether they are wanted."""
+    first = number_children(node, table, nodes, limits, growth)
+    nodes.n_rows[first], nodes.n_rows[first + 1] = n_left, n_right
+    return first, are_wanted(first, nodes, limits, growth)

@@ -31,6 +31,7 @@ from treewright.grow.gradient.step import (
     look,
     note_root_total,
     put,
+    rows_of,
     split_waiting,
     sum_up_rows,
 )
@@ -298,7 +299,7 @@ def grow_at_once(n, is_every_row, most_cells, stride, table, rows, nodes, limits
     gains, total, left
         As in ``choose_test``.
     """
-    begin_root(n, rows, nodes, growth)
+    begin_root(n, rows_of(0, n, rows), nodes, growth)
     slot = free_slot(growth)
     if is_every_row and len(rows.row_start) == 0:
         add_all(rows.codes, stride, 0, n, rows.words, growth.slots[slot])

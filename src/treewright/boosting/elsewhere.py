@@ -1,0 +1,555 @@
+"""Boosting on rows that lie elsewhere: what a part does with its rows, and what the coordinator makes of the answers.
+
+    RoundsElsewhere                 Part, wherever it is
+      begin                           facts: rows, sums of targets, weights of classes  -> losses, where scores begin
+      grow, for each round
+        "gradients"                   gradients of all scores; how large they are       -> scales
+        a tree for each score         grow.gradient.elsewhere
+          "open", "split", "count"    histograms of nodes
+          "leaf_sums"                 sums of leaves                                    -> what leaves add
+          "add"                       scores
+
+The coordinator never sees a row. What it adds up are whole numbers, or fractions without rounding, so it makes no
+difference how the rows are cut into parts, or in which order they lie.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from treewright.boosting.best_constants import WITHIN, grouped_sums
+from treewright.boosting.losses import ClassLoss, Loss, class_weights
+from treewright.boosting.packing import KeptTree, packed_trees
+from treewright.boosting.rounds import (
+    LARGEST_LOSS,
+    Boosted,
+    BoostRows,
+    BoostSettings,
+    BoostTable,
+    Scored,
+    fill_gradients,
+    run,
+    scores_of,
+)
+from treewright.boosting.sampling import GradientWeights, chances_of, keys_of
+from treewright.core import threads
+from treewright.core.random import mixed
+from treewright.data.elsewhere import Carrier
+from treewright.data.stored import StoredArrays
+from treewright.exceptions import ParameterError
+from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
+from treewright.grow.gradient.grower import STAGES
+from treewright.grow.gradient.rows import count_block, part_block
+from treewright.grow.gradient.words import Scales, leaf_sums, magnitudes, scales_of
+from treewright.model.aggregation import Boosting
+
+_BLOCK_ROWS = 1 << 16
+_BYTES_BESIDE = 40  # of a row: its target, scores, gradients and node, roughly
+_FEW_KEYS = 63  # leaves; of more, the keys of a tree may not fit into a byte
+ROWS, TREE = 0, 1  # what a seed is made for
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a part says of its rows before anything grows.
+
+    Attributes
+    ----------
+    n : int
+    are_counts : bool
+        Whether all sample weights are whole numbers.
+    sum_of_weights, least, most : float
+        Of the sample weights; without rows 0, infinity and minus infinity.
+    spans : list of (float, float)
+        Of each target the lowest and the highest number.
+    """
+
+    n: int
+    are_counts: bool
+    sum_of_weights: Fraction
+    least: float
+    most: float
+    spans: list[tuple[float, float]]
+
+
+class LossOfPart(NamedTuple):
+    """The largest loss of a row, the sum of weight times loss, the sum of weights."""
+
+    largest: float
+    product: Fraction
+    weight: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """What all parts have to know before the first round.
+
+    Attributes
+    ----------
+    losses : tuple of Loss
+        Bound.
+    base : float64[k]
+        Where scores begin.
+    weights_are_counts : bool
+        Whether sample weights are numbers of rows; else gradients are multiplied by them.
+    has_weights : bool
+        Whether there is a sample weight other than 1.
+    class_factors : list of float64[n_classes], or None
+    has_hessian : list of bool
+        Of each score whether its hessians are told apart.
+    subsample : float
+    seed : int
+    n_leaves : int
+    fit : str
+        Which fit it is: the rows serve one at a time.
+    """
+
+    losses: tuple[Loss, ...]
+    base: np.ndarray
+    weights_are_counts: bool
+    has_weights: bool
+    class_factors: Any
+    has_hessian: list[bool]
+    subsample: float
+    seed: int
+    n_leaves: int
+    fit: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+# A part -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Part:
+    """Some of the rows, and what grows with them.
+
+    Attributes
+    ----------
+    codes : uint8[n, stride]
+        Bins.
+    n_columns : int
+    target : list of float64[n] or int32[n]
+        One per output.
+    sample_weights : float64[n] or None
+    contents : uint64[n] or None
+        A hash of what each row holds; needed where rows are drawn.
+    n_threads : int
+    stored : StoredArrays or None
+        Where the arrays are mapped from, and what grows with the rows too; None: they are in memory.
+    """
+
+    codes: np.ndarray
+    n_columns: int
+    target: list[np.ndarray]
+    sample_weights: Any = None
+    contents: Any = None
+    n_threads: int = 1
+    stored: StoredArrays | None = None
+    orders: Any = field(default=None, repr=False)  # ``Orders`` while a fit learns from the rows
+
+    @property
+    def n(self) -> int:
+        """How many rows it has."""
+        return len(self.codes)
+
+    def _blocks(self, work: Callable[[slice, int], None]) -> None:
+        """Do something with every block of rows, on the threads."""
+        begins = range(0, self.n, _BLOCK_ROWS)
+
+        def do(task: int, thread: int) -> None:
+            block = slice(begins[task], min(begins[task] + _BLOCK_ROWS, self.n))
+            work(block, thread)
+            if self.stored is not None:
+                self.stored.looked_at((block.stop - block.start) * (self.codes.shape[1] + _BYTES_BESIDE))
+
+        threads.run_each(do, len(begins), self.n_threads)
+
+    # Before the first round.
+
+    def facts(self) -> Facts:
+        """What is known of the rows."""
+        weights = np.ones(0) if self.sample_weights is None else self.sample_weights
+        spans = [(float(own.min()), float(own.max())) if self.n else (np.inf, -np.inf) for own in self.target]
+        return Facts(
+            self.n,
+            bool((weights == np.rint(weights)).all()),
+            Fraction(self.n) if self.sample_weights is None else grouped_sums(weights, None)[WITHIN].product,
+            float(weights.min(initial=np.inf)) if len(weights) else 1.0,
+            float(weights.max(initial=-np.inf)) if len(weights) else 1.0,
+            spans,
+        )
+
+    def check(self, losses: tuple[Loss, ...]) -> None:
+        """Refuse targets outside the losses' domains."""
+        for loss, own in zip(losses, self.target, strict=True):
+            if self.n:
+                loss.check(own)
+
+    def weights_of_classes(self, output: int, class_factors: Any, n_classes: int) -> list[Fraction]:
+        """What the rows of each class weigh."""
+        return class_weights(self.target[output], self._weights(class_factors), n_classes)
+
+    def sums(self, output: int, lift: int) -> tuple[Fraction, Fraction]:
+        """Sums of weight times target, and of weights, these times a power of two."""
+        weights = self._weights(None)
+        weights = None if weights is None else np.ldexp(weights, lift)
+        found = grouped_sums(np.asarray(self.target[output], np.float64), weights)[WITHIN]
+        return found.product, found.weight
+
+    def _weights(self, class_factors: Any) -> np.ndarray | None:
+        """What rows weigh, their classes included."""
+        return self._rows(slice(None), class_factors).weights
+
+    def _rows(self, block: slice, class_factors: Any) -> BoostRows:
+        of_classes = None
+        if class_factors is not None:
+            of_classes = np.ones(len(self.codes[block]))
+            for factors, own in zip(class_factors, self.target, strict=True):
+                of_classes *= factors[own[block]]
+            of_classes = of_classes.astype(np.float32).astype(np.float64)
+        sample_weights = None if self.sample_weights is None else self.sample_weights[block]
+        return BoostRows(self.codes[block], np.empty((0, 0)), sample_weights, of_classes)
+
+    def begin(self, orders: Orders) -> None:
+        """Scores as they begin."""
+        if self.orders is not None:
+            raise ParameterError("another fit learns from these rows at this moment: fit one after another")
+        self.orders = orders
+        k, n, room = len(orders.base), self.n, np.empty if self.stored is None else self.stored.room
+        self.scores = room((k, n), np.float64)
+        self.gradient = room((k, n), np.float32)
+        self.hessian = room((k, n if any(orders.has_hessian) else 0), np.float32)
+        self.node_of = room((n,), np.uint8 if orders.n_leaves <= _FEW_KEYS else np.int32)
+        has_times = orders.subsample < 1.0 or (orders.has_weights and orders.weights_are_counts)
+        self.times = room((n if has_times else 0,), np.int32)
+
+        def fill(block: slice, _thread: int) -> None:
+            self.scores[:, block] = orders.base[:, None]
+            if has_times:
+                is_counted = self.sample_weights is not None and orders.weights_are_counts
+                self.times[block] = self.sample_weights[block] if is_counted else 1
+
+        self._blocks(fill)
+
+    def end(self, fit: str) -> None:
+        """Let go of what grew with the rows in a fit; of another one nothing."""
+        if self.orders is None or self.orders.fit != fit:
+            return
+        self.orders = None
+        for name in ("scores", "gradient", "hessian", "node_of", "times"):
+            self.__dict__.pop(name, None)
+        if self.stored is not None:
+            self.stored.end()
+
+    # Rounds.
+
+    def draw(self, number: int) -> tuple[int, int]:
+        """Draw the rows of a round: how many that makes; the lowest key of all."""
+        return self._see(number, lambda keys: chances_of(keys) < self.orders.subsample)
+
+    def draw_only(self, number: int, key: int) -> None:
+        """Draw the rows of one key."""
+        self._see(number, lambda keys: keys == np.uint64(key))
+
+    def _see(self, number: int, which: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
+        """Let a round see some rows, by their keys."""
+        orders, seed = self.orders, _seed(self.orders.seed, number, ROWS)
+        is_counted = orders.has_weights and orders.weights_are_counts
+        n_drawn, lowest = np.zeros(self.n_threads, np.int64), np.full(self.n_threads, 2**64 - 1, np.uint64)
+
+        def work(block: slice, thread: int) -> None:
+            keys = keys_of(self.contents[block], seed)
+            drawn = which(keys)
+            self.times[block] = drawn * self.sample_weights[block].astype(np.int32) if is_counted else drawn
+            n_drawn[thread] += np.count_nonzero(drawn)
+            lowest[thread] = min(lowest[thread], keys.min())
+
+        self._blocks(work)
+        return int(n_drawn.sum()), int(lowest.min())
+
+    def gradients(self) -> list[np.ndarray]:
+        """Gradients and hessians at the scores; of each score how large they are, float64[n_blocks, 3]."""
+        orders, k = self.orders, len(self.scores)
+        sizes = np.zeros((k, -(-self.n // _BLOCK_ROWS), 3))
+        is_counted = orders.has_weights and orders.weights_are_counts
+        has_factors = orders.class_factors is not None or (orders.has_weights and not is_counted)
+
+        def work(block: slice, _thread: int) -> None:
+            gradient, hessian = self.gradient[:, block], self.hessian[:, block]
+            target = [own[block] for own in self.target]
+            fill_gradients(orders.losses, target, np.ascontiguousarray(self.scores[:, block]), gradient, hessian)
+            if has_factors:
+                rows = self._rows(block, orders.class_factors)
+                weights: Any = rows.of_classes if orders.weights_are_counts else rows.weights
+                with np.errstate(over="ignore"):  # what is not finite is refused
+                    gradient *= weights.astype(np.float32)
+                    hessian *= weights.astype(np.float32)
+            # Of all rows, drawn or not: the scales of a round do not depend on the draw.
+            repeats = self.sample_weights[block].astype(np.int32) if is_counted else np.empty(0, np.int32)
+            for score in range(k):
+                own = hessian[score] if orders.has_hessian[score] else hessian[:0].reshape(-1)
+                size = sizes[score, block.start // _BLOCK_ROWS]
+                magnitudes(gradient[score], own, repeats, 0, gradient.shape[1], size)
+
+        self._blocks(work)
+        return list(sizes)
+
+    def open(self, score: int, scales: Scales) -> tuple[int, np.ndarray]:
+        """Begin a tree: what its rows count as, and their histogram."""
+        self.scales, self.score = scales, score
+        n_rows = np.zeros(self.n_threads, np.int64)
+
+        def clear(block: slice, thread: int) -> None:
+            self.node_of[block] = 0
+            n_rows[thread] += self.times[block].sum(dtype=np.int64) if len(self.times) else block.stop - block.start
+
+        self._blocks(clear)
+        none = np.empty(0, np.int32)
+        root = Splits(none, none, none, np.empty((0, 256), np.uint8), np.zeros(1, np.int32))
+        return int(n_rows.sum()), self.split(root, 1)[1][0]
+
+    def split(self, splits: Splits, n_keys: int) -> tuple[np.ndarray, np.ndarray]:
+        """Part the rows of some nodes: int64[2 k], what those of each child count as; int64[m, width], histograms."""
+        split_of, slot_of = np.full((2, n_keys), -1, np.int32)
+        split_of[splits.keys] = np.arange(len(splits.keys), dtype=np.int32)
+        slot_of[splits.summed] = np.arange(len(splits.summed), dtype=np.int32)
+        n_at_once = max(1, min(self.n_threads, -(-self.n // _BLOCK_ROWS)))
+        histograms = np.zeros((n_at_once, len(splits.summed), 256 * self.n_columns), np.int64)
+        n_rows = np.zeros((n_at_once, n_keys), np.int64)
+
+        def work(block: slice, thread: int) -> None:
+            part_block(
+                self.codes[block], self.n_columns, *self._gradients_in(block), self.scales.gradient,
+                self.scales.hessian, self.node_of[block], split_of, splits.columns, splits.first_keys,
+                splits.goes_left, slot_of, histograms[thread], n_rows[thread],
+            )  # fmt: skip
+
+        self._blocks(work)
+        children = np.stack((splits.first_keys, splits.first_keys + 1), axis=1).ravel()
+        return n_rows.sum(axis=0)[children], histograms.sum(axis=0)
+
+    def _gradients_in(self, block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Gradients and hessians of the score whose tree grows, and how often rows count; empty for 1."""
+        has_hessian = self.orders.has_hessian[self.score]
+        hessian = self.hessian[self.score, block] if has_hessian else np.empty(0, np.float32)
+        return self.gradient[self.score, block], hessian, self.times[block] if len(self.times) else self.times
+
+    def count(self, key: int, column: int) -> np.ndarray:
+        """int64[256]: what the rows of a node count as, by their bin in a column."""
+        counts = np.zeros((self.n_threads, 256), np.int64)
+
+        def work(block: slice, thread: int) -> None:
+            times = self._gradients_in(block)[2]
+            count_block(self.codes[block], column, times, self.node_of[block], key, counts[thread])
+
+        self._blocks(work)
+        return counts.sum(axis=0)
+
+    def leaf_sums(self, score: int, leaf_of_key: np.ndarray, n_leaves: int, scales: Scales) -> np.ndarray:
+        """int64[n_leaves, 3]: exact sums of gradients and hessians, and rows."""
+        sums = np.zeros((self.n_threads, n_leaves, 3), np.int64)
+        self.score = score
+
+        def work(block: slice, thread: int) -> None:
+            leaf_of = leaf_of_key[self.node_of[block]]
+            gradient, hessian, times = self._gradients_in(block)
+            own = np.zeros((n_leaves, 2), np.int64)
+            leaf_sums(
+                leaf_of, gradient, hessian, times, scales.fine_gradient, scales.fine_hessian, 0, len(leaf_of), own
+            )
+            sums[thread, :, :2] += own
+            seen = leaf_of[times > 0] if len(times) else leaf_of
+            sums[thread, :, 2] += np.bincount(seen, minlength=n_leaves)
+
+        self._blocks(work)
+        return sums.sum(axis=0)
+
+    def losses(self, lift: int) -> list[LossOfPart]:
+        """Of each output the sum of weight times loss, exact."""
+        found = []
+        for output, (loss, some) in enumerate(zip(self.orders.losses, scores_of(self.orders.losses), strict=True)):
+            found.append(self._loss_of(output, loss, some, lift))
+        return found
+
+    def _loss_of(self, output: int, loss: Loss, some: slice, lift: int) -> LossOfPart:
+        product, weight = np.zeros((2, self.n_threads), object)
+        largest = np.zeros(self.n_threads)
+
+        def work(block: slice, thread: int) -> None:
+            values = loss.values(self.target[output][block], np.ascontiguousarray(self.scores[some, block]))
+            most = float(np.abs(values).max())
+            largest[thread] = np.maximum(largest[thread], most)
+            if most < LARGEST_LOSS:
+                weights = self._rows(block, self.orders.class_factors).weights
+                sums = grouped_sums(values, None if weights is None else np.ldexp(weights, lift))[WITHIN]
+                product[thread] += sums.product
+                weight[thread] += sums.weight
+
+        self._blocks(work)
+        return LossOfPart(float(largest.max()), Fraction(product.sum()), Fraction(weight.sum()))
+
+    def add(self, score: int, leaf_of_key: np.ndarray, adds: np.ndarray) -> None:
+        """Add what the leaves say to the scores of all rows."""
+        of_key = adds[leaf_of_key]
+
+        def work(block: slice, _thread: int) -> None:
+            self.scores[score, block] += of_key[self.node_of[block]]
+
+        self._blocks(work)
+
+
+def _seed(seed: int, number: int, purpose: int, place: int = 0) -> int:
+    """A seed for one purpose of one round, as ``rounds`` makes it."""
+    return mixed(mixed(mixed(seed & (2**64 - 1), number), purpose), place)
+
+
+# The coordinator ----------------------------------------------------------------------------------------------------
+
+
+def boost_elsewhere(
+    table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any = None,
+    n_classes: Sequence[int] = (), base: Sequence[float] | None = None,
+) -> Boosted:  # fmt: skip
+    """As ``rounds.boost``, of rows that lie elsewhere.
+
+    Parameters
+    ----------
+    table : BoostTable
+    carrier : Carrier
+        Of parts (``Part``).
+    settings : BoostSettings
+        ``losses`` are not bound yet. What ``evaluation`` judges are rows that are here.
+    class_factors : list of float64[n_classes], or None
+    n_classes : sequence of int
+        Of each output; empty for numbers.
+    base : sequence of float, one per score, optional
+    """
+    rounds = RoundsElsewhere(table, carrier, settings, class_factors, n_classes, base)
+    try:
+        carrier.ask("begin", rounds.orders)
+        return rounds.boosted(run(rounds, settings))
+    finally:
+        carrier.ask("end", rounds.orders.fit)
+
+
+class RoundsElsewhere:
+    """The rounds of rows that lie elsewhere; scores and gradients are there too."""
+
+    gained_out_of_bag: list[float]
+
+    def __init__(
+        self, table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any,
+        n_classes: Sequence[int], base: Sequence[float] | None,
+    ) -> None:  # fmt: skip
+        self.table, self.settings, self.ask = table, settings, carrier.ask
+        self.gained_out_of_bag, self.growers, self.kept = [], [self], list[KeptTree]()
+        self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
+        _refuse_far(settings)
+        facts: list[Facts] = self.ask("facts")
+        self.n = sum(each.n for each in facts)
+        total = sum((each.sum_of_weights for each in facts), Fraction(0))
+        weights_are_counts = all(each.are_counts for each in facts) and GradientWeights.may_count(float(total))
+        has_weights = any((each.least, each.most) != (1.0, 1.0) for each in facts if each.n)
+        self.n_rows = int(total) if weights_are_counts else self.n
+        spans = [
+            (min(each.spans[output][0] for each in facts), max(each.spans[output][1] for each in facts))
+            for output in range(len(settings.losses))
+        ]
+        self.losses = tuple(loss.bound(np.array(span), None) for loss, span in zip(settings.losses, spans, strict=True))
+        # As ``best_constants.scaled_weights`` lifts the largest.
+        self.lift = 300 - int(np.frexp(max(each.most for each in facts))[1])
+        if base is None:
+            begins = np.concatenate([self._base(output, class_factors, n_classes) for output in range(len(spans))])
+        else:
+            begins = np.array(base, np.float64)
+        self.boosting = Boosting(tuple(begins.tolist()), self.losses[0].link)
+        self.output_of = [output for output, loss in enumerate(self.losses) for _ in range(loss.n_scores)]
+        has_factors = class_factors is not None or (has_weights and not weights_are_counts)
+        self.has_hessian = [has_factors or not self.losses[output].unit_hessian for output in self.output_of]
+        self.grower = GrowerElsewhere(self.ask, table.bins, table.ordered, settings.tree, self.n, self.n_rows)
+        self.orders = Orders(
+            self.losses, begins, weights_are_counts, has_weights, class_factors, self.has_hessian, settings.subsample,
+            settings.seed, self.grower.n_leaves,
+        )  # fmt: skip
+        evaluation = settings.evaluation
+        self.other = None
+        if evaluation is not None and evaluation.rows is not None:
+            self.other = Scored(evaluation.rows, self.losses, begins, settings.n_threads)
+
+    def _base(self, output: int, class_factors: Any, n_classes: Sequence[int]) -> np.ndarray:
+        """Where the scores of an output begin."""
+        loss = self.losses[output]
+        if isinstance(loss, ClassLoss):
+            of_parts = self.ask("weights_of_classes", output, class_factors, max(n_classes[output], 2))
+            return loss.of_classes([sum(own, Fraction(0)) for own in zip(*of_parts, strict=True)])
+        sums = self.ask("sums", output, self.lift)
+        mean = sum((product for product, _ in sums), Fraction(0)) / sum((weight for _, weight in sums), Fraction(0))
+        of_mean: np.ndarray = cast("Any", loss).of_mean(float(mean))
+        return of_mean
+
+    def grow(self, number: int) -> None:
+        """Grow the trees of a round, and let their leaves add to the scores."""
+        settings = self.settings
+        if settings.subsample < 1.0:
+            drawn = self.ask("draw", number)
+            if not any(n for n, _ in drawn):
+                self.ask("draw_only", number, min(key for _, key in drawn))
+        of_parts = self.ask("gradients")
+        for score, has_hessian in enumerate(self.has_hessian):
+            sizes = np.concatenate([own[score] for own in of_parts])
+            scales = scales_of(sizes, self.n_rows, unit_hessian=not has_hessian)
+            step = self.losses[self.output_of[score]].max_step
+            tree = self.grower.grow(
+                score, scales, _seed(settings.seed, number, TREE, score), step, unit_hessian=not has_hessian
+            )
+            kept = KeptTree(tree, settings.learning_rate * tree.values)
+            self.ask("add", score, self.grower.leaf_of_key, kept.adds)
+            if self.other is not None:
+                self.other.add(kept, score, None)
+            self.kept.append(kept)
+
+    def judge(self) -> tuple[float | None, float | None]:
+        """What is evaluated, of the rows of the fit and of those that are here."""
+        score = None if self.settings.evaluation is None else self.settings.evaluation.score
+        if score is not None and self.other is not None:
+            return None, float(score(self.other.scores))
+        return self._loss(), None if self.other is None else self.other.loss()
+
+    def _loss(self) -> float:
+        """The mean loss of the rows, to the last bit that of ``Scored.loss``."""
+        of_parts, total = self.ask("losses", self.lift), 0.0
+        for of_output in zip(*of_parts, strict=True):
+            largest = [each.largest for each in of_output]
+            if not max(largest) < LARGEST_LOSS or any(math.isnan(each) for each in largest):
+                return math.nan if any(math.isnan(each) for each in largest) else math.inf
+            total += float(sum(each.product for each in of_output) / sum(each.weight for each in of_output))
+        return total
+
+    def boosted(self, history: Any) -> Boosted:
+        """The trees, packed; up to the best round where the growth could end early."""
+        evaluation, k = self.settings.evaluation, len(self.output_of)
+        kept = self.kept
+        if evaluation is not None and evaluation.patience is not None:
+            kept = kept[: history.best * k]
+        return Boosted(packed_trees(self.table.bins, kept), self.boosting, history)
+
+
+def _refuse_far(settings: BoostSettings) -> None:
+    """ParameterError for what is not worked out for rows that lie elsewhere, with the reason."""
+    loss = settings.losses[0]
+    why = ""
+    if not isinstance(loss, ClassLoss) and not hasattr(loss, "of_mean"):
+        why = f"loss={loss.name!r} begins with a quantile of all targets, or renews its leaves by one"
+    elif settings.sampling != "uniform":
+        why = f"sampling={settings.sampling!r} compares the gradients of all rows: use subsample"
+    elif settings.evaluation is not None and settings.evaluation.rows is None and settings.evaluation.score:
+        why = "a score of your own needs all answers at once: give rows of your own (X_val, y_val)"
+    if why:
+        raise ParameterError(f"for rows that lie elsewhere this is not worked out: {why}")

@@ -1,0 +1,80 @@
+"""Rows that lie elsewhere: in a file, in other processes, on other machines. In: parts. Out: answers.
+
+An `Elsewhere` stands where the matrix of a `Dataset` stands. It knows how many rows there are and the bins of their
+columns, and has a *carrier*, which takes a question to every part and brings back the answers. Learners that can learn
+from answers ask; others are refused with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from treewright.data.bins import Bins
+from treewright.exceptions import ParameterError
+
+
+class Carrier(Protocol):
+    """Whoever carries a question to all parts and brings back the answers."""
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+
+    def ask(self, what: str, *given: Any) -> list[Any]:
+        """The answers of all parts, in their order: of the method ``what``, with these arguments."""
+
+
+@dataclass(eq=False)
+class Here:
+    """The carrier of parts that are in this process: one after another, each on its threads."""
+
+    parts: list[Any]
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self.parts)
+
+    def ask(self, what: str, *given: Any) -> list[Any]:
+        """See ``Carrier.ask``."""
+        return [getattr(part, what)(*given) for part in self.parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Elsewhere:
+    """The cells of a table that lie elsewhere.
+
+    Attributes
+    ----------
+    shape : (int, int)
+    bins : Bins
+        Of the columns; the parts hold the rows as these.
+    max_bins : int
+        What they were cut with.
+    n_rows : int
+        What the rows count as: whole weights are numbers of rows.
+    of_classes : tuple of float64[n_classes]
+        What the rows of each class weigh, of each output; empty for numbers.
+    carrier : Carrier
+    where : str
+        Where the rows lie, in a few words for messages.
+    """
+
+    shape: tuple[int, int]
+    bins: Bins
+    max_bins: int
+    n_rows: int
+    of_classes: tuple[np.ndarray, ...]
+    carrier: Carrier = field(repr=False)
+    where: str = "elsewhere"
+
+    def check_bins(self, max_bins: int) -> None:
+        """ParameterError for bins of another size than those that the parts hold."""
+        if max_bins != self.max_bins:
+            raise ParameterError(
+                f"max_bins={max_bins}, and the rows that lie {self.where} were cut into {self.max_bins} bins: give "
+                f"max_bins={self.max_bins}, or make the dataset with max_bins={max_bins}"
+            )

@@ -1,0 +1,103 @@
+"""Arrays that lie in files and are mapped into memory. In: a folder. Out: ndarrays of any size.
+
+Room on the disk is taken before an array is mapped: a disk that fills up later would end the process, not raise. What
+is mapped counts as memory of the process while it is looked at, so whoever works through an array block by block lets
+go of what was read and written now and then (``release``); the system keeps or writes the pages as it sees fit.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treewright.exceptions import TooLargeError
+
+
+class StoredArrays:
+    """Arrays in the files of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        It exists, and nobody else writes to it.
+    budget : int, bytes
+        What may be mapped and looked at before it is let go of.
+    """
+
+    def __init__(self, folder: Path, budget: int) -> None:
+        self.folder, self.budget = folder, budget
+        self._maps: list[mmap.mmap] = []
+        self._rooms: list[mmap.mmap] = []
+        self._seen = 0
+
+    def room(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """An array of zeros for what grows with the rows, until ``end``: no file of it is ever left behind."""
+        name = f"room-{secrets.token_hex(8)}"
+        made = self.make(name, shape, dtype)
+        if made.size:
+            self._rooms.append(self._maps.pop())
+        with suppress(OSError):  # Windows: a file that is mapped keeps its name
+            (self.folder / name).unlink()
+        return made
+
+    def end(self) -> None:
+        """Let go of all rooms."""
+        self._rooms.clear()
+
+    def make(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """A new array of zeros in a file of this name.
+
+        Raises
+        ------
+        TooLargeError
+            The disk has no room for it.
+        """
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        path = self.folder / name
+        with path.open("wb") as file:
+            try:
+                if size and hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, size)
+                else:
+                    file.truncate(size)
+            except OSError as error:
+                file.truncate(0)
+                free = shutil.disk_usage(self.folder).free
+                raise TooLargeError(
+                    f"{path}: no room for {size:,} bytes ({error.strerror}; {free:,} are free): give a folder on a "
+                    "larger disk"
+                ) from None
+        return self.open(name, shape, dtype)
+
+    def open(self, name: str, shape: tuple[int, ...], dtype: Any, *, writable: bool = True) -> np.ndarray:
+        """The array in a file that is there already."""
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        if not size:
+            return np.empty(shape, dtype)
+        with (self.folder / name).open("r+b" if writable else "rb") as file:
+            # Also where nothing is written: kernels are compiled for arrays that can be.
+            access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_COPY
+            mapped = mmap.mmap(file.fileno(), size, access=access)
+        self._maps.append(mapped)
+        return np.frombuffer(mapped, dtype).reshape(shape)
+
+    def looked_at(self, n_bytes: int) -> None:
+        """Note that so much was read or written; now and then all of it is let go of."""
+        self._seen += n_bytes
+        if self._seen >= self.budget:
+            self._seen = 0
+            self.release()
+
+    def release(self) -> None:
+        """Let go of the pages of all arrays; what was written stays, with the system or on the disk."""
+        if not hasattr(mmap, "MADV_DONTNEED"):  # Windows trims by itself
+            return
+        for mapped in (*self._maps, *self._rooms):
+            mapped.madvise(mmap.MADV_DONTNEED)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, cast
@@ -41,7 +42,7 @@ from treewright.boosting.rounds import (
 from treewright.boosting.sampling import GradientWeights, chances_of, keys_of
 from treewright.core import threads
 from treewright.core.random import mixed
-from treewright.data.elsewhere import Carrier
+from treewright.data.elsewhere import Carrier, PartLostError
 from treewright.data.stored import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
@@ -54,6 +55,7 @@ _BLOCK_ROWS = 1 << 16
 _BYTES_BESIDE = 40  # of a row: its target, scores, gradients and node, roughly
 _FEW_KEYS = 63  # leaves; of more, the keys of a tree may not fit into a byte
 ROWS, TREE = 0, 1  # what a seed is made for
+_MOST_LOST = 3  # times in a row that parts may be lost before the fit is given up
 
 
 @dataclass(frozen=True)
@@ -395,6 +397,18 @@ class Part:
         self._blocks(work)
         return LossOfPart(float(largest.max()), Fraction(product.sum()), Fraction(weight.sum()))
 
+    def walk(self, kept: Sequence[KeptTree]) -> None:
+        """Add what grown trees say, one per score in turn, to scores as they began."""
+        rows = np.arange(_BLOCK_ROWS, dtype=np.int32)
+
+        def work(block: slice, _thread: int) -> None:
+            codes = self.codes[block]
+            for at, each in enumerate(kept):
+                leaves = each.tree.leaves_of(codes, rows[: len(codes)])
+                self.scores[at % len(self.scores), block] += each.adds[leaves]
+
+        self._blocks(work)
+
     def add(self, score: int, leaf_of_key: np.ndarray, adds: np.ndarray) -> None:
         """Add what the leaves say to the scores of all rows."""
         of_key = adds[leaf_of_key]
@@ -433,10 +447,11 @@ def boost_elsewhere(
     """
     rounds = RoundsElsewhere(table, carrier, settings, class_factors, n_classes, base)
     try:
-        carrier.ask("begin", rounds.orders)
+        rounds.begin()
         return rounds.boosted(run(rounds, settings))
     finally:
-        carrier.ask("end", rounds.orders.fit)
+        with suppress(PartLostError):
+            carrier.ask("end", rounds.orders.fit)
 
 
 class RoundsElsewhere:
@@ -448,7 +463,7 @@ class RoundsElsewhere:
         self, table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any,
         n_classes: Sequence[int], base: Sequence[float] | None,
     ) -> None:  # fmt: skip
-        self.table, self.settings, self.ask = table, settings, carrier.ask
+        self.table, self.settings, self.ask, self.revive = table, settings, carrier.ask, carrier.revive
         self.gained_out_of_bag, self.growers, self.kept = [], [self], list[KeptTree]()
         self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
         _refuse_far(settings)
@@ -494,8 +509,45 @@ class RoundsElsewhere:
         of_mean: np.ndarray = cast("Any", loss).of_mean(float(mean))
         return of_mean
 
+    def begin(self) -> None:
+        """Tell all parts where scores begin."""
+        self._unless_lost(lambda: None, is_begun=False)
+
     def grow(self, number: int) -> None:
         """Grow the trees of a round, and let their leaves add to the scores."""
+        kept = list(self.kept)
+        scores = None if self.other is None else self.other.scores.copy()
+
+        def grown() -> None:
+            self.kept = list(kept)
+            if self.other is not None:
+                self.other.scores[:] = scores
+            self._grow(number)
+
+        self._unless_lost(grown, kept)
+
+    def _unless_lost(self, work: Callable[[], Any], kept: Sequence[KeptTree] = (), *, is_begun: bool = True) -> Any:
+        """Do something; where a part is lost on the way, all begin anew, walk the trees kept, and it is repeated.
+
+        Those that are not lost too: some may have been asked already, and scores must not be added to twice.
+        """
+        n_lost = 0
+        while True:
+            try:
+                if n_lost:
+                    self.revive()
+                    self.ask("end", self.orders.fit)
+                if n_lost or not is_begun:
+                    self.ask("begin", self.orders)
+                    if kept:
+                        self.ask("walk", kept)
+                return work()
+            except PartLostError:
+                n_lost += 1
+                if n_lost > _MOST_LOST:
+                    raise
+
+    def _grow(self, number: int) -> None:
         settings = self.settings
         if settings.subsample < 1.0:
             drawn = self.ask("draw", number)
@@ -520,7 +572,7 @@ class RoundsElsewhere:
         score = None if self.settings.evaluation is None else self.settings.evaluation.score
         if score is not None and self.other is not None:
             return None, float(score(self.other.scores))
-        return self._loss(), None if self.other is None else self.other.loss()
+        return self._unless_lost(self._loss, self.kept), None if self.other is None else self.other.loss()
 
     def _loss(self) -> float:
         """The mean loss of the rows, to the last bit that of ``Scored.loss``."""

@@ -13,7 +13,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from treewright.data.bins import Bins
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, TreewrightError
+
+
+class PartLostError(TreewrightError):
+    """A part does not answer any more: its process or machine has gone. ``revive`` makes it again."""
+
+    def __init__(self, at: int, why: str) -> None:
+        super().__init__(f"part {at} of the rows is lost: {why}")
+        self.at = at
 
 
 class Carrier(Protocol):
@@ -24,7 +32,16 @@ class Carrier(Protocol):
         """How many parts there are."""
 
     def ask(self, what: str, *given: Any) -> list[Any]:
-        """The answers of all parts, in their order: of the method ``what``, with these arguments."""
+        """The answers of all parts, in their order: of the method ``what``, with these arguments.
+
+        What a part raises is raised here. PartLostError where one is gone.
+        """
+
+    def settle(self, what: str, *given: Any) -> list[Any]:
+        """As ``ask``, of what makes the parts what they are: one that is made again is told it again."""
+
+    def revive(self) -> None:
+        """Make parts that are lost again, from where their rows come; what they had learned is gone."""
 
 
 @dataclass(eq=False)
@@ -41,6 +58,13 @@ class Here:
     def ask(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.ask``."""
         return [getattr(part, what)(*given) for part in self.parts]
+
+    def settle(self, what: str, *given: Any) -> list[Any]:
+        """See ``Carrier.settle``."""
+        return self.ask(what, *given)
+
+    def revive(self) -> None:
+        """Nothing: parts of this process are not lost."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,13 +89,13 @@ def test_files_in_any_number_give_the_model_of_the_table(tmp_path, of_numbers, m
 
 def test_many_values_of_a_large_table_are_cut_alike(tmp_path, monkeypatch):
     from treewright.data import bins, column_summary
-    from treewright.files import dataset as module
+    from treewright.files import sources
 
-    for patched in (bins, column_summary, module):
+    for patched in (bins, column_summary):
         monkeypatch.setattr(patched, "BLOCK_ROWS", 400)
     monkeypatch.setattr(column_summary, "MAX_ENTRIES", 100)
     monkeypatch.setattr(column_summary, "SHARES", 512)
-    monkeypatch.setattr(module, "_BLOCK", 130)
+    monkeypatch.setattr(sources, "_BLOCK", 130)
     expected = boosting(of_numbers=False).fit(TABLE, pl.Series("target", CLASSES)).model_
     folder = written(with_target(CLASSES), tmp_path / "files", 3)
     for memory in (SMALL, LARGE):

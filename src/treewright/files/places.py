@@ -1,0 +1,421 @@
+"""What a place finds out of its rows, and what it makes of them. In: a source. Out: facts, columns, a part.
+
+Wherever rows lie, they go the same way: targets and weights are looked at, then the columns, some at a time, and those
+of many values once or twice more; last, every cell becomes a bin, and the place is a part that boosting asks
+(``boosting.elsewhere``). What places find joins (``Rows.join``, ``Pass.join``), so it makes no difference how many
+there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import polars as pl
+
+from treewright.boosting.elsewhere import Part
+from treewright.core import threads
+from treewright.data.bin_rows import bin_rows
+from treewright.data.bins import Bins
+from treewright.data.cells import Cells
+from treewright.data.column_summary import ColumnSummary, Gathered, summary_of, whole_weights_among
+from treewright.data.encoder import encode
+from treewright.data.frame import read_table
+from treewright.data.identifiers import reason_for
+from treewright.data.kinds import Declared, Nominal, encode_cells
+from treewright.data.schema import Column, Schema
+from treewright.data.stored import StoredArrays
+from treewright.data.target import encode_labels, encode_numbers, recode
+from treewright.exceptions import DataError, InputFileError
+from treewright.files.sources import Source
+from treewright.forest.draws import carry_content
+
+_MOST_LEVELS = 1 << 20
+_MANY = 2**62  # different values: too many to be told apart
+_MANY_LABELS = 64  # series of labels, until they are joined
+
+
+class Asked(NamedTuple):
+    """The options of a dataset, as they were given."""
+
+    target: str
+    task: str | None
+    weight: str | None
+    nominal: Nominal | None
+    ordinal: Mapping[Hashable, Sequence[Hashable]] | None
+    numeric: Sequence[Hashable] | None
+    leave_out: tuple[str, ...]
+    skip_missing_target: bool
+    max_bins: int
+
+
+@dataclass
+class Rows:
+    """What is known of the rows before their columns are looked at."""
+
+    task: str
+    n: int = 0
+    classes: tuple[np.ndarray, ...] = ()
+    largest: float = 0.0
+    are_whole: bool = True
+    is_weighted: bool = False
+    sum_of_weights: float = 0.0
+    labels: list[pl.Series] = field(default_factory=list)  # those met so far; ``classes`` are made of them at the end
+
+    def add(self, kept: pl.DataFrame, asked: Asked) -> None:
+        """Look at some rows."""
+        target, weights = kept.get_column(asked.target), _weights_of(kept, asked)
+        self.n += kept.height
+        if self.task == "classification":
+            self.labels.append(target.unique())
+            if len(self.labels) > _MANY_LABELS:
+                self.labels = [pl.concat(self.labels).unique()]
+        else:
+            encode_numbers(target)
+        if weights is not None:
+            self.largest = max(self.largest, float(weights.max()))
+            self.are_whole = self.are_whole and bool((weights == np.rint(weights)).all())
+            self.is_weighted = self.is_weighted or bool((weights != 1.0).any())
+            self.sum_of_weights += float(weights.sum())
+
+    def join(self, other: Rows) -> None:
+        """Take in what another place found."""
+        self.n, self.largest = self.n + other.n, max(self.largest, other.largest)
+        self.are_whole, self.is_weighted = self.are_whole and other.are_whole, self.is_weighted or other.is_weighted
+        self.sum_of_weights += other.sum_of_weights
+        self.labels += other.labels
+
+    def settle(self) -> None:
+        """Make classes of the labels."""
+        if self.labels:
+            self.classes, self.labels = encode_labels(pl.concat(self.labels).unique()).classes, []
+
+    def target_of(self, frame: pl.DataFrame, asked: Asked) -> np.ndarray:
+        """int32[m] or float64[m]: codes, or numbers."""
+        cells = frame.get_column(asked.target)
+        if self.task == "classification":
+            return recode(encode_labels(cells), self.classes)[:, 0]
+        return encode_numbers(cells).values[:, 0]
+
+    def whole_weights_of(self, weights: np.ndarray | None) -> np.ndarray:
+        """int64[m], or int64[0]."""
+        if weights is None:
+            return np.empty(0, np.int64)
+        return whole_weights_among(weights, self.largest, self.n, are_whole=self.are_whole)
+
+
+def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
+    """The rows that count: with a target, and of a weight above 0."""
+    target = frame.get_column(asked.target)
+    has_target = target.is_not_null()
+    if target.dtype.is_float():
+        has_target &= target.is_not_nan().fill_null(value=False)
+    if not has_target.all():
+        if not asked.skip_missing_target:
+            raise DataError(
+                f"target {asked.target!r} is missing in some rows: remove them, or leave them out with "
+                "skip_missing_target=True"
+            )
+        frame = frame.filter(has_target)
+    if asked.weight is not None and frame.height:
+        frame = frame.filter(_weights_of(frame, asked) > 0)
+    return frame
+
+
+def _weights_of(frame: pl.DataFrame, asked: Asked) -> Any:
+    """float64[m], or None."""
+    if asked.weight is None:
+        return None
+    weights = frame.get_column(asked.weight)
+    if not weights.dtype.is_numeric():
+        raise DataError(f"weight column {asked.weight!r} holds {weights.dtype}, not numbers")
+    found = weights.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    if not (np.isfinite(found) & (found >= 0)).all():
+        raise DataError(
+            f"weight column {asked.weight!r} has cells that are no numbers >= 0: mend them, or leave the rows out"
+        )
+    return found
+
+
+@dataclass
+class Pass:
+    """One column while it is passed over: numbers as they are, anything else by its distinct values."""
+
+    name: str
+    declared: Declared
+    label: str
+    cells: Cells | None = None  # of a block with values: what its type says
+    missing: bool = False
+    n_present: int = 0
+    are_whole: bool = True
+    is_overfull: bool = False
+    weights: dict[Hashable, int] = field(default_factory=dict)
+    gathered: Gathered = field(default_factory=Gathered)
+    spans: list[tuple[float, float, int]] = field(default_factory=list)  # of each block that counts upwards
+    n_values: int = 0  # different ones, once all rows were looked at
+
+    def add(self, cells: Cells, weights: np.ndarray) -> None:
+        """Look at a block of rows, with whole weights or none."""
+        is_missing = cells.missing()
+        n_present = int(np.count_nonzero(~is_missing))
+        self.missing |= n_present < len(is_missing)
+        self.n_present += n_present
+        if not n_present and self.cells is not None:
+            return
+        if self.cells is None or not self._held():
+            self.cells = cells
+        if cells.is_number and not cells.category and self.declared.kind in (None, "numeric"):
+            self._add_numbers(cells.values, weights)
+            return
+        codes, distinct = cells.coded()
+        held = codes >= 0
+        counts = np.bincount(codes[held], weights[held] if len(weights) else None, len(distinct)).astype(np.int64)
+        for value, count in zip(distinct, counts.tolist(), strict=False):
+            if count:
+                self.weights[value] = self.weights.get(value, 0) + count
+        self.is_overfull = self.is_overfull or len(self.weights) > _MOST_LEVELS
+        if self.is_overfull:
+            raise DataError(
+                f"{self.label} holds more than {_MOST_LEVELS:,} different values: leave it out "
+                f"(leave_out=[{self.name!r}])"
+            )
+
+    def join(self, other: Pass) -> None:
+        """Take in what another place found in the same pass."""
+        if other.cells is not None:
+            if self.cells is None or not self._held():
+                self.cells = other.cells
+            elif other.n_present and other.cells.family != self.cells.family:
+                raise DataError(
+                    f"{self.label} holds {self.cells.family} cells in one place and {other.cells.family} cells in "
+                    "another: write it with one type"
+                )
+        self.missing |= other.missing
+        self.n_present += other.n_present
+        self.are_whole = self.are_whole and other.are_whole
+        for value, weight in other.weights.items():
+            self.weights[value] = self.weights.get(value, 0) + weight
+        self.gathered.join(other.gathered)
+        self.spans += other.spans
+
+    def _held(self) -> bool:
+        return bool(self.weights) or self.n_present > 0
+
+    def _add_numbers(self, values: np.ndarray, weights: np.ndarray) -> None:
+        self.gathered.add(values, weights)
+        present = values[~np.isnan(values)]
+        is_whole = bool((present == np.floor(present)).all())
+        self.are_whole = self.are_whole and is_whole
+        counts_up = is_whole and len(present) == len(values) > 0 and bool((np.diff(values) >= 1).all())
+        self.spans.append((float(values[0]), float(values[-1]), len(values)) if counts_up else (0.0, -1.0, 0))
+
+    def add_again(self, cells: Cells, weights: np.ndarray) -> None:
+        """Look at a block in a further pass.
+
+        Sorted, so that cells are met one after another: 7 ns a number, where those of many columns in turn take 20,
+        each from a cell that has left the caches.
+        """
+        self.gathered.add(cells.values if len(weights) else np.sort(cells.values), weights)
+
+    @property
+    def is_gathered(self) -> bool:
+        """Whether the numbers themselves were summed up."""
+        return bool(self.spans)
+
+    def distinct(self) -> Cells:
+        """Cells that tell what the column is: each value that it holds once, or a number for all."""
+        like = self.cells
+        if like is None:
+            return Cells("missing", np.array([np.nan]))
+        if self.is_gathered:
+            held = [] if not self.n_present else [0.0 if self.are_whole else 0.5]
+            values = np.array([*held, *([np.nan] if self.missing else [])])
+            return Cells(like.family, values, whole=like.whole, zone=like.zone)
+        held_values: tuple[Hashable, ...] = tuple(self.weights)
+        codes = np.arange(len(held_values) + self.missing)
+        codes[len(held_values) :] = -1
+        if like.ordered:
+            position = {value: at for at, value in enumerate(like.distinct)}
+            codes[: len(held_values)] = [position[value] for value in held_values]
+            held_values = like.distinct
+        elif like.is_number:
+            numbers = np.array([*map(float, cast("Any", held_values)), *([np.nan] if self.missing else [])])
+            return Cells(like.family, numbers, whole=like.whole, zone=like.zone)
+        return Cells(like.family, codes, held_values, like.ordered, like.category, like.whole, like.zone)
+
+    def summary(self, column: Column) -> ColumnSummary:
+        """What bins are cut from, of a column whose distinct values were counted."""
+        cells = self.distinct()
+        weights = np.array([*self.weights.values(), *([0] if self.missing else [])], np.int64)
+        return summary_of(encode_cells(column, cells, self.label, "error"), weights)
+
+    def reason(self, column: Column, n: int) -> str:
+        """Why the column is left out; empty where it is used."""
+        return reason_for(
+            column, n, lambda: self.n_present, lambda: self.counts_rows(n), lambda: self.tells_apart(n), named=True
+        )
+
+    def counts_rows(self, n: int) -> bool:
+        """Whether the numbers count the rows, whichever block came first (``data.identifiers``)."""
+        if not self.spans or not all(count for *_, count in self.spans):
+            return False
+        spans = sorted(self.spans)
+        apart = all(before[1] < after[0] for before, after in pairwise(spans))
+        first, last = spans[0][0], spans[-1][1]
+        return apart and n >= 25 and first >= 0 and n - 1 <= last - first and last < 2 * n
+
+    def tells_apart(self, n: int) -> bool:
+        """Whether every row has another whole number, as far as values were told apart."""
+        return self.are_whole and self.n_values == n
+
+    def emptied(self) -> Pass:
+        """For another place, in a further pass."""
+        return replace(self, gathered=self.gathered.emptied())
+
+    def let_go(self) -> None:
+        """Keep no more than how many values there are."""
+        known = self.gathered.told_apart
+        if self.is_gathered:
+            self.n_values = _MANY if known is None else len(known.values)
+        else:
+            self.n_values = len(self.weights)
+        self.gathered, self.weights = Gathered(), {}
+
+
+def each(passes: Sequence[Pass], work: Callable[[int, Pass], None], n_threads: int) -> None:
+    """Do something with every column, on the threads."""
+    threads.run_each(lambda task, _thread: work(task, passes[task]), len(passes), n_threads)
+
+
+class Place:
+    """Rows where they lie, until they are a part.
+
+    Parameters
+    ----------
+    source : Source
+    asked : Asked
+    n_threads : int
+    budget : int, bytes
+        What the place may hold in memory at a time.
+    number : int
+        Of the place, among all.
+    """
+
+    def __init__(self, source: Source, asked: Asked, n_threads: int, budget: int, number: int = 0) -> None:
+        self.source, self.asked, self.n_threads, self.budget, self.number = source, asked, n_threads, budget, number
+        self.n = 0
+        self.part: Part | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or self.__dict__.get("part") is None:
+            raise AttributeError(name)
+        return getattr(self.part, name)
+
+    def rows(self, task: str) -> Rows:
+        """Labels, and what rows weigh."""
+        found = Rows(task)
+        for kept in self._blocks([], "reading targets"):
+            found.add(kept, self.asked)
+        self.n = found.n
+        return found
+
+    def columns(self, passes: list[Pass], rows: Rows) -> list[Pass]:
+        """Look at some columns; these passes are of no rows yet."""
+        for kept in self._blocks([own.name for own in passes], "reading columns"):
+            weights, table = rows.whole_weights_of(_weights_of(kept, self.asked)), _table_of(kept, len(passes))
+            each(passes, lambda at, own: own.add(table.cells(at), weights), self.n_threads)  # noqa: B023
+        return passes
+
+    def again(self, passes: list[Pass], rows: Rows) -> list[Gathered]:
+        """Look at columns of many values once more."""
+        for kept in self._blocks([own.name for own in passes], "counting values"):
+            weights, table = rows.whole_weights_of(_weights_of(kept, self.asked)), _table_of(kept, len(passes))
+            each(passes, lambda at, own: own.add_again(table.cells(at), weights), self.n_threads)  # noqa: B023
+        return [own.gathered for own in passes]
+
+    def encoded(
+        self, names: Sequence[str], schema: Schema, rows: Rows
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """Encoded rows, their targets and weights, block by block."""
+        for kept in self._blocks(names, "encoding rows"):
+            cells = encode(schema, kept.select(pl.nth(range(len(names)))), unseen="error")
+            yield cells, rows.target_of(kept, self.asked), _weights_of(kept, self.asked)
+
+    def _blocks(self, names: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
+        """The rows that count, of some columns, and behind them target and weight."""
+        wanted = [*names, self.asked.target, *([] if self.asked.weight is None else [self.asked.weight])]
+        for frame in self.source.blocks(wanted, what):
+            kept = _kept(frame, self.asked)
+            if kept.height:
+                yield kept
+
+    def bin(self, names: Sequence[str], schema: Schema, bins: Bins, rows: Rows, folder: Path | None) -> np.ndarray:
+        """Turn every cell into a bin, in memory or in the files of a folder; float64[n_classes], what classes weigh."""
+        shapes = self._shapes(len(schema), rows)
+        if folder is None:
+            make: Any = _in_memory
+        else:
+            own = folder / f"place-{self.number}"
+            own.mkdir()
+            stored = StoredArrays(own, self.budget // 4)
+            make = stored.make
+        arrays = {name: make(name, *shape) for name, shape in shapes.items()}
+        of_classes, at = np.zeros(len(rows.classes[0]) if rows.classes else 0), 0
+        for cells, target, weights in self.encoded(names, schema, rows):
+            block = slice(at, at + len(cells))
+            if block.stop > self.n:
+                raise InputFileError(f"{self.source.name}: there are more rows than before: it changed meanwhile")
+            arrays["codes"][block], arrays["target"][block] = bin_rows(bins, cells, self.n_threads), target
+            carry_content(np.ascontiguousarray(target[:, None]), cells, arrays["contents"][block])
+            if weights is not None and rows.is_weighted:
+                arrays["weights"][block] = weights
+            if len(of_classes):
+                of_classes += np.bincount(target, weights, len(of_classes))
+            at = block.stop
+            if folder is not None:
+                stored.looked_at(len(cells) * (arrays["codes"].shape[1] + 24))
+        if at < self.n:
+            raise InputFileError(f"{self.source.name}: there are fewer rows than before: it changed meanwhile")
+        if folder is None:
+            self.part = _part_of(arrays, len(schema), rows, self.n_threads, None)
+        return of_classes
+
+    def take_up(self, folder: Path, n_columns: int, rows: Rows) -> None:
+        """Be the part whose bins lie in a folder."""
+        stored = StoredArrays(folder / f"place-{self.number}", self.budget // 4)
+        arrays = {
+            name: stored.open(name, *shape, writable=False) for name, shape in self._shapes(n_columns, rows).items()
+        }
+        self.part = _part_of(arrays, n_columns, rows, self.n_threads, stored)
+
+    def end(self, fit: str) -> None:
+        """See ``Part.end``; a place that could not become a part again has nothing to end."""
+        if self.part is not None:
+            self.part.end(fit)
+
+    def _shapes(self, n_columns: int, rows: Rows) -> dict[str, tuple[tuple[int, ...], Any]]:
+        return {
+            "codes": ((self.n, -(-n_columns // 8) * 8), np.uint8),
+            "target": ((self.n,), np.int32 if rows.classes else np.float64),
+            "weights": ((self.n if rows.is_weighted else 0,), np.float64),
+            "contents": ((self.n,), np.uint64),
+        }
+
+
+def _table_of(kept: pl.DataFrame, n_columns: int) -> Any:
+    return read_table(kept.select(pl.nth(range(n_columns))))
+
+
+def _in_memory(_name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    return np.zeros(shape, dtype)
+
+
+def _part_of(
+    arrays: Mapping[str, np.ndarray], n_columns: int, rows: Rows, n_threads: int, stored: StoredArrays | None
+) -> Part:
+    weights = arrays["weights"] if rows.is_weighted else None
+    return Part(arrays["codes"], n_columns, [arrays["target"]], weights, arrays["contents"], n_threads, stored)

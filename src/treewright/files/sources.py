@@ -1,0 +1,129 @@
+"""Where the rows of a dataset come from: frames that are read block by block. In: paths. Out: polars frames."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from treewright.core import progress
+from treewright.exceptions import InputFileError
+
+_BLOCK = 1 << 16  # rows read at a time
+
+
+@dataclass(frozen=True)
+class Source:
+    """Frames with the same columns, and the files that they read."""
+
+    frames: list[tuple[str, pl.LazyFrame]]
+    files: list[Path]
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the first of its frames."""
+        return self.frames[0][0] if self.frames else "the table"
+
+    def schema(self) -> dict[str, pl.DataType]:
+        """Names and types of the columns, the same in all frames."""
+        found: dict[str, pl.DataType] | None = None
+        first = ""
+        for name, frame in self.frames:
+            own = dict(_reading(name, frame.collect_schema))
+            if found is None:
+                found, first = own, name
+                continue
+            lacking = [column for column in found if column not in own] + [each for each in own if each not in found]
+            if lacking:
+                raise InputFileError(
+                    f"{name}: column {lacking[0]!r} is not in it and in {first} alike: all files need the same columns"
+                )
+            other = next((column for column in found if own[column] != found[column]), None)
+            if other is not None:
+                raise InputFileError(
+                    f"{name}: column {other!r} holds {own[other]}, and {found[other]} in {first}: write it with one "
+                    "type"
+                )
+        return found or {}
+
+    def blocks(self, columns: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
+        """The rows of some columns, some at a time."""
+        stamp = self.stamp()
+        for at, (name, frame) in enumerate(self.frames):
+            progress.report(at / len(self.frames), what)
+            position = {column: place for place, column in enumerate(frame.collect_schema().names())}
+            wanted = frame.select(pl.nth([position[column] for column in columns]))
+            yield from _batches(name, wanted)
+        if self.stamp() != stamp:
+            raise InputFileError(f"{self.frames[0][0]}: a file changed while it was read: try again when it is whole")
+
+    def divided(self, n: int) -> list[Source]:
+        """The same rows in ``n`` sources of about as many: whole frames, or stretches of them where these are fewer."""
+        if len(self.frames) >= n:
+            return [Source(self.frames[at::n], self.files[at::n]) for at in range(n)]
+        found: list[Source] = []
+        for at, (name, frame) in enumerate(self.frames):
+            n_here = n // len(self.frames) + (at < n % len(self.frames))
+            n_rows = int(_reading(name, lambda frame=frame: frame.select(pl.len()).collect().item()))
+            ends = [n_rows * place // n_here for place in range(n_here + 1)]
+            files = [self.files[at]] if self.files else []
+            for begin, end in pairwise(ends):
+                found.append(Source([(name, frame.slice(begin, end - begin))], files))
+        return found
+
+    def stamp(self) -> str:
+        """What tells whether a file is another one than it was."""
+        made = hashlib.blake2b(digest_size=16)
+        for path in self.files:
+            try:
+                stat = path.stat()
+            except OSError as error:
+                raise InputFileError(f"{path}: cannot be read ({error.strerror})") from None
+            made.update(repr((str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino)).encode())
+        return made.hexdigest()
+
+
+def parquet_source(path: Any) -> Source:
+    """The Parquet files that a path, a folder, a pattern or several of them name, each once."""
+    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    files: list[Path] = []
+    for each in map(Path, given):
+        if each.is_dir():
+            files += sorted(each.rglob("*.parquet"))
+        elif any(sign in each.name for sign in "*?[") and not each.exists():
+            files += sorted(each.parent.glob(each.name))
+        else:
+            files.append(each)
+    if not files:
+        raise InputFileError(f"{given[0] if given else path!r}: no Parquet file is there")
+    for each in files:
+        if not each.is_file():
+            raise InputFileError(f"{each}: no such file")
+    files = sorted(set(files))
+    return Source([(str(each), pl.scan_parquet(each, glob=False, hive_partitioning=False)) for each in files], files)
+
+
+def _batches(name: str, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    batches = iter(_reading(name, lambda: frame.collect_batches(chunk_size=_BLOCK, maintain_order=False)))
+    while True:
+        block = _reading(name, lambda: next(batches, None))
+        if block is None:
+            return
+        # Polars may hand over larger ones.
+        for begin in range(0, block.height, _BLOCK):
+            yield block.slice(begin, _BLOCK)
+
+
+def _reading(name: str, work: Any) -> Any:
+    """Turn whatever the reader says about a damaged file into one error."""
+    try:
+        return work()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:
+        reason = (str(error).splitlines() or ["unreadable"])[0]
+        raise InputFileError(f"{name}: cannot be read ({reason}): write it again") from None

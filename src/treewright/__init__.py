@@ -11,7 +11,7 @@ from treewright.core.lazy import lazy_names
 from treewright.version import __version__
 
 if TYPE_CHECKING:
-    from treewright import model_selection, plot
+    from treewright import distributed, model_selection, plot
     from treewright.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from treewright.estimators.as_sklearn import to_sklearn
     from treewright.estimators.bagging import BaggingClassifier, BaggingRegressor
@@ -60,6 +60,7 @@ _HOMES = {
     "RandomForestClassifier": "treewright.estimators.forest",
     "RandomForestRegressor": "treewright.estimators.forest",
     "Report": "treewright.reporting.document",
+    "distributed": "treewright.distributed",
     "load": "treewright.fitted",
     "read_model": "treewright.fitted",
     "model_selection": "treewright.model_selection",
@@ -94,6 +95,7 @@ __all__ = [
     "RandomForestClassifier",
     "RandomForestRegressor",
     "Report",
+    "distributed",
     "load",
     "read_model",
     "model_selection",

@@ -42,7 +42,7 @@ from treewright.boosting.rounds import (
 from treewright.boosting.sampling import GradientWeights, chances_of, keys_of
 from treewright.core import threads
 from treewright.core.random import mixed
-from treewright.data.elsewhere import Carrier, PartLostError
+from treewright.data.elsewhere import Carrier, PartLostError, answers_of
 from treewright.data.stored import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
@@ -463,11 +463,11 @@ class RoundsElsewhere:
         self, table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any,
         n_classes: Sequence[int], base: Sequence[float] | None,
     ) -> None:  # fmt: skip
-        self.table, self.settings, self.ask, self.revive = table, settings, carrier.ask, carrier.revive
+        self.table, self.settings, self.carrier, self.ask = table, settings, carrier, carrier.ask
         self.gained_out_of_bag, self.growers, self.kept = [], [self], list[KeptTree]()
         self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
         _refuse_far(settings)
-        facts: list[Facts] = self.ask("facts")
+        facts: list[Facts] = answers_of(carrier, "facts")
         self.n = sum(each.n for each in facts)
         total = sum((each.sum_of_weights for each in facts), Fraction(0))
         weights_are_counts = all(each.are_counts for each in facts) and GradientWeights.may_count(float(total))
@@ -502,9 +502,9 @@ class RoundsElsewhere:
         """Where the scores of an output begin."""
         loss = self.losses[output]
         if isinstance(loss, ClassLoss):
-            of_parts = self.ask("weights_of_classes", output, class_factors, max(n_classes[output], 2))
+            of_parts = answers_of(self.carrier, "weights_of_classes", output, class_factors, max(n_classes[output], 2))
             return loss.of_classes([sum(own, Fraction(0)) for own in zip(*of_parts, strict=True)])
-        sums = self.ask("sums", output, self.lift)
+        sums = answers_of(self.carrier, "sums", output, self.lift)
         mean = sum((product for product, _ in sums), Fraction(0)) / sum((weight for _, weight in sums), Fraction(0))
         of_mean: np.ndarray = cast("Any", loss).of_mean(float(mean))
         return of_mean
@@ -535,7 +535,7 @@ class RoundsElsewhere:
         while True:
             try:
                 if n_lost:
-                    self.revive()
+                    self.carrier.revive()
                     self.ask("end", self.orders.fit)
                 if n_lost or not is_begun:
                     self.ask("begin", self.orders)

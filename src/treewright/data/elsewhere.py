@@ -44,6 +44,26 @@ class Carrier(Protocol):
         """Make parts that are lost again, from where their rows come; what they had learned is gone."""
 
 
+_MOST_LOST = 3  # times in a row that parts may be lost before a question is given up
+
+
+def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
+    """The answers to a question that parts which are made again can be asked anew: it changes nothing in them.
+
+    ``settles``: it makes them what they are (``Carrier.settle``).
+    """
+    n_lost = 0
+    while True:
+        try:
+            if n_lost:
+                carrier.revive()
+            return (carrier.settle if settles else carrier.ask)(what, *given)
+        except PartLostError:
+            n_lost += 1
+            if n_lost > _MOST_LOST:
+                raise
+
+
 @dataclass(eq=False)
 class Here:
     """The carrier of parts that are in this process: one after another, each on its threads."""

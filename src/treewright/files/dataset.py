@@ -30,10 +30,10 @@ import polars as pl
 from treewright.boosting.sampling import GradientWeights
 from treewright.core.threads import resolve_jobs
 from treewright.data import dataset as encoded
-from treewright.data.bins import Bins, bins_of_summaries, checked_max_bins
+from treewright.data.bins import Bins, bins_of_summaries
 from treewright.data.categories import schema_from_json, schema_to_json
 from treewright.data.column_summary import BLOCK_ROWS, ColumnSummary, Gathered, summary_of
-from treewright.data.elsewhere import Carrier, Elsewhere, Here
+from treewright.data.elsewhere import Carrier, Elsewhere, Here, answers_of
 from treewright.data.identifiers import left_out_for
 from treewright.data.kinds import Declared, column_of, resolve
 from treewright.data.processes import Processes
@@ -147,32 +147,23 @@ def _made(
     source: Source,
     *,
     target: str,
-    task: str | None = None,
-    weight: str | None = None,
-    nominal: Any = None,
-    ordinal: Any = None,
-    numeric: Any = None,
-    leave_out: Sequence[str] = (),
-    skip_missing_target: bool = False,
-    max_bins: int = 255,
     memory: str | int | None = None,
     folder: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     n_processes: int | None = None,
+    **options: Any,
 ) -> Dataset:
-    if task not in (None, "classification", "regression"):
-        raise ParameterError(f"task={task!r}: give 'classification' or 'regression'")
     if n_processes is not None and (isinstance(n_processes, bool) or n_processes < 1):
         raise ParameterError(f"n_processes={n_processes!r}: give a whole number of at least 1")
-    asked = Asked(
-        target, task, weight, nominal, ordinal, numeric, tuple(leave_out), skip_missing_target,
-        checked_max_bins(max_bins),
-    )  # fmt: skip
+    asked = Asked.of(target, **options)
     n_threads, budget = resolve_jobs(n_jobs), _bytes_of(memory)
-    names, task = _names_and_task(source, asked)
+    names, task = _names_and_task(source.schema(), asked, source.name)
     if n_processes is None:
         place = Place(source, asked, n_threads, budget)
-        carrier: Any = Here([place])
+        rows = _rows_of(here := Here([place]), task)
+        if rows.n * (8 * len(names) + 64) <= budget:
+            return _held(cls, here, place, names, rows, asked)
+        carrier: Any = here
     else:
         shares = source.divided(n_processes)
         carrier = Processes(
@@ -181,33 +172,55 @@ def _made(
                 for number, own in enumerate(shares)
             ]
         )
+        rows = _rows_of(carrier, task)
+    base = None if folder is None else Path(folder)
+    return _in_files(cls, carrier, source, names, rows, asked, budget, base)
+
+
+def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
+    """The rows of places that hold them in memory, wherever they are."""
+    of_places = answers_of(carrier, "types")
+    for at, types in enumerate(of_places):
+        other = next((name for name in of_places[0] if types.get(name) != of_places[0][name]), None)
+        if other is not None or len(types) != len(of_places[0]):
+            name = other or next(name for name in types if name not in of_places[0])
+            raise InputFileError(
+                f"column {name!r} holds {of_places[0].get(name, 'nothing')} in one place and "
+                f"{types.get(name, 'nothing')} in another (place {at}): write it with one type"
+            )
+    names, task = _names_and_task(of_places[0], asked, "the table")
+    rows = _rows_of(carrier, task)
+    schema, bins = _columns_of(carrier, names, rows, asked, _LEAST_MEMORY * 32)
+    of_classes = sum(answers_of(carrier, "bin", names, schema, bins, rows, None, settles=True))
+    matrix = _cells(carrier, schema, bins, rows, asked, [of_classes] if rows.classes else [], "on a cluster")
+    return Dataset(schema, matrix, _target(rows, asked, _no_target(rows)))
+
+
+def _rows_of(carrier: Carrier, task: str) -> Rows:
+    """Labels, and what rows weigh."""
     rows = Rows(task)
-    for found in carrier.settle("rows", task):
+    for found in answers_of(carrier, "rows", task, settles=True):
         rows.join(found)
     rows.settle()
     if not rows.n:
-        raise DataError(f"{source.name}: there are no rows to learn from")
-    if n_processes is None and rows.n * (8 * len(names) + 64) <= budget:
-        return _held(cls, carrier, place, names, rows, asked)
-    base = None if folder is None else Path(folder)
-    return _elsewhere(cls, carrier, source, names, rows, asked, budget, base)
+        raise DataError("there are no rows to learn from")
+    return rows
 
 
-def _names_and_task(source: Source, asked: Asked) -> tuple[list[str], str]:
+def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) -> tuple[list[str], str]:
     """The columns that are learned from, and whether the target is classes or numbers."""
-    types = source.schema()
     for name in (asked.target, *([] if asked.weight is None else [asked.weight]), *asked.leave_out):
         if name not in types:
-            raise ParameterError(f"{source.name}: no column {name!r}{did_you_mean(name, list(types))}")
+            raise ParameterError(f"{where}: no column {name!r}{did_you_mean(name, list(types))}")
     for name, kind in types.items():
         if name not in asked.leave_out and (kind.is_nested() or kind in {pl.Binary, pl.Object}):
             raise InputFileError(
-                f"{source.name}: column {name!r} holds {kind}: write its parts as columns, or leave it out "
+                f"{where}: column {name!r} holds {kind}: write its parts as columns, or leave it out "
                 f"(leave_out=[{name!r}])"
             )
     names = [name for name in types if name not in {asked.target, asked.weight, *asked.leave_out}]
     if not names:
-        raise DataError(f"{source.name}: no column is left to learn from beside the target {asked.target!r}")
+        raise DataError(f"{where}: no column is left to learn from beside the target {asked.target!r}")
     return names, asked.task or ("regression" if types[asked.target].is_numeric() else "classification")
 
 
@@ -249,7 +262,7 @@ def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, bu
             Pass(name, declared.get(at, Declared(None)), f"column {name!r}", gathered=Gathered(n_rows=rows.n))
             for at, name in enumerate(names[first : first + at_once], first)
         ]
-        for of_place in carrier.ask("columns", group, rows):
+        for of_place in answers_of(carrier, "columns", group, rows):
             if of_place is not group:  # a place of this process has looked at these very passes
                 for own, other in zip(group, of_place, strict=True):
                     own.join(other)
@@ -257,7 +270,7 @@ def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, bu
         left = [own for own in group if own.is_gathered and own.gathered.refine()]
         while left:
             emptied = [own if carrier.n_parts == 1 else own.emptied() for own in left]
-            for of_place in carrier.ask("again", emptied, rows):
+            for of_place in answers_of(carrier, "again", emptied, rows):
                 for own, gathered in zip(left, of_place, strict=True):
                     if gathered is not own.gathered:
                         own.gathered.join(gathered)
@@ -313,7 +326,7 @@ def _target(rows: Rows, asked: Asked, target: np.ndarray) -> Labels | Numbers:
     return Numbers(target, (asked.target,), True)
 
 
-def _elsewhere(
+def _in_files(
     cls: type[Dataset], carrier: Any, source: Source, names: list[str], rows: Rows, asked: Asked, budget: int,
     base: Path | None,
 ) -> Dataset:  # fmt: skip
@@ -345,21 +358,30 @@ def _elsewhere(
     with np.load(folder / "bins.npz", allow_pickle=False) as held:
         bins = Bins(**{name: held[name] for name in held.files})
     schema = schema_from_json(done["schema"])
-    carrier.settle("take_up", folder, len(schema), rows)
-    are_counts = rows.is_weighted and rows.are_whole and GradientWeights.may_count(rows.sum_of_weights)
-    matrix = Elsewhere(
-        (rows.n, len(schema)), bins, asked.max_bins, int(rows.sum_of_weights) if are_counts else rows.n,
-        tuple(np.array(own) for own in done["of_classes"]), carrier, f"in {folder}",
-    )  # fmt: skip
+    answers_of(carrier, "take_up", folder, len(schema), rows, settles=True)
+    of_classes = [np.array(own) for own in done["of_classes"]]
+    matrix = _cells(carrier, schema, bins, rows, asked, of_classes, f"in {folder}")
     if kept is None:
         weakref.finalize(matrix, shutil.rmtree, folder, ignore_errors=True)
-    return cls(schema, matrix, _target(rows, asked, np.empty((0, 1), np.int32 if rows.classes else np.float64)))
+    return cls(schema, matrix, _target(rows, asked, _no_target(rows)))
+
+
+def _cells(
+    carrier: Carrier, schema: Schema, bins: Bins, rows: Rows, asked: Asked, of_classes: Sequence[Any], where: str
+) -> Elsewhere:
+    are_counts = rows.is_weighted and rows.are_whole and GradientWeights.may_count(rows.sum_of_weights)
+    n_rows = int(rows.sum_of_weights) if are_counts else rows.n
+    return Elsewhere((rows.n, len(schema)), bins, asked.max_bins, n_rows, tuple(of_classes), carrier, where)
+
+
+def _no_target(rows: Rows) -> np.ndarray:
+    return np.empty((0, 1), np.int32 if rows.classes else np.float64)
 
 
 def _write(carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int, folder: Path) -> None:
     """Let every place write its bins, and last what says that all are there."""
     schema, bins = _columns_of(carrier, names, rows, asked, budget)
-    of_classes = sum(carrier.ask("bin", names, schema, bins, rows, folder))
+    of_classes = sum(answers_of(carrier, "bin", names, schema, bins, rows, folder))
     np.savez(folder / "bins.npz", **vars(bins))
     of_output = [np.asarray(of_classes).tolist()] if rows.classes else []
     done = {"schema": schema_to_json(schema), "of_classes": of_output}

@@ -8,6 +8,7 @@ there are.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -20,7 +21,7 @@ import polars as pl
 from treewright.boosting.elsewhere import Part
 from treewright.core import threads
 from treewright.data.bin_rows import bin_rows
-from treewright.data.bins import Bins
+from treewright.data.bins import Bins, checked_max_bins
 from treewright.data.cells import Cells
 from treewright.data.column_summary import ColumnSummary, Gathered, summary_of, whole_weights_among
 from treewright.data.encoder import encode
@@ -30,7 +31,7 @@ from treewright.data.kinds import Declared, Nominal, encode_cells
 from treewright.data.schema import Column, Schema
 from treewright.data.stored import StoredArrays
 from treewright.data.target import encode_labels, encode_numbers, recode
-from treewright.exceptions import DataError, InputFileError
+from treewright.exceptions import DataError, InputFileError, ParameterError
 from treewright.files.sources import Source
 from treewright.forest.draws import carry_content
 
@@ -51,6 +52,28 @@ class Asked(NamedTuple):
     leave_out: tuple[str, ...]
     skip_missing_target: bool
     max_bins: int
+
+    @classmethod
+    def of(
+        cls,
+        target: str,
+        *,
+        task: str | None = None,
+        weight: str | None = None,
+        nominal: Any = None,
+        ordinal: Any = None,
+        numeric: Any = None,
+        leave_out: Sequence[str] = (),
+        skip_missing_target: bool = False,
+        max_bins: int = 255,
+    ) -> Asked:
+        """What was asked for, checked as far as it can be before the rows are looked at."""
+        if task not in (None, "classification", "regression"):
+            raise ParameterError(f"task={task!r}: give 'classification' or 'regression'")
+        return cls(
+            target, task, weight, nominal, ordinal, numeric, tuple(leave_out), skip_missing_target,
+            checked_max_bins(max_bins),
+        )  # fmt: skip
 
 
 @dataclass
@@ -315,6 +338,10 @@ class Place:
             raise AttributeError(name)
         return getattr(self.part, name)
 
+    def types(self) -> dict[str, pl.DataType]:
+        """Names and types of the columns."""
+        return self.source.schema()
+
     def rows(self, task: str) -> Rows:
         """Labels, and what rows weigh."""
         found = Rows(task)
@@ -360,6 +387,7 @@ class Place:
             make: Any = _in_memory
         else:
             own = folder / f"place-{self.number}"
+            shutil.rmtree(own, ignore_errors=True)  # of a process that was lost
             own.mkdir()
             stored = StoredArrays(own, self.budget // 4)
             make = stored.make

@@ -36,6 +36,7 @@ from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.bin_rows import bin_rows
 from treewright.data.dataset import Dataset
 from treewright.data.derived import is_derived, with_derived
+from treewright.data.elsewhere import answers_of
 from treewright.data.schema import Column, Schema
 from treewright.data.weights import weighed
 from treewright.exceptions import DataError, ParameterError
@@ -192,7 +193,7 @@ def _trained_elsewhere(
     if why:
         raise ParameterError(f"the rows lie {rows.where}, where this is not worked out: {why}")
     rows.check_bins(int(first.max_bins))
-    rows.carrier.ask("check", losses)
+    answers_of(rows.carrier, "check", losses)
     settings = settings_of(first, dataset, losses, seed, n_threads)
     table = BoostTable(rows.bins, dataset.schema, np.zeros(len(dataset.schema), bool))
     judging = judging_rows(validation, table, n_threads)

@@ -21,7 +21,7 @@ import numpy as np
 
 from treewright.core import threads
 from treewright.data.bins import Bins
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, TooLargeError
 from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.grower import GradientTree, table_of_tree, tree_of_nodes
 from treewright.grow.gradient.layout import (
@@ -105,6 +105,11 @@ class GrowerElsewhere:
             raise ParameterError(
                 "growth='symmetric' asks one test for a whole level, which is not worked out for rows that lie "
                 "elsewhere: use growth='leaf' or 'level'"
+            )
+        if n_rows > MOST_ROWS:
+            raise TooLargeError(
+                f"{n_rows:,} rows: of more than {MOST_ROWS:,} the words of a histogram would tell too few gradients apart; "
+                "fit on a sample of the rows"
             )
         p = bins.n_columns
         self.ask, self.settings, self.n_rows, self.p = ask, settings, n_rows, p
@@ -237,6 +242,7 @@ class GrowerElsewhere:
         return tree_of_nodes(nodes, n, self.own, sums, scales, self.settings, begins, ends, nowhere)
 
 
+MOST_ROWS = 2**28  # half a word for the gradients: a usual one is then eight units
 _MOST_AT_ONCE = 63  # nodes: histograms of as many children are held by every part at once
 
 

@@ -1,0 +1,282 @@
+"""Learning from rows that lie on the workers of a Dask cluster. In: an estimator, a table of Dask. Out: it, fitted.
+
+Dask moves and schedules: it makes the partitions of the table on its workers and keeps them there, it carries every
+question to the worker that has the rows, and brings back the answer. Nothing here opens a connection of its own. The
+rows of a worker are one place (``files.places``), kept in the worker's process under a name; the coordinator is the
+process that calls ``fit``, and sees no row.
+
+Where a worker goes, Dask makes its partitions again from their source, on workers that are left; these become places,
+are told what all were told, and the fit goes on (``boosting.elsewhere``).
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import polars as pl
+
+from treewright.data.elsewhere import PartLostError
+from treewright.exceptions import DataError, MissingLibraryError, ParameterError
+from treewright.files.dataset import Dataset, dataset_of_places
+from treewright.files.places import Asked, Place
+from treewright.files.sources import Source
+
+__all__ = ["dataset", "fit"]
+
+_OF_LOST_WORKERS = ("KilledWorker", "CommClosedError", "CancelledError", "FutureCancelledError", "PlaceGoneError")
+_GLANCE = 1.0  # seconds between two looks whether a worker is still there
+_BUDGET = 512 * 2**20  # bytes, for columns of many values while they are passed over
+_places: dict[str, Place] = {}  # of the worker's process
+
+
+def fit(estimator: Any, data: Any, *, target: str, client: Any = None, patience: float = 600.0, **options: Any) -> Any:
+    """Fit an estimator on rows that lie on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    estimator : GradientBoostingClassifier or GradientBoostingRegressor
+        Fitted in place.
+    data : dask DataFrame, or sequence of futures of pandas, polars or pyarrow tables
+        With the target among its columns. Partitions may be uneven or empty.
+    target : str
+        The column to be learned.
+    client : distributed.Client, optional
+        The current one by default.
+    patience : float, seconds
+        How long a question may take before its worker is taken for lost.
+    **options
+        As of ``Dataset.from_parquet``: ``task``, ``weight``, ``nominal``, ``ordinal``, ``numeric``, ``leave_out``,
+        ``skip_missing_target``, ``max_bins``.
+
+    Returns
+    -------
+    estimator
+        Its model is, byte for byte, that of the same rows in memory, whatever the partitions and the workers.
+
+    Raises
+    ------
+    MissingLibraryError
+        Dask is not installed (``pip install "treewright[dask]"``).
+    PartLostError
+        Workers were lost again and again, or none is left.
+    DataError, ParameterError
+        As ``fit`` of rows in memory; or what is not worked out for rows elsewhere, with the reason.
+
+    Examples
+    --------
+    >>> import pandas as pd  # doctest: +SKIP
+    >>> from dask.distributed import Client  # doctest: +SKIP
+    >>> with Client(n_workers=2) as client:  # doctest: +SKIP
+    ...     table = dask.dataframe.read_parquet("rows/")
+    ...     tw.distributed.fit(tw.GradientBoostingClassifier(100), table, target="y", client=client)
+    """
+    rows = dataset(data, target=target, client=client, patience=patience, **options)
+    try:
+        return estimator.fit(rows)
+    finally:
+        rows.close()
+
+
+def dataset(data: Any, *, target: str, client: Any = None, patience: float = 600.0, **options: Any) -> Dataset:
+    """The rows on the workers as a dataset, for several fits; ``close`` lets the workers forget them.
+
+    Parameters and errors as of ``fit``.
+    """
+    client = _client(client)
+    frames = _frames(data, client)
+    asked = Asked.of(target, **options)
+    carrier = OnDask(client, frames, asked, 1, patience)
+    try:
+        return dataset_of_places(carrier, asked)
+    except BaseException:
+        carrier.close()
+        raise
+
+
+def _client(client: Any) -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingLibraryError(
+            f"rows on a cluster need Dask ({error}): pip install 'treewright[dask]'", name="distributed"
+        ) from None
+    if client is not None:
+        return client
+    try:
+        return distributed.get_client()
+    except ValueError:
+        raise ParameterError("there is no Dask client: make one, or give client=...") from None
+
+
+def _frames(data: Any, client: Any) -> list[Any]:
+    """A future for every partition, made and kept on the workers."""
+    if hasattr(data, "to_delayed"):
+        frames = client.compute(data.to_delayed())
+    elif isinstance(data, Sequence) and data and all(hasattr(each, "key") for each in data):
+        frames = list(data)
+    else:
+        raise DataError(f"data is a {type(data).__name__}: give a dask DataFrame, or a list of futures of tables")
+    if not frames:
+        raise DataError("data has no partitions")
+    return list(frames)
+
+
+class OnDask:
+    """The carrier of places on the workers of a cluster (``data.elsewhere.Carrier``).
+
+    Parameters
+    ----------
+    client : distributed.Client
+    frames : list of futures
+        Partitions of the table.
+    asked : Asked
+    n_threads : int
+        Of each place.
+    patience : float, seconds
+    """
+
+    def __init__(self, client: Any, frames: list[Any], asked: Asked, n_threads: int, patience: float) -> None:
+        self.client, self.frames, self.asked, self.n_threads, self.patience = client, frames, asked, n_threads, patience
+        self._places: list[tuple[str, str]] = []  # name and worker
+        self._settled: list[tuple[str, tuple[Any, ...]]] = []
+        self._make()
+
+    @property
+    def n_parts(self) -> int:
+        """How many places there are: workers that have rows."""
+        return len(self._places)
+
+    def ask(self, what: str, *given: Any) -> list[Any]:
+        """See ``Carrier.ask``."""
+        futures = [self._sent(worker, _answer, name, what, given) for name, worker in self._places]
+        return self._gathered(futures, [worker for _, worker in self._places])
+
+    def settle(self, what: str, *given: Any) -> list[Any]:
+        """See ``Carrier.settle``."""
+        answers = self.ask(what, *given)
+        self._settled.append((what, given))
+        return answers
+
+    def revive(self) -> None:
+        """Make all places again; Dask makes partitions that are lost again on workers that are left."""
+        self._forget()
+        self._make()
+        for what, given in self._settled:
+            self.ask(what, *given)
+
+    def close(self) -> None:
+        """Let the workers forget the rows."""
+        self._forget()
+        self.frames = []
+
+    def _make(self) -> None:
+        """A place on every worker that has partitions, of those that it has."""
+        workers = self._workers()
+        if not workers:
+            raise PartLostError(0, "the cluster has no worker")
+        self._wait(self.frames, None)
+        failed = next((frame for frame in self.frames if frame.status == "error"), None)
+        if failed is not None:
+            raise failed.exception()
+        holders = self.client.who_has(self.frames)
+        of_worker: dict[str, list[Any]] = {}
+        for frame in self.frames:
+            found = sorted(worker for worker in holders.get(frame.key, ()) if worker in workers)
+            if not found:
+                raise PartLostError(0, "a partition was lost before it was looked at")
+            of_worker.setdefault(found[0], []).append(frame)
+        self._places = [(f"treewright-{secrets.token_hex(8)}", worker) for worker in sorted(of_worker)]
+        made = [
+            self._sent(worker, _keep, name, self.asked, self.n_threads, *of_worker[worker])
+            for name, worker in self._places
+        ]
+        self._gathered(made, [worker for _, worker in self._places])
+
+    def _forget(self) -> None:
+        with suppress(PartLostError):  # a cluster that has gone has forgotten
+            workers = self._workers()
+            for name, worker in self._places:
+                if worker in workers:
+                    self._sent(worker, _let_go, name)
+        self._places = []
+
+    def _sent(self, worker: str, function: Any, *given: Any) -> Any:
+        """A future of what a worker, and no other, is to do."""
+        if self.client.status != "running":
+            raise PartLostError(0, f"the scheduler has gone (the client is {self.client.status})")
+        return self.client.submit(function, *given, workers=[worker], allow_other_workers=False, pure=False)
+
+    def _gathered(self, futures: list[Any], workers: list[str]) -> list[Any]:
+        self._wait(futures, workers)
+        for at, future in enumerate(futures):
+            if future.status in ("lost", "cancelled"):
+                raise PartLostError(at, f"worker {workers[at]} has gone")
+        failed = next((future for future in futures if future.status == "error"), None)
+        if failed is not None:
+            error = failed.exception()
+            if type(error).__name__ in _OF_LOST_WORKERS:
+                raise PartLostError(futures.index(failed), f"its worker has gone ({type(error).__name__})")
+            raise error
+        try:
+            return list(self.client.gather(futures))
+        except Exception as error:
+            if self._gone(workers):
+                raise PartLostError(0, f"its worker has gone ({type(error).__name__})") from None
+            raise
+
+    def _wait(self, futures: list[Any], workers: list[str] | None) -> None:
+        """Until all are done; PartLostError where a worker goes meanwhile, or it takes too long."""
+        from distributed import CancelledError, wait
+
+        end = time.monotonic() + self.patience
+        while True:
+            try:
+                wait(futures, timeout=_GLANCE)
+                return
+            except TimeoutError:
+                gone = self._gone(workers or [])
+                if not gone and time.monotonic() < end:
+                    continue
+                self.client.cancel(futures, force=True)
+                why = f"worker {gone[0]} has gone" if gone else f"no answer for {self.patience:g} s"
+            except CancelledError:
+                why = f"the question was given up (the client is {self.client.status})"
+            raise PartLostError(0, why)
+
+    def _workers(self) -> set[str]:
+        if self.client.status != "running":
+            raise PartLostError(0, f"the scheduler has gone (the client is {self.client.status})")
+        return set(self.client.nthreads())
+
+    def _gone(self, workers: list[str]) -> list[str]:
+        there = self._workers()
+        return [worker for worker in workers if worker not in there]
+
+
+# On the workers.
+
+
+def _keep(name: str, asked: Asked, n_threads: int, *frames: Any) -> None:
+    """Become a place of these partitions."""
+    tables = [frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame) for frame in frames]
+    held = [table for table in tables if table.height] or tables[:1]  # an empty one may have lost its types
+    found = [(f"partition {at} of a worker", table.lazy()) for at, table in enumerate(held)]
+    _places[name] = Place(Source(found, []), asked, n_threads, _BUDGET)
+
+
+class PlaceGoneError(Exception):
+    """A worker was started again under its old address, and has forgotten its rows."""
+
+
+def _answer(name: str, what: str, given: tuple[Any, ...]) -> Any:
+    if name not in _places:
+        raise PlaceGoneError(name)
+    return getattr(_places[name], what)(*given)
+
+
+def _let_go(name: str) -> None:
+    _places.pop(name, None)

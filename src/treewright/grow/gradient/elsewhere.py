@@ -108,8 +108,8 @@ class GrowerElsewhere:
             )
         if n_rows > MOST_ROWS:
             raise TooLargeError(
-                f"{n_rows:,} rows: of more than {MOST_ROWS:,} the words of a histogram would tell too few gradients apart; "
-                "fit on a sample of the rows"
+                f"{n_rows:,} rows: of more than {MOST_ROWS:,} the words of a histogram would tell too few gradients "
+                "apart; fit on a sample of the rows"
             )
         p = bins.n_columns
         self.ask, self.settings, self.n_rows, self.p = ask, settings, n_rows, p

@@ -15,7 +15,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -74,6 +74,7 @@ def fit(estimator: Any, data: Any, *, target: str, client: Any = None, patience:
     ...     table = dask.dataframe.read_parquet("rows/")
     ...     tw.distributed.fit(tw.GradientBoostingClassifier(100), table, target="y", client=client)
     """
+    options.setdefault("task", getattr(estimator, "_task", None))
     rows = dataset(data, target=target, client=client, patience=patience, **options)
     try:
         return estimator.fit(rows)
@@ -89,7 +90,7 @@ def dataset(data: Any, *, target: str, client: Any = None, patience: float = 600
     client = _client(client)
     frames = _frames(data, client)
     asked = Asked.of(target, **options)
-    carrier = OnDask(client, frames, asked, 1, patience)
+    carrier = OnDask(client, frames, asked, patience)
     try:
         return dataset_of_places(carrier, asked)
     except BaseException:
@@ -134,16 +135,13 @@ class OnDask:
     frames : list of futures
         Partitions of the table.
     asked : Asked
-    n_threads : int
-        Of each place.
     patience : float, seconds
     """
 
-    def __init__(self, client: Any, frames: list[Any], asked: Asked, n_threads: int, patience: float) -> None:
-        self.client, self.frames, self.asked, self.n_threads, self.patience = client, frames, asked, n_threads, patience
+    def __init__(self, client: Any, frames: list[Any], asked: Asked, patience: float) -> None:
+        self.client, self.frames, self.asked, self.patience = client, frames, asked, patience
         self._places: list[tuple[str, str]] = []  # name and worker
         self._settled: list[tuple[str, tuple[Any, ...]]] = []
-        self._make()
 
     @property
     def n_parts(self) -> int:
@@ -152,6 +150,8 @@ class OnDask:
 
     def ask(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.ask``."""
+        if not self._places:
+            self._make()
         futures = [self._sent(worker, _answer, name, what, given) for name, worker in self._places]
         return self._gathered(futures, [worker for _, worker in self._places])
 
@@ -191,7 +191,7 @@ class OnDask:
             of_worker.setdefault(found[0], []).append(frame)
         self._places = [(f"treewright-{secrets.token_hex(8)}", worker) for worker in sorted(of_worker)]
         made = [
-            self._sent(worker, _keep, name, self.asked, self.n_threads, *of_worker[worker])
+            self._sent(worker, _keep, name, self.asked, workers[worker], *of_worker[worker])
             for name, worker in self._places
         ]
         self._gathered(made, [worker for _, worker in self._places])
@@ -241,16 +241,18 @@ class OnDask:
                 gone = self._gone(workers or [])
                 if not gone and time.monotonic() < end:
                     continue
-                self.client.cancel(futures, force=True)
+                if workers is not None:  # partitions are the user's own
+                    self.client.cancel(futures, force=True)
                 why = f"worker {gone[0]} has gone" if gone else f"no answer for {self.patience:g} s"
             except CancelledError:
                 why = f"the question was given up (the client is {self.client.status})"
             raise PartLostError(0, why)
 
-    def _workers(self) -> set[str]:
+    def _workers(self) -> dict[str, int]:
+        """Threads of each worker."""
         if self.client.status != "running":
             raise PartLostError(0, f"the scheduler has gone (the client is {self.client.status})")
-        return set(self.client.nthreads())
+        return dict(self.client.nthreads())
 
     def _gone(self, workers: list[str]) -> list[str]:
         there = self._workers()
@@ -260,9 +262,23 @@ class OnDask:
 # On the workers.
 
 
+def _polars_of(frame: Any) -> pl.DataFrame:
+    """A partition as a frame of polars; ordered categories of pandas keep their order."""
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    table = pl.DataFrame(frame)
+    kinds = getattr(frame, "dtypes", None)
+    for name in table.columns if hasattr(kinds, "items") else ():
+        kind = cast("Any", kinds)[name]
+        if getattr(kind, "ordered", False):
+            levels = pl.Enum([str(level) for level in kind.categories])
+            table = table.with_columns(table.get_column(name).cast(pl.String).cast(levels))
+    return table
+
+
 def _keep(name: str, asked: Asked, n_threads: int, *frames: Any) -> None:
     """Become a place of these partitions."""
-    tables = [frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame) for frame in frames]
+    tables = [_polars_of(frame) for frame in frames]
     held = [table for table in tables if table.height] or tables[:1]  # an empty one may have lost its types
     found = [(f"partition {at} of a worker", table.lazy()) for at, table in enumerate(held)]
     _places[name] = Place(Source(found, []), asked, n_threads, _BUDGET)

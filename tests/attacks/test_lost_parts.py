@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from typing import Any
 
 import numpy as np
@@ -62,27 +63,28 @@ class Killing:
 
     def __init__(self, monkeypatch: Any, what: str, times: set[int], *, is_sent: bool) -> None:
         self.what, self.times, self.n_asked, self.n_killed = what, times, 0, 0
-        ask, heard = Processes.ask, Processes._heard
+        ask, exchanged = Processes.ask, Processes._exchanged
 
         def killing(carrier: Processes, asked: str, *given: Any) -> list[Any]:
             self.n_asked += asked == self.what
-            if asked == self.what and self.n_asked in self.times and not is_sent:
+            self.is_due = asked == self.what and self.n_asked in self.times
+            if self.is_due and not is_sent:
                 self.kill(carrier)
             return ask(carrier, asked, *given)
 
-        def heard_and_killing(carrier: Processes, at: int, end: float) -> Any:
-            if is_sent and self.n_asked in self.times and self.n_killed < len(self.times) and at == 0:
-                self.kill(carrier)
-            return heard(carrier, at, end)
+        def exchanged_and_killing(carrier: Processes, question: bytes) -> list[bytes]:
+            if self.is_due and is_sent:
+                self.is_due = False
+                threading.Timer(0.003, self.kill, [carrier]).start()
+            return exchanged(carrier, question)
 
         monkeypatch.setattr(Processes, "ask", killing)
-        monkeypatch.setattr(Processes, "_heard", heard_and_killing)
+        monkeypatch.setattr(Processes, "_exchanged", exchanged_and_killing)
 
     def kill(self, carrier: Processes) -> None:
         self.n_killed += 1
-        victim = carrier._children[-1]
-        os.kill(victim.pid, signal.SIGKILL)
-        victim.wait()
+        for victim in carrier._children[-1:]:
+            os.kill(victim.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("is_sent", [False, True])

@@ -30,6 +30,8 @@ from treewright.boosting.losses import ClassLoss, Loss, class_weights
 from treewright.boosting.packing import KeptTree, packed_trees
 from treewright.boosting.rounds import (
     LARGEST_LOSS,
+    ROWS,
+    TREE,
     Boosted,
     BoostRows,
     BoostSettings,
@@ -38,10 +40,10 @@ from treewright.boosting.rounds import (
     fill_gradients,
     run,
     scores_of,
+    seed_of_round,
 )
 from treewright.boosting.sampling import GradientWeights, chances_of, keys_of
 from treewright.core import threads
-from treewright.core.random import mixed
 from treewright.data.elsewhere import Carrier, PartLostError, answers_of
 from treewright.data.stored import StoredArrays
 from treewright.exceptions import ParameterError
@@ -54,7 +56,6 @@ from treewright.model.aggregation import Boosting
 _BLOCK_ROWS = 1 << 16
 _BYTES_BESIDE = 40  # of a row: its target, scores, gradients and node, roughly
 _FEW_KEYS = 63  # leaves; of more, the keys of a tree may not fit into a byte
-ROWS, TREE = 0, 1  # what a seed is made for
 _MOST_LOST = 3  # times in a row that parts may be lost before the fit is given up
 
 
@@ -177,37 +178,66 @@ class Part:
 
     def facts(self) -> Facts:
         """What is known of the rows."""
-        weights = np.ones(0) if self.sample_weights is None else self.sample_weights
-        spans = [(float(own.min()), float(own.max())) if self.n else (np.inf, -np.inf) for own in self.target]
+        found: list[Facts] = []
+
+        def work(block: slice, _thread: int) -> None:
+            n, weights = block.stop - block.start, None if self.sample_weights is None else self.sample_weights[block]
+            spans = [(float(own[block].min()), float(own[block].max())) for own in self.target]
+            if weights is None:
+                found.append(Facts(n, True, Fraction(n), 1.0, 1.0, spans))
+                return
+            total = grouped_sums(weights, None)[WITHIN].product
+            are_counts = bool((weights == np.rint(weights)).all())
+            found.append(Facts(n, are_counts, total, float(weights.min()), float(weights.max()), spans))
+
+        self._blocks(work)
         return Facts(
             self.n,
-            bool((weights == np.rint(weights)).all()),
-            Fraction(self.n) if self.sample_weights is None else grouped_sums(weights, None)[WITHIN].product,
-            float(weights.min(initial=np.inf)) if len(weights) else 1.0,
-            float(weights.max(initial=-np.inf)) if len(weights) else 1.0,
-            spans,
+            all(each.are_counts for each in found),
+            sum((each.sum_of_weights for each in found), Fraction(0)),
+            min((each.least for each in found), default=1.0),
+            max((each.most for each in found), default=1.0),
+            [
+                (
+                    min((each.spans[output][0] for each in found), default=np.inf),
+                    max((each.spans[output][1] for each in found), default=-np.inf),
+                )
+                for output in range(len(self.target))
+            ],
         )
 
     def check(self, losses: tuple[Loss, ...]) -> None:
         """Refuse targets outside the losses' domains."""
-        for loss, own in zip(losses, self.target, strict=True):
-            if self.n:
-                loss.check(own)
+
+        def work(block: slice, _thread: int) -> None:
+            for loss, own in zip(losses, self.target, strict=True):
+                loss.check(own[block], "y", np.arange(block.start, block.stop))
+
+        self._blocks(work)
 
     def weights_of_classes(self, output: int, class_factors: Any, n_classes: int) -> list[Fraction]:
         """What the rows of each class weigh."""
-        return class_weights(self.target[output], self._weights(class_factors), n_classes)
+        found: list[list[Fraction]] = [[Fraction(0)] * n_classes]
+
+        def work(block: slice, _thread: int) -> None:
+            weights = self._rows(block, class_factors).weights
+            found.append(class_weights(self.target[output][block], weights, n_classes))
+
+        self._blocks(work)
+        return [sum(own, Fraction(0)) for own in zip(*found, strict=True)]
 
     def sums(self, output: int, lift: int) -> tuple[Fraction, Fraction]:
         """Sums of weight times target, and of weights, these times a power of two."""
-        weights = self._weights(None)
-        weights = None if weights is None else np.ldexp(weights, lift)
-        found = grouped_sums(np.asarray(self.target[output], np.float64), weights)[WITHIN]
-        return found.product, found.weight
+        found = []
 
-    def _weights(self, class_factors: Any) -> np.ndarray | None:
-        """What rows weigh, their classes included."""
-        return self._rows(slice(None), class_factors).weights
+        def work(block: slice, _thread: int) -> None:
+            weights = self._rows(block, None).weights
+            weights = None if weights is None else np.ldexp(weights, lift)
+            found.append(grouped_sums(np.asarray(self.target[output][block], np.float64), weights)[WITHIN])
+
+        self._blocks(work)
+        product = sum((each.product for each in found), Fraction(0))
+        return product, sum((each.weight for each in found), Fraction(0))
 
     def _rows(self, block: slice, class_factors: Any) -> BoostRows:
         of_classes = None
@@ -262,7 +292,7 @@ class Part:
 
     def _see(self, number: int, which: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
         """Let a round see some rows, by their keys."""
-        orders, seed = self.orders, _seed(self.orders.seed, number, ROWS)
+        orders, seed = self.orders, seed_of_round(self.orders.seed, number, ROWS)
         is_counted = orders.has_weights and orders.weights_are_counts
         n_drawn, lowest = np.zeros(self.n_threads, np.int64), np.full(self.n_threads, 2**64 - 1, np.uint64)
 
@@ -419,11 +449,6 @@ class Part:
         self._blocks(work)
 
 
-def _seed(seed: int, number: int, purpose: int, place: int = 0) -> int:
-    """A seed for one purpose of one round, as ``rounds`` makes it."""
-    return mixed(mixed(mixed(seed & (2**64 - 1), number), purpose), place)
-
-
 # The coordinator ----------------------------------------------------------------------------------------------------
 
 
@@ -457,14 +482,12 @@ def boost_elsewhere(
 class RoundsElsewhere:
     """The rounds of rows that lie elsewhere; scores and gradients are there too."""
 
-    gained_out_of_bag: list[float]
-
     def __init__(
         self, table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any,
         n_classes: Sequence[int], base: Sequence[float] | None,
     ) -> None:  # fmt: skip
         self.table, self.settings, self.carrier, self.ask = table, settings, carrier, carrier.ask
-        self.gained_out_of_bag, self.growers, self.kept = [], [self], list[KeptTree]()
+        self.gained_out_of_bag, self.kept = list[float](), list[KeptTree]()
         self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
         _refuse_far(settings)
         facts: list[Facts] = answers_of(carrier, "facts")
@@ -473,6 +496,11 @@ class RoundsElsewhere:
         weights_are_counts = all(each.are_counts for each in facts) and GradientWeights.may_count(float(total))
         has_weights = any((each.least, each.most) != (1.0, 1.0) for each in facts if each.n)
         self.n_rows = int(total) if weights_are_counts else self.n
+        by_class = [1.0] if class_factors is None else np.concatenate(class_factors).tolist()
+        of_rows = [(1.0, 1.0)] if weights_are_counts else [(each.least, each.most) for each in facts if each.n]
+        GradientWeights.check(
+            min(low for low, _ in of_rows) * min(by_class), max(high for _, high in of_rows) * max(by_class)
+        )
         spans = [
             (min(each.spans[output][0] for each in facts), max(each.spans[output][1] for each in facts))
             for output in range(len(settings.losses))
@@ -508,6 +536,11 @@ class RoundsElsewhere:
         mean = sum((product for product, _ in sums), Fraction(0)) / sum((weight for _, weight in sums), Fraction(0))
         of_mean: np.ndarray = cast("Any", loss).of_mean(float(mean))
         return of_mean
+
+    @property
+    def growers(self) -> list[Any]:
+        """Itself has the seconds of the stages; no field, for what holds itself is let go of late."""
+        return [self]
 
     def begin(self) -> None:
         """Tell all parts where scores begin."""
@@ -559,7 +592,7 @@ class RoundsElsewhere:
             scales = scales_of(sizes, self.n_rows, unit_hessian=not has_hessian)
             step = self.losses[self.output_of[score]].max_step
             tree = self.grower.grow(
-                score, scales, _seed(settings.seed, number, TREE, score), step, unit_hessian=not has_hessian
+                score, scales, seed_of_round(settings.seed, number, TREE, score), step, unit_hessian=not has_hessian
             )
             kept = KeptTree(tree, settings.learning_rate * tree.values)
             self.ask("add", score, self.grower.leaf_of_key, kept.adds)

@@ -49,7 +49,7 @@ from treewright.tree.packing import join, take
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
 LARGEST_LOSS = 1e200  # of a loss whose sums are exact
-_ROWS, _TREE = 0, 1  # what a seed is made for
+ROWS, TREE = 0, 1  # what a seed is made for
 Sampling = Literal["uniform", "gradient", "minimal_variance"]
 
 
@@ -354,12 +354,13 @@ class Grown(Protocol):
     Attributes
     ----------
     gained_out_of_bag : list of float
-    growers : list
-        Each has the seconds of its ``stages``.
     """
 
     gained_out_of_bag: list[float]
-    growers: list[Any]
+
+    @property
+    def growers(self) -> list[Any]:
+        """Each has the seconds of its ``stages``."""
 
     def grow(self, number: int) -> None:
         """Grow the trees of a round, and let their leaves add to the scores."""
@@ -697,7 +698,9 @@ class _Rounds:
         """Grow the tree of one score, and add what its leaves say to the scores."""
         hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
         step = self.losses[self.train.output_of[score]].max_step
-        tree = grower.grow(self.gradient[score], hessian, chosen, self._seed(number, _TREE, score), step)
+        tree = grower.grow(
+            self.gradient[score], hessian, chosen, seed_of_round(self.settings.seed, number, TREE, score), step
+        )
         kept = KeptTree(tree, self.settings.learning_rate * self._values(tree, score))
         grower.add_to_scores(kept.adds, self.train.scores[score])
         if chosen is not None or self.other is not None:
@@ -733,10 +736,6 @@ class _Rounds:
             threads.heed()
         return found
 
-    def _seed(self, number: int, purpose: int, place: int = 0) -> int:
-        """A seed for one purpose of one round."""
-        return mixed(mixed(mixed(self.settings.seed & (2**64 - 1), number), purpose), place)
-
     def _take_gradients(self) -> None:
         """Gradients and hessians of all scores, times the weights that are no numbers of rows."""
         train, factors = self.train, self.weights.factors
@@ -763,7 +762,7 @@ class _Rounds:
 
     def _draw(self, number: int) -> np.ndarray | None:
         """The rows of a round; None for all. Where some stand for others, their gradients are made larger."""
-        settings, n, seed = self.settings, self.train.scores.shape[1], self._seed(number, _ROWS)
+        settings, n, seed = self.settings, self.train.scores.shape[1], seed_of_round(self.settings.seed, number, ROWS)
         if settings.sampling != "uniform":
             if number <= 1.0 / settings.learning_rate:  # as the authors of GOSS do: first all rows are learned from
                 return None
@@ -829,6 +828,11 @@ class _Rounds:
         if evaluation is not None and evaluation.patience is not None and history.best * k < len(trees):
             trees = take(trees, np.arange(history.best * k))
         return Boosted(trees, self.boosting, history)
+
+
+def seed_of_round(seed: int, number: int, purpose: int, place: int = 0) -> int:
+    """A seed for one purpose of one round."""
+    return mixed(mixed(mixed(seed & (2**64 - 1), number), purpose), place)
 
 
 def scores_of(losses: Sequence[Loss]) -> list[slice]:

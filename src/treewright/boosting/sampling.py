@@ -43,6 +43,15 @@ class GradientWeights:
         """Whether whole numbers that add up to so much can be numbers of rows."""
         return total <= _MOST_ROWS
 
+    @staticmethod
+    def check(least: float, most: float) -> None:
+        """DataError for factors of gradients that are beyond float32."""
+        if most > _LARGEST or least < 1 / _LARGEST:
+            raise DataError(
+                f"sample_weight goes from {least:g} to {most:g} (times the weights of classes): boosting takes weights "
+                f"from {1 / _LARGEST:g} to {_LARGEST:g}; scale them"
+            )
+
     @classmethod
     def of(cls, weights: np.ndarray | None, of_classes: np.ndarray | None = None) -> GradientWeights:
         """The weights of rows, float64[n] > 0 or None, and beside them those of their classes.
@@ -60,11 +69,7 @@ class GradientWeights:
             weights = of_classes if weights is None else weights * of_classes
         if weights is None:
             return cls(repeats=repeats)
-        if weights.max() > _LARGEST or weights.min() < 1 / _LARGEST:
-            raise DataError(
-                f"sample_weight goes from {weights.min():g} to {weights.max():g} (times the weights of classes): "
-                f"boosting takes weights from {1 / _LARGEST:g} to {_LARGEST:g}; scale them"
-            )
+        cls.check(float(weights.min()), float(weights.max()))
         return cls(repeats, weights.astype(np.float32))
 
 

@@ -242,7 +242,7 @@ class Gathered:
     """
 
     def __init__(self, *, is_nominal: bool = False, n_rows: int = 0) -> None:
-        self.is_nominal, self.n_rows = is_nominal, n_rows
+        self.is_nominal, self.n_rows, self.n_known = is_nominal, 0, n_rows
         self.told_apart: ColumnSummary | None = summary_of(np.empty(0), np.empty(0, np.int64))
         self.cells: Cells | None = None
 
@@ -273,7 +273,7 @@ class Gathered:
     def _count(self, n_rows: int) -> None:
         """Count further rows; from here on values may be too many to be told apart."""
         self.n_rows += n_rows
-        if self.told_apart is None or self.is_nominal or self.n_rows <= BLOCK_ROWS:
+        if self.told_apart is None or self.is_nominal or max(self.n_rows, self.n_known) <= BLOCK_ROWS:
             return
         if len(self.told_apart.values) > MAX_ENTRIES:
             self._divide()

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import pickle
-import select
+import selectors
 import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ from typing import Any, BinaryIO, Self
 from treewright.data.elsewhere import PartLostError
 
 _LENGTH = struct.Struct("<Q")
-_GLANCE = 0.2  # seconds between two looks whether a process lives
+_GLANCE = 0.2  # seconds between two looks at the clock
+_CHUNK = 1 << 20  # bytes read or written at a time
 _PACKAGES = str(Path(__file__).parents[2])
 
 
@@ -50,6 +52,7 @@ class Processes:
         self.makes, self.patience = list(makes), patience
         self._children: list[subprocess.Popen[bytes]] = []
         self._settled: list[tuple[str, tuple[Any, ...]]] = []
+        self._lock = threading.Lock()
         self._end = weakref.finalize(self, _end_all, self._children)
         for make in self.makes:
             self._children.append(_started(make))
@@ -66,22 +69,59 @@ class Processes:
         return len(self.makes)
 
     def ask(self, what: str, *given: Any) -> list[Any]:
-        """See ``Carrier.ask``; PartLostError where a process has died or says nothing for too long."""
+        """See ``Carrier.ask``; PartLostError where a process has died or says nothing for too long.
+
+        Where a question is broken off, by Ctrl-C too, all processes are ended: an answer that is still under way must
+        not be taken for that of the next question. ``revive`` starts them again.
+        """
         question = pickle.dumps((what, given), protocol=5)
-        for at, child in enumerate(self._children):
+        with self._lock:
+            if not self._children:
+                raise PartLostError(0, "its process was ended when a question was broken off")
             try:
-                _write(_pipe(child.stdin), question)
-            except OSError:
-                raise PartLostError(at, self._why(at)) from None
-        end, answers, failed = time.monotonic() + self.patience, [], None
-        for at in range(self.n_parts):  # each is heard, so that none is left over for the next question
-            answer = self._heard(at, end)
-            answers.append(answer)
-            if failed is None and isinstance(answer, _Failure):
-                failed = answer
+                answers = [pickle.loads(data) for data in self._exchanged(question)]  # noqa: S301 - of our children
+            except BaseException:
+                _end_all(self._children)
+                raise
+        failed = next((answer for answer in answers if isinstance(answer, _Failure)), None)
         if failed is not None:
             raise failed.error
         return answers
+
+    def _exchanged(self, question: bytes) -> list[bytes]:
+        """Send a question to all, and wait for all answers, as bytes; none waits for another."""
+        sent = _LENGTH.pack(len(question)) + question
+        left = [memoryview(sent)] * self.n_parts
+        heard = [bytearray() for _ in self._children]
+        answers: list[bytes | None] = [None] * self.n_parts
+        end = time.monotonic() + self.patience
+        with selectors.DefaultSelector() as selector:
+            for at, child in enumerate(self._children):
+                for pipe, events in ((child.stdin, selectors.EVENT_WRITE), (child.stdout, selectors.EVENT_READ)):
+                    os.set_blocking(_pipe(pipe).fileno(), False)
+                    selector.register(_pipe(pipe).fileno(), events, at)
+            while any(answer is None for answer in answers):
+                for key, events in selector.select(_GLANCE):
+                    at = key.data
+                    try:
+                        if events & selectors.EVENT_WRITE:
+                            left[at] = left[at][os.write(key.fd, left[at][:_CHUNK]) :]
+                            if not left[at]:
+                                selector.unregister(key.fd)
+                            continue
+                        data = os.read(key.fd, _CHUNK)
+                    except BlockingIOError:
+                        continue
+                    except OSError:
+                        data = b""
+                    if not data:
+                        raise PartLostError(at, self._why(at))
+                    heard[at] += data
+                    answers[at] = _whole(heard[at])
+                if time.monotonic() > end:
+                    late = next(at for at, answer in enumerate(answers) if answer is None)
+                    raise PartLostError(late, f"it said nothing for {self.patience:g} s and was ended")
+        return [answer for answer in answers if answer is not None]
 
     def settle(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.settle``."""
@@ -104,24 +144,12 @@ class Processes:
         """End all processes."""
         self._end()
 
-    def _heard(self, at: int, end: float) -> Any:
-        child = self._children[at]
-        answers = _pipe(child.stdout)
-        while not select.select([answers], [], [], _GLANCE)[0]:
-            if child.poll() is not None:
-                raise PartLostError(at, self._why(at))
-            if time.monotonic() > end:
-                child.kill()
-                child.wait()
-                raise PartLostError(at, f"it said nothing for {self.patience:g} s and was ended")
-        try:
-            return _read(answers)
-        except (EOFError, OSError):
-            child.wait()
-            raise PartLostError(at, self._why(at)) from None
-
     def _why(self, at: int) -> str:
-        code = self._children[at].wait()
+        child = self._children[at]
+        with suppress(subprocess.TimeoutExpired):  # that its pipe is closed means that it is ending
+            child.wait(timeout=5.0)
+        child.kill()
+        code = child.wait()
         return f"its process ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
 
 
@@ -130,6 +158,14 @@ class _Failure:
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
+
+
+def _whole(heard: bytearray) -> bytes | None:
+    """An answer, where all of it was heard."""
+    if len(heard) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack_from(heard)
+    return bytes(heard[_LENGTH.size :]) if len(heard) == _LENGTH.size + length else None
 
 
 def _started(make: Callable[[], Any]) -> subprocess.Popen[bytes]:
@@ -171,6 +207,15 @@ def _read(pipe: BinaryIO) -> Any:
     return pickle.loads(data)  # noqa: S301 - from a child of this process, or its parent
 
 
+def _failure(error: BaseException) -> bytes:
+    """What was raised; as its name and text where it cannot be carried."""
+    with suppress(Exception):
+        data = pickle.dumps(_Failure(error), protocol=5)
+        pickle.loads(data)  # noqa: S301 - of this process itself
+        return data
+    return pickle.dumps(_Failure(RuntimeError(f"{type(error).__name__}: {error}")), protocol=5)
+
+
 def serve() -> None:
     """Answer questions until there are no more; what is printed goes to where errors go."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
@@ -189,6 +234,6 @@ def serve() -> None:
             part = make() if part is None else part
             answer = getattr(part, what)(*given)
             data = pickle.dumps(answer, protocol=5)
-        except BaseException as error:
-            data = pickle.dumps(_Failure(error), protocol=5)
+        except BaseException as error:  # whoever asked is to hear of it
+            data = _failure(error)
         _write(answers, data)

@@ -115,7 +115,8 @@ class Dataset(encoded.Dataset):
         """Rows of a file of delimited text with a header, as polars reads it; options as of ``from_parquet``."""
         if not Path(path).is_file():
             raise InputFileError(f"{os.fspath(path)}: no such file")
-        return _made(cls, Source([(os.fspath(path), pl.scan_csv(Path(path), glob=False))], [Path(path)]), **options)
+        frame = pl.scan_csv(Path(path), glob=False, infer_schema_length=None)  # the types of all rows, not of the first
+        return _made(cls, Source([(os.fspath(path), frame)], [Path(path)]), **options)
 
     @classmethod
     def from_frame(cls, frame: Any, **options: Any) -> Dataset:
@@ -155,6 +156,10 @@ def _made(
 ) -> Dataset:
     if n_processes is not None and (isinstance(n_processes, bool) or n_processes < 1):
         raise ParameterError(f"n_processes={n_processes!r}: give a whole number of at least 1")
+    if n_processes is not None and os.name == "nt":
+        raise ParameterError("n_processes is not worked out on Windows, whose pipes cannot be waited for: leave it out")
+    if folder is not None and not source.files:
+        raise ParameterError("folder keeps the bins of files, and a frame is none: leave it out, or write Parquet")
     asked = Asked.of(target, **options)
     n_threads, budget = resolve_jobs(n_jobs), _bytes_of(memory)
     names, task = _names_and_task(source.schema(), asked, source.name)
@@ -172,9 +177,14 @@ def _made(
                 for number, own in enumerate(shares)
             ]
         )
-        rows = _rows_of(carrier, task)
-    base = None if folder is None else Path(folder)
-    return _in_files(cls, carrier, source, names, rows, asked, budget, base)
+    try:
+        rows = rows if n_processes is None else _rows_of(carrier, task)
+        base = None if folder is None else Path(folder)
+        return _in_files(cls, carrier, source, names, rows, asked, budget // (n_processes or 1), base)
+    except BaseException:
+        if n_processes is not None:
+            carrier.close()
+        raise
 
 
 def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
@@ -279,7 +289,7 @@ def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, bu
             summaries.append(own.gathered.summary() if own.is_gathered else own.summary(column))
             own.let_go()
         passes += group
-    schema = Schema(_without_identifiers(columns, passes, declared, rows.n), True)
+    schema = Schema(_without_identifiers(columns, passes, declared, rows.n_given), True)
     warn_of_left_out(schema)
     nothing = summary_of(np.zeros(1), np.empty(0, np.int64))
     used = [nothing if column.left_out else found for column, found in zip(schema.columns, summaries, strict=True)]
@@ -347,7 +357,9 @@ def _in_files(
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        if kept is not None:
+        if kept is None:
+            weakref.finalize(carrier, shutil.rmtree, folder, ignore_errors=True)
+        else:
             with suppress(OSError):  # somebody else was faster
                 folder.rename(kept)
             shutil.rmtree(folder, ignore_errors=True)
@@ -361,8 +373,6 @@ def _in_files(
     answers_of(carrier, "take_up", folder, len(schema), rows, settles=True)
     of_classes = [np.array(own) for own in done["of_classes"]]
     matrix = _cells(carrier, schema, bins, rows, asked, of_classes, f"in {folder}")
-    if kept is None:
-        weakref.finalize(matrix, shutil.rmtree, folder, ignore_errors=True)
     return cls(schema, matrix, _target(rows, asked, _no_target(rows)))
 
 

@@ -24,9 +24,10 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, checked_max_bins
 from treewright.data.cells import Cells
 from treewright.data.column_summary import ColumnSummary, Gathered, summary_of, whole_weights_among
+from treewright.data.dates import DATES
 from treewright.data.encoder import encode
 from treewright.data.frame import read_table
-from treewright.data.identifiers import reason_for
+from treewright.data.identifiers import FEWEST, reason_for
 from treewright.data.kinds import Declared, Nominal, encode_cells
 from treewright.data.schema import Column, Schema
 from treewright.data.stored import StoredArrays
@@ -81,7 +82,8 @@ class Rows:
     """What is known of the rows before their columns are looked at."""
 
     task: str
-    n: int = 0
+    n: int = 0  # of a weight above 0
+    n_given: int = 0
     classes: tuple[np.ndarray, ...] = ()
     largest: float = 0.0
     are_whole: bool = True
@@ -92,7 +94,8 @@ class Rows:
     def add(self, kept: pl.DataFrame, asked: Asked) -> None:
         """Look at some rows."""
         target, weights = kept.get_column(asked.target), _weights_of(kept, asked)
-        self.n += kept.height
+        self.n_given += kept.height
+        self.n += kept.height if weights is None else int(np.count_nonzero(weights))
         if self.task == "classification":
             self.labels.append(target.unique())
             if len(self.labels) > _MANY_LABELS:
@@ -102,12 +105,13 @@ class Rows:
         if weights is not None:
             self.largest = max(self.largest, float(weights.max()))
             self.are_whole = self.are_whole and bool((weights == np.rint(weights)).all())
-            self.is_weighted = self.is_weighted or bool((weights != 1.0).any())
+            self.is_weighted = self.is_weighted or bool((weights[weights > 0] != 1.0).any())
             self.sum_of_weights += float(weights.sum())
 
     def join(self, other: Rows) -> None:
         """Take in what another place found."""
-        self.n, self.largest = self.n + other.n, max(self.largest, other.largest)
+        self.n, self.n_given = self.n + other.n, self.n_given + other.n_given
+        self.largest = max(self.largest, other.largest)
         self.are_whole, self.is_weighted = self.are_whole and other.are_whole, self.is_weighted or other.is_weighted
         self.sum_of_weights += other.sum_of_weights
         self.labels += other.labels
@@ -132,7 +136,7 @@ class Rows:
 
 
 def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
-    """The rows that count: with a target, and of a weight above 0."""
+    """The rows that have a target."""
     target = frame.get_column(asked.target)
     has_target = target.is_not_null()
     if target.dtype.is_float():
@@ -144,8 +148,6 @@ def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
                 "skip_missing_target=True"
             )
         frame = frame.filter(has_target)
-    if asked.weight is not None and frame.height:
-        frame = frame.filter(_weights_of(frame, asked) > 0)
     return frame
 
 
@@ -178,27 +180,30 @@ class Pass:
     is_overfull: bool = False
     weights: dict[Hashable, int] = field(default_factory=dict)
     gathered: Gathered = field(default_factory=Gathered)
-    spans: list[tuple[float, float, int]] = field(default_factory=list)  # of each block that counts upwards
+    # Of each block where it stands, and its first and last number where they ascend by 1 or more; else nan.
+    spans: list[tuple[tuple[int, ...], float, float]] = field(default_factory=list)
     n_values: int = 0  # different ones, once all rows were looked at
 
-    def add(self, cells: Cells, weights: np.ndarray) -> None:
-        """Look at a block of rows, with whole weights or none."""
+    def add(self, cells: Cells, weights: np.ndarray, place: tuple[int, ...]) -> None:
+        """Look at a block of rows, with whole weights or none, and where it stands among all."""
         is_missing = cells.missing()
         n_present = int(np.count_nonzero(~is_missing))
         self.missing |= n_present < len(is_missing)
         self.n_present += n_present
         if not n_present and self.cells is not None:
+            self.spans += [(place, np.nan, np.nan)] if self.spans else []
             return
         if self.cells is None or not self._held():
             self.cells = cells
         if cells.is_number and not cells.category and self.declared.kind in (None, "numeric"):
-            self._add_numbers(cells.values, weights)
+            self._add_numbers(cells.values, weights, place)
             return
         codes, distinct = cells.coded()
         held = codes >= 0
         counts = np.bincount(codes[held], weights[held] if len(weights) else None, len(distinct)).astype(np.int64)
-        for value, count in zip(distinct, counts.tolist(), strict=False):
-            if count:
+        is_held = np.bincount(codes[held], minlength=len(distinct)) > 0
+        for value, count, is_there in zip(distinct, counts.tolist(), is_held.tolist(), strict=False):
+            if is_there:
                 self.weights[value] = self.weights.get(value, 0) + count
         self.is_overfull = self.is_overfull or len(self.weights) > _MOST_LEVELS
         if self.is_overfull:
@@ -228,13 +233,13 @@ class Pass:
     def _held(self) -> bool:
         return bool(self.weights) or self.n_present > 0
 
-    def _add_numbers(self, values: np.ndarray, weights: np.ndarray) -> None:
+    def _add_numbers(self, values: np.ndarray, weights: np.ndarray, place: tuple[int, ...]) -> None:
         self.gathered.add(values, weights)
         present = values[~np.isnan(values)]
         is_whole = bool((present == np.floor(present)).all())
         self.are_whole = self.are_whole and is_whole
         counts_up = is_whole and len(present) == len(values) > 0 and bool((np.diff(values) >= 1).all())
-        self.spans.append((float(values[0]), float(values[-1]), len(values)) if counts_up else (0.0, -1.0, 0))
+        self.spans.append((place, float(values[0]), float(values[-1])) if counts_up else (place, np.nan, np.nan))
 
     def add_again(self, cells: Cells, weights: np.ndarray) -> None:
         """Look at a block in a further pass.
@@ -259,6 +264,9 @@ class Pass:
             values = np.array([*held, *([np.nan] if self.missing else [])])
             return Cells(like.family, values, whole=like.whole, zone=like.zone)
         held_values: tuple[Hashable, ...] = tuple(self.weights)
+        if like.family in DATES:  # declared to be names
+            like = Cells("string", like.values[:0], category=True)
+            like = replace(like, values=np.empty(0, np.int64))
         codes = np.arange(len(held_values) + self.missing)
         codes[len(held_values) :] = -1
         if like.ordered:
@@ -283,16 +291,27 @@ class Pass:
         )
 
     def counts_rows(self, n: int) -> bool:
-        """Whether the numbers count the rows, whichever block came first (``data.identifiers``)."""
-        if not self.spans or not all(count for *_, count in self.spans):
+        """As ``data.identifiers.counts_rows``, of the blocks in their order."""
+        spans = [(first, last) for _, first, last in sorted(self.spans)]
+        if not spans or n < FEWEST or not all(last >= first for first, last in spans):
             return False
-        spans = sorted(self.spans)
-        apart = all(before[1] < after[0] for before, after in pairwise(spans))
+        ascends = all(after[0] - before[1] >= 1 for before, after in pairwise(spans))
         first, last = spans[0][0], spans[-1][1]
-        return apart and n >= 25 and first >= 0 and n - 1 <= last - first and last < 2 * n
+        return ascends and first >= 0 and n - 1 <= last - first and last < 2 * n
 
     def tells_apart(self, n: int) -> bool:
-        """Whether every row has another whole number, as far as values were told apart."""
+        """Whether every row has another whole number.
+
+        Raises
+        ------
+        DataError
+            There are too many values to tell.
+        """
+        if self.are_whole and not self.missing and self.n_values == _MANY:
+            raise DataError(
+                f"{self.label} is named as an identifier, and has too many values to see whether each row has its own: "
+                f"leave it out (leave_out=[{self.name!r}]), or declare it (numeric=[{self.name!r}])"
+            )
         return self.are_whole and self.n_values == n
 
     def emptied(self) -> Pass:
@@ -345,16 +364,16 @@ class Place:
     def rows(self, task: str) -> Rows:
         """Labels, and what rows weigh."""
         found = Rows(task)
-        for kept in self._blocks([], "reading targets"):
+        for _, kept in self._blocks_with_target([], "reading targets"):
             found.add(kept, self.asked)
         self.n = found.n
         return found
 
     def columns(self, passes: list[Pass], rows: Rows) -> list[Pass]:
         """Look at some columns; these passes are of no rows yet."""
-        for kept in self._blocks([own.name for own in passes], "reading columns"):
+        for place, kept in self._blocks_with_target([own.name for own in passes], "reading columns"):
             weights, table = rows.whole_weights_of(_weights_of(kept, self.asked)), _table_of(kept, len(passes))
-            each(passes, lambda at, own: own.add(table.cells(at), weights), self.n_threads)  # noqa: B023
+            each(passes, lambda at, own: own.add(table.cells(at), weights, place), self.n_threads)  # noqa: B023
         return passes
 
     def again(self, passes: list[Pass], rows: Rows) -> list[Gathered]:
@@ -374,11 +393,18 @@ class Place:
 
     def _blocks(self, names: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
         """The rows that count, of some columns, and behind them target and weight."""
+        for _, kept in self._blocks_with_target(names, what):
+            own = kept if self.asked.weight is None else kept.filter(_weights_of(kept, self.asked) > 0)
+            if own.height:
+                yield own
+
+    def _blocks_with_target(self, names: Sequence[str], what: str) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
+        """The same with the rows of weight 0: they have levels and labels, as in memory; and where they stand."""
         wanted = [*names, self.asked.target, *([] if self.asked.weight is None else [self.asked.weight])]
-        for frame in self.source.blocks(wanted, what):
+        for place, frame in self.source.blocks(wanted, what):
             kept = _kept(frame, self.asked)
             if kept.height:
-                yield kept
+                yield place, kept
 
     def bin(self, names: Sequence[str], schema: Schema, bins: Bins, rows: Rows, folder: Path | None) -> np.ndarray:
         """Turn every cell into a bin, in memory or in the files of a folder; float64[n_classes], what classes weigh."""

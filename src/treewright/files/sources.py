@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,11 @@ class Source:
 
     frames: list[tuple[str, pl.LazyFrame]]
     files: list[Path]
+    numbers: list[tuple[int, int]] = field(default_factory=list)  # where each frame stands among all
+
+    def number(self, at: int) -> tuple[int, int]:
+        """Where a frame stands among those of all sources of a table."""
+        return self.numbers[at] if self.numbers else (at, 0)
 
     @property
     def name(self) -> str:
@@ -52,21 +57,23 @@ class Source:
                 )
         return found or {}
 
-    def blocks(self, columns: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
-        """The rows of some columns, some at a time."""
+    def blocks(self, columns: Sequence[str], what: str) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
+        """The rows of some columns, some at a time, and where they stand among all."""
         stamp = self.stamp()
         for at, (name, frame) in enumerate(self.frames):
             progress.report(at / len(self.frames), what)
             position = {column: place for place, column in enumerate(frame.collect_schema().names())}
             wanted = frame.select(pl.nth([position[column] for column in columns]))
-            yield from _batches(name, wanted)
+            for block, rows in enumerate(_batches(name, wanted)):
+                yield (*self.number(at), block), rows
         if self.stamp() != stamp:
             raise InputFileError(f"{self.frames[0][0]}: a file changed while it was read: try again when it is whole")
 
     def divided(self, n: int) -> list[Source]:
         """The same rows in ``n`` sources of about as many: whole frames, or stretches of them where these are fewer."""
         if len(self.frames) >= n:
-            return [Source(self.frames[at::n], self.files[at::n]) for at in range(n)]
+            numbers = [self.number(at) for at in range(len(self.frames))]
+            return [Source(self.frames[at::n], self.files[at::n], numbers[at::n]) for at in range(n)]
         found: list[Source] = []
         for at, (name, frame) in enumerate(self.frames):
             n_here = n // len(self.frames) + (at < n % len(self.frames))
@@ -74,7 +81,7 @@ class Source:
             ends = [n_rows * place // n_here for place in range(n_here + 1)]
             files = [self.files[at]] if self.files else []
             for begin, end in pairwise(ends):
-                found.append(Source([(name, frame.slice(begin, end - begin))], files))
+                found.append(Source([(name, frame.slice(begin, end - begin))], files, [(at, begin)]))
         return found
 
     def stamp(self) -> str:
@@ -110,7 +117,7 @@ def parquet_source(path: Any) -> Source:
 
 
 def _batches(name: str, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    batches = iter(_reading(name, lambda: frame.collect_batches(chunk_size=_BLOCK, maintain_order=False)))
+    batches = iter(_reading(name, lambda: frame.collect_batches(chunk_size=_BLOCK, maintain_order=True)))
     while True:
         block = _reading(name, lambda: next(batches, None))
         if block is None:

@@ -167,9 +167,14 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
         found = next(column.name for column in dataset.schema.columns if column.missing_seen)
         raise MissingValueError(f"column {found!r} has missing cells: fill them in, or fit with missing='direction'")
     if dataset.is_elsewhere:
+        if factors is not None and not all((own > 0).all() for own in factors):
+            raise ParameterError("class_weight gives a class the weight 0: its rows have to be left out of the dataset")
         return replace(dataset, class_factors=factors)
     weights = weighed(dataset.sample_weight, factors, dataset.target[0])
-    return replace(dataset, class_factors=factors, weights=weights)
+    whole = replace(dataset, class_factors=factors, weights=weights)
+    if weights is None or weights.all():
+        return whole
+    return replace(whole.take(weights > 0), kept=weights > 0)
 
 
 def encoded_target(y: Any, params: Any) -> Labels | Numbers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import time
 from functools import partial
@@ -102,3 +103,34 @@ def test_no_process_is_left_behind():
 def test_a_part_that_cannot_be_made_says_why():
     with Processes([partial(int, "no number")]) as carrier, pytest.raises(ValueError, match="no number"):
         carrier.ask("bit_length")
+
+
+def test_a_question_that_is_broken_off_leaves_no_answer_for_the_next(monkeypatch):
+    with of_lists() as carrier:
+        whole = pickle.loads
+        monkeypatch.setattr(pickle, "loads", lambda _data: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            carrier.ask("__len__")
+        monkeypatch.setattr(pickle, "loads", whole)
+        with pytest.raises(PartLostError, match="broken off"):
+            carrier.ask("index", 2)
+        carrier.revive()
+        assert carrier.ask("index", 2) == [2, 0]
+
+
+def test_large_questions_and_answers_do_not_wait_for_each_other():
+    with of_lists() as carrier:
+        large = b"x" * 3_000_000
+        carrier.ask("append", large)
+        assert [len(answer) for answer in carrier.ask("pop")] == [3_000_000] * 2
+
+
+@signals
+def test_a_large_question_to_a_process_that_is_stopped_ends_too():
+    with Processes([partial(list, (1,))], patience=1.0) as carrier:
+        carrier.ask("__len__")
+        os.kill(carrier._children[0].pid, signal.SIGSTOP)
+        began = time.monotonic()
+        with pytest.raises(PartLostError, match="said nothing"):
+            carrier.ask("append", b"x" * 3_000_000)
+        assert time.monotonic() - began < 30

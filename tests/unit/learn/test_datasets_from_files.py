@@ -145,15 +145,23 @@ def test_declared_columns_and_columns_left_out(tmp_path):
     assert found.trees.records.tobytes() == expected.trees.records.tobytes()
 
 
-def test_columns_that_count_the_rows_are_left_out_whatever_the_order_of_the_files(tmp_path):
+@pytest.mark.parametrize("n_processes", [None, 2])
+def test_columns_that_count_the_rows_are_left_out_as_in_memory(tmp_path, n_processes):
     (tmp_path / "files").mkdir()
     table = with_target(CLASSES).with_columns(number=pl.Series(np.arange(N)), person_id=pl.Series(RNG.permutation(N)))
-    for at, begin in enumerate((1000, 0, 500)):
+    for at, begin in enumerate((0, 500, 1000)):
         table[begin : begin + 500].write_parquet(tmp_path / "files" / f"{at}.parquet")
     for memory in (SMALL, LARGE):
         with pytest.warns(DataWarning, match="number"):
-            dataset = tw.Dataset.from_parquet(tmp_path / "files", target="target", memory=memory)
+            dataset = tw.Dataset.from_parquet(
+                tmp_path / "files", target="target", memory=memory, n_processes=n_processes
+            )
         assert [column.name for column in dataset.schema.columns if column.left_out] == ["number", "person_id"]
+        dataset.close()
+    (tmp_path / "files" / "0.parquet").rename(tmp_path / "files" / "9.parquet")  # now they do not ascend
+    with pytest.warns(DataWarning, match="person_id"):
+        dataset = tw.Dataset.from_parquet(tmp_path / "files", target="target", memory=SMALL)
+    assert [column.name for column in dataset.schema.columns if column.left_out] == ["person_id"]
 
 
 def test_rows_without_a_target_are_refused_or_left_out(tmp_path):
@@ -343,3 +351,66 @@ def test_two_fits_do_not_learn_from_the_same_rows_at_once(tmp_path):
 
     boosting(of_numbers=False, callbacks=[another]).fit(dataset)
     assert len(heard) == 8
+
+
+def test_rows_of_weight_0_have_levels_and_labels_as_in_memory(tmp_path):
+    weights = np.where(TABLE["kind"].fill_null("w").to_numpy() == "w", 0.0, 1.0)
+    labels = np.where(weights == 0, "never", CLASSES)
+    folder = written(with_target(labels, weights), tmp_path / "files", 3)
+    expected = boosting(of_numbers=False).fit(TABLE, pl.Series("target", labels), weights).model_
+    for memory in (SMALL, LARGE):
+        dataset = tw.Dataset.from_parquet(folder, target="target", weight="weight", memory=memory)
+        assert dumps(boosting(of_numbers=False).fit(dataset).model_) == dumps(expected)
+
+
+def test_dates_declared_to_be_names_are_levels(tmp_path):
+    table = with_target(CLASSES).with_columns(pl.col("day").dt.month_start())
+    folder = written(table, tmp_path / "files", 3)
+    expected = boosting(of_numbers=False, nominal=["day"]).fit(table.drop("target"), table["target"]).model_
+    for memory in (SMALL, LARGE):
+        dataset = tw.Dataset.from_parquet(folder, target="target", nominal=["day"], memory=memory)
+        assert dataset.schema == expected.schema
+
+
+@pytest.mark.parametrize("factor", [1e35, 1e-40])
+def test_weights_beyond_float32_are_refused_wherever_the_rows_lie(tmp_path, factor):
+    weights = (RNG.random(N) + 0.1) * factor
+    folder = written(with_target(CLASSES, weights), tmp_path / "files", 3)
+    for memory in (SMALL, LARGE):
+        dataset = tw.Dataset.from_parquet(folder, target="target", weight="weight", memory=memory)
+        with pytest.raises(DataError, match="boosting takes weights"):
+            boosting(of_numbers=False).fit(dataset)
+
+
+def test_a_class_of_weight_0_is_left_out_in_memory_and_refused_elsewhere(tmp_path):
+    folder = written(with_target(CLASSES), tmp_path / "files", 3)
+    estimator = boosting(of_numbers=False, class_weight={"up": 0.0})
+    expected = dumps(estimator.fit(TABLE, pl.Series("target", CLASSES)).model_)
+    assert dumps(estimator.fit(tw.Dataset.from_parquet(folder, target="target", memory=LARGE)).model_) == expected
+    with pytest.raises(ParameterError, match="the weight 0"):
+        estimator.fit(tw.Dataset.from_parquet(folder, target="target", memory=SMALL))
+
+
+def test_a_frame_has_no_files_whose_bins_could_be_kept(tmp_path):
+    with pytest.raises(ParameterError, match="a frame is none"):
+        tw.Dataset.from_frame(with_target(CLASSES).lazy(), target="target", folder=tmp_path)
+
+
+def test_a_column_of_whole_numbers_in_text_that_has_a_fraction_later_is_read(tmp_path):
+    with_target(CLASSES).select("size", "target", whole=pl.Series([1.0] * (N - 1) + [1.5])).with_columns(
+        pl.col("whole").cast(pl.String).str.replace(r"\.0$", "")
+    ).write_csv(tmp_path / "rows.csv")
+    assert len(tw.Dataset.from_csv(tmp_path / "rows.csv", target="target", memory=SMALL)) == N
+
+
+def test_a_table_of_about_as_many_rows_as_a_block_is_cut_as_in_memory(tmp_path, monkeypatch):
+    from treewright.data import bins, column_summary
+
+    for patched in (bins, column_summary):
+        monkeypatch.setattr(patched, "BLOCK_ROWS", N + 100)
+    monkeypatch.setattr(column_summary, "MAX_ENTRIES", 100)
+    monkeypatch.setattr(column_summary, "SHARES", 64)
+    expected = boosting(of_numbers=False).fit(TABLE, pl.Series("target", CLASSES)).model_
+    folder = written(with_target(CLASSES), tmp_path / "files", 3)
+    dataset = tw.Dataset.from_parquet(folder, target="target", memory=SMALL)
+    assert dumps(boosting(of_numbers=False).fit(dataset).model_) == dumps(expected)

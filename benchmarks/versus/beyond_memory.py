@@ -74,9 +74,8 @@ def log_loss(shares: np.ndarray, path: Path) -> float:
     return float(-np.log(np.maximum(right, 1e-15)).mean())
 
 
-def told(name: str, made: float, fitted: float, n_rows: int, rounds: int, loss: float, anonymous: Anonymous) -> None:
-    """Print a line of JSON."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def told(name: str, made: float, fitted: float, n_rows: int, rounds: int, loss: float, most: tuple[int, int]) -> None:
+    """Print a line of JSON; ``most``: memory up to the end of the fit, and what of it no file stands behind."""
     print(
         json.dumps(
             {
@@ -84,8 +83,8 @@ def told(name: str, made: float, fitted: float, n_rows: int, rounds: int, loss: 
                 "rows": n_rows,
                 "dataset s": round(made, 1),
                 "ms a round and million rows": round(1e9 * fitted / rounds / n_rows, 1),
-                "most memory GB": round(most / 1e9, 2),
-                "of it anonymous GB": round(anonymous.most / 1e9, 2),
+                "most memory GB": round(most[0] / 1e9, 2),
+                "of it anonymous GB": round(most[1] / 1e9, 2),
                 "log loss": round(loss, 5),
             }
         ),
@@ -98,7 +97,6 @@ def ours(folder: Path, memory: str, rounds: int, n_files: int | None) -> None:
     import treewright as tw
 
     files, judged = files_of(folder)
-    others = pl.read_parquet(judged)
     anonymous = Anonymous()
     began = time.perf_counter()
     boosting = tw.GradientBoostingClassifier(
@@ -116,9 +114,10 @@ def ours(folder: Path, memory: str, rounds: int, n_files: int | None) -> None:
         began = time.perf_counter()
         boosting.fit(table.drop("y"), table["y"])
     fitted = time.perf_counter() - began
-    loss = log_loss(boosting.predict_proba(others.drop("y"))[:, 1], judged)
+    most = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, anonymous.most)
+    loss = log_loss(boosting.predict_proba(pl.read_parquet(judged).drop("y"))[:, 1], judged)
     name = "treewright" if n_files is None else "treewright, in memory"
-    told(name, made, fitted, len(files) * ROWS_PER_FILE, rounds, loss, anonymous)
+    told(name, made, fitted, len(files) * ROWS_PER_FILE, rounds, loss, most)
 
 
 def xgboost(folder: Path, rounds: int, cache: Path) -> None:
@@ -154,9 +153,10 @@ def xgboost(folder: Path, rounds: int, cache: Path) -> None:
     }  # fmt: skip
     booster = xgb.train(settings, matrix, rounds)
     fitted = time.perf_counter() - began
+    most = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, anonymous.most)
     table = pl.read_parquet(judged).drop("y").to_numpy()
     loss = log_loss(booster.predict(xgb.DMatrix(table)), judged)
-    told("xgboost", made, fitted, len(files) * ROWS_PER_FILE, rounds, loss, anonymous)
+    told("xgboost", made, fitted, len(files) * ROWS_PER_FILE, rounds, loss, most)
 
 
 def lightgbm(folder: Path, rounds: int) -> None:
@@ -203,8 +203,9 @@ def lightgbm(folder: Path, rounds: int) -> None:
     }  # fmt: skip
     booster = lgb.train(settings, dataset, rounds)
     fitted = time.perf_counter() - began
+    most = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, anonymous.most)
     loss = log_loss(np.asarray(booster.predict(pl.read_parquet(judged).drop("y").to_numpy())), judged)
-    told("lightgbm", made, fitted, len(files) * ROWS_PER_FILE, rounds, loss, anonymous)
+    told("lightgbm", made, fitted, len(files) * ROWS_PER_FILE, rounds, loss, most)
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ from treewright.boosting.rounds import (
 )
 from treewright.boosting.sampling import GradientWeights, chances_of, keys_of
 from treewright.core import threads
-from treewright.data.elsewhere import Carrier, PartLostError, answers_of
+from treewright.data.elsewhere import Carrier, PartLostError, answers_of, unless_lost
 from treewright.data.stored import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
@@ -56,7 +56,6 @@ from treewright.model.aggregation import Boosting
 _BLOCK_ROWS = 1 << 16
 _BYTES_BESIDE = 40  # of a row: its target, scores, gradients and node, roughly
 _FEW_KEYS = 63  # leaves; of more, the keys of a tree may not fit into a byte
-_MOST_LOST = 3  # times in a row that parts may be lost before the fit is given up
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Facts:
     are_counts : bool
         Whether all sample weights are whole numbers.
     sum_of_weights, least, most : float
-        Of the sample weights; without rows 0, infinity and minus infinity.
+        Of the sample weights; without rows 0, 1 and 1.
     spans : list of (float, float)
         Of each target the lowest and the highest number.
     """
@@ -564,23 +563,20 @@ class RoundsElsewhere:
 
         Those that are not lost too: some may have been asked already, and scores must not be added to twice.
         """
-        n_lost = 0
-        while True:
-            try:
-                if n_lost:
-                    self.carrier.revive()
-                    self.ask("end", self.orders.fit)
-                if n_lost or not is_begun:
-                    self.ask("begin", self.orders)
-                    if kept:
-                        self.ask("walk", kept)
-                return work()
-            except PartLostError:
-                n_lost += 1
-                if n_lost > _MOST_LOST:
-                    raise
+
+        def done(was_lost: bool) -> Any:
+            if was_lost:
+                self.ask("end", self.orders.fit)
+            if was_lost or not is_begun:
+                self.ask("begin", self.orders)
+                if kept:
+                    self.ask("walk", kept)
+            return work()
+
+        return unless_lost(self.carrier, done)
 
     def _grow(self, number: int) -> None:
+        """The trees of a round, while no part is lost."""
         settings = self.settings
         if settings.subsample < 1.0:
             drawn = self.ask("draw", number)

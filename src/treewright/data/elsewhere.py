@@ -7,13 +7,16 @@ from answers ask; others are refused with the reason.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from treewright.data.bins import Bins
 from treewright.exceptions import ParameterError, TreewrightError
+
+T = TypeVar("T")
 
 
 class PartLostError(TreewrightError):
@@ -47,21 +50,27 @@ class Carrier(Protocol):
 _MOST_LOST = 3  # times in a row that parts may be lost before a question is given up
 
 
-def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
-    """The answers to a question that parts which are made again can be asked anew: it changes nothing in them.
-
-    ``settles``: it makes them what they are (``Carrier.settle``).
-    """
+def unless_lost(carrier: Carrier, work: Callable[[bool], T]) -> T:
+    """What ``work`` returns; where a part is lost on the way, parts are made again, and it is told so: True."""
     n_lost = 0
     while True:
         try:
             if n_lost:
                 carrier.revive()
-            return (carrier.settle if settles else carrier.ask)(what, *given)
+            return work(n_lost > 0)
         except PartLostError:
             n_lost += 1
             if n_lost > _MOST_LOST:
                 raise
+
+
+def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
+    """The answers to a question that parts which are made again can be asked anew: it changes nothing in them.
+
+    ``settles``: it makes them what they are (``Carrier.settle``).
+    """
+    asked = carrier.settle if settles else carrier.ask
+    return unless_lost(carrier, lambda _: asked(what, *given))
 
 
 @dataclass(eq=False)

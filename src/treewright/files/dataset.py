@@ -68,7 +68,8 @@ class Dataset(encoded.Dataset):
         ----------
         path : path, or sequence of paths
             A file, a folder (all ``*.parquet`` below it), a pattern such as ``"2026-*.parquet"``, or several. Columns
-            have the same names and types in all; the order of the files changes nothing.
+            have the same names and types in all; the order of the files changes nothing
+            but a column that counts the rows (1, 2, 3 …), which is asked after in the order of the files.
         **options
             ``target`` : str, the column to be learned.
             ``task`` : {"classification", "regression"}, optional; without it, numbers are a regression and everything

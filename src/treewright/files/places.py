@@ -177,7 +177,6 @@ class Pass:
     missing: bool = False
     n_present: int = 0
     are_whole: bool = True
-    is_overfull: bool = False
     weights: dict[Hashable, int] = field(default_factory=dict)
     gathered: Gathered = field(default_factory=Gathered)
     # Of each block where it stands, and its first and last number where they ascend by 1 or more; else nan.
@@ -205,12 +204,7 @@ class Pass:
         for value, count, is_there in zip(distinct, counts.tolist(), is_held.tolist(), strict=False):
             if is_there:
                 self.weights[value] = self.weights.get(value, 0) + count
-        self.is_overfull = self.is_overfull or len(self.weights) > _MOST_LEVELS
-        if self.is_overfull:
-            raise DataError(
-                f"{self.label} holds more than {_MOST_LEVELS:,} different values: leave it out "
-                f"(leave_out=[{self.name!r}])"
-            )
+        self._refuse_too_many()
 
     def join(self, other: Pass) -> None:
         """Take in what another place found in the same pass."""
@@ -227,8 +221,16 @@ class Pass:
         self.are_whole = self.are_whole and other.are_whole
         for value, weight in other.weights.items():
             self.weights[value] = self.weights.get(value, 0) + weight
+        self._refuse_too_many()
         self.gathered.join(other.gathered)
         self.spans += other.spans
+
+    def _refuse_too_many(self) -> None:
+        if len(self.weights) > _MOST_LEVELS:
+            raise DataError(
+                f"{self.label} holds more than {_MOST_LEVELS:,} different values: leave it out "
+                f"(leave_out=[{self.name!r}])"
+            )
 
     def _held(self) -> bool:
         return bool(self.weights) or self.n_present > 0

@@ -14,7 +14,10 @@ import polars as pl
 import pytest
 
 import treewright as tw
+from treewright.data.cells import cells_of_list
+from treewright.data.kinds import Declared
 from treewright.exceptions import DataError, DataWarning, InputFileError, ParameterError, TooLargeError
+from treewright.files import places
 from treewright.model.codec import dumps
 
 N = 1_500
@@ -414,3 +417,19 @@ def test_a_table_of_about_as_many_rows_as_a_block_is_cut_as_in_memory(tmp_path, 
     folder = written(with_target(CLASSES), tmp_path / "files", 3)
     dataset = tw.Dataset.from_parquet(folder, target="target", memory=SMALL)
     assert dumps(boosting(of_numbers=False).fit(dataset).model_) == dumps(expected)
+
+
+@pytest.mark.parametrize("n_places", [1, 2])
+def test_a_column_of_too_many_levels_is_refused_wherever_its_rows_are(monkeypatch, n_places):
+    monkeypatch.setattr(places, "_MOST_LEVELS", 20)
+    towns = [f"town {at}" for at in range(30)]
+    passes = [places.Pass("town", Declared(None), "column 'town'") for _ in range(n_places)]
+
+    def looked_at():
+        for at, each in enumerate(passes):
+            each.add(cells_of_list(towns[at::n_places], "column 'town'"), np.array([], np.int64), (at, 0))
+        for other in passes[1:]:
+            passes[0].join(other)
+
+    with pytest.raises(DataError, match=r"column 'town' holds more than 20 different values: leave it out"):
+        looked_at()

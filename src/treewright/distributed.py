@@ -155,6 +155,16 @@ class OnDask:
         futures = [self._sent(worker, _answer, name, what, given) for name, worker in self._places]
         return self._gathered(futures, [worker for _, worker in self._places])
 
+    def share(self, fit: str) -> None:
+        """See ``Carrier.share``; workers hand their rows to one another."""
+        if not self._places:
+            self._make()
+        workers = [worker for _, worker in self._places]
+        lent = [self._sent(worker, _answer, name, "lend", ()) for name, worker in self._places]
+        self._gathered(
+            [self._sent(worker, _borrow, name, fit, *lent) for name, worker in self._places], workers
+        )  # fmt: skip
+
     def settle(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.settle``."""
         answers = self.ask(what, *given)
@@ -191,8 +201,8 @@ class OnDask:
             of_worker.setdefault(found[0], []).append(frame)
         self._places = [(f"treewright-{secrets.token_hex(8)}", worker) for worker in sorted(of_worker)]
         made = [
-            self._sent(worker, _keep, name, self.asked, workers[worker], *of_worker[worker])
-            for name, worker in self._places
+            self._sent(worker, _keep, name, self.asked, workers[worker], number, *of_worker[worker])
+            for number, (name, worker) in enumerate(self._places)
         ]
         self._gathered(made, [worker for _, worker in self._places])
 
@@ -276,12 +286,12 @@ def _polars_of(frame: Any) -> pl.DataFrame:
     return table
 
 
-def _keep(name: str, asked: Asked, n_threads: int, *frames: Any) -> None:
+def _keep(name: str, asked: Asked, n_threads: int, number: int, *frames: Any) -> None:
     """Become a place of these partitions."""
     tables = [_polars_of(frame) for frame in frames]
     held = [table for table in tables if table.height] or tables[:1]  # an empty one may have lost its types
     found = [(f"partition {at} of a worker", table.lazy()) for at, table in enumerate(held)]
-    _places[name] = Place(Source(found, []), asked, n_threads, _BUDGET)
+    _places[name] = Place(Source(found, []), asked, n_threads, _BUDGET, number)
 
 
 class PlaceGoneError(Exception):
@@ -292,6 +302,10 @@ def _answer(name: str, what: str, given: tuple[Any, ...]) -> Any:
     if name not in _places:
         raise PlaceGoneError(name)
     return getattr(_places[name], what)(*given)
+
+
+def _borrow(name: str, fit: str, *lent: Any) -> None:
+    _answer(name, "borrow", (list(lent), fit))
 
 
 def _let_go(name: str) -> None:

@@ -33,9 +33,9 @@ def folder(tmp_path_factory):
     return place
 
 
-def made(folder, n_processes: int | None) -> Any:
+def made(folder, n_processes: int | None, memory: str = "40KB") -> Any:
     return tw.Dataset.from_parquet(
-        folder, target="y", task="classification", memory="40KB", n_processes=n_processes, n_jobs=2
+        folder, target="y", task="classification", memory=memory, n_processes=n_processes, n_jobs=2
     )
 
 
@@ -97,6 +97,25 @@ def test_a_process_killed_at_any_question_changes_nothing(folder, expected, monk
     try:
         assert dumps(boosting(subsample=0.7).fit(dataset).model_) == expected
         assert killing.n_killed == 1
+    finally:
+        dataset.close()
+
+
+@pytest.mark.parametrize("is_sent", [False, True])
+@pytest.mark.parametrize("what", ["lend", "borrow", "do"])
+def test_a_process_killed_while_trees_are_handed_out_changes_nothing(folder, monkeypatch, what, is_sent):
+    def forest() -> Any:
+        return tw.RandomForestClassifier(40, oob_score=True)
+
+    whole = forest().fit(TABLE, pl.Series("y", CLASSES))
+    dataset = made(folder, 2, "400KB")
+    killing = Killing(monkeypatch, what, {3 if what == "do" else 1}, is_sent=is_sent)
+    try:
+        found = forest().fit(dataset)
+        assert killing.n_killed == 1
+        assert dumps(found.model_) == dumps(whole.model_)
+        assert found.oob_score_ == whole.oob_score_
+        assert dumps(forest().fit(dataset).model_) == dumps(whole.model_)
     finally:
         dataset.close()
 

@@ -77,6 +77,43 @@ def test_any_partitions_give_the_model_of_the_table(client, expected, cuts):
     assert dumps(fitted.model_) == expected
 
 
+@pytest.mark.parametrize("cuts", [[500, 1000], [0, 1, 2, 2, 300, N]], ids=["three", "uneven"])
+def test_trees_are_handed_out_to_the_workers(client, cuts):
+    table = TABLE[["x", "k", "z"]]
+    rows = tw.distributed.dataset(partitions(client, cuts), target="y", weight="w", client=client)
+    forest = {"n_estimators": 10, "class_weight": "balanced_subsample", "oob_score": True, "max_samples": 0.5}
+    for found, here in (
+        (tw.RandomForestClassifier(**forest), tw.RandomForestClassifier(**forest)),
+        (tw.ExtraTreesClassifier(5), tw.ExtraTreesClassifier(5)),
+        (tw.DecisionTreeClassifier(splitter="hist"), tw.DecisionTreeClassifier(splitter="hist")),
+        (boosting(), boosting()),
+    ):
+        assert dumps(found.fit(rows).model_) == dumps(here.fit(table, TABLE.y, TABLE.w).model_)
+    rows.close()
+
+
+def test_a_worker_that_is_killed_while_it_grows_trees_changes_nothing(monkeypatch):
+    import dask
+
+    from treewright.distributed import OnDask
+
+    here = tw.RandomForestClassifier(12).fit(TABLE[["x", "k", "z"]], TABLE.y, TABLE.w)
+    with cluster(3) as client:
+        made = [dask.delayed(TABLE.iloc)[begin : begin + 300] for begin in range(0, N, 300)]
+        rows = tw.distributed.dataset(client.compute(made), target="y", weight="w", client=client)
+        victims, ask = sorted(client.run(os.getpid).values()), OnDask.ask
+
+        def killing(carrier: Any, what: str, *given: Any) -> list[Any]:
+            if what == "do" and victims and "some_of_work" in str(given[0]):
+                os.kill(victims[0], signal.SIGKILL)
+                victims.clear()
+            return ask(carrier, what, *given)
+
+        monkeypatch.setattr(OnDask, "ask", killing)
+        assert dumps(tw.RandomForestClassifier(12).fit(rows).model_) == dumps(here.model_)
+        assert not victims
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n_workers", [1, 7])
 def test_any_number_of_workers_gives_the_model_of_the_table(expected, n_workers):

@@ -170,7 +170,7 @@ class Dataset:
 
     def copied_if_small(self) -> Dataset | None:
         """The rows where they are few enough to be kept beside a model, and not those of many trees; else None."""
-        if self.is_sparse or self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
+        if self.is_elsewhere or self.is_sparse or self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
             return None
         # A copy: the matrix may be the user's own array, which may be changed after the fit.
         return replace(self, matrix=self.matrix.copy(order="K"))

@@ -8,13 +8,16 @@ from answers ask; others are refused with the reason.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from treewright.data.bins import Bins
 from treewright.exceptions import ParameterError, TreewrightError
+
+if TYPE_CHECKING:
+    from treewright.data.dataset import Dataset
 
 T = TypeVar("T")
 
@@ -39,6 +42,9 @@ class Carrier(Protocol):
 
         What a part raises is raised here. PartLostError where one is gone.
         """
+
+    def share(self, fit: str) -> None:
+        """Let every part ``borrow`` what all ``lend``, in their order, for a fit: then each has all rows, as bins."""
 
     def settle(self, what: str, *given: Any) -> list[Any]:
         """As ``ask``, of what makes the parts what they are: one that is made again is told it again."""
@@ -88,6 +94,10 @@ class Here:
         """See ``Carrier.ask``."""
         return [getattr(part, what)(*given) for part in self.parts]
 
+    def share(self, fit: str) -> None:
+        """See ``Carrier.share``."""
+        self.ask("borrow", self.ask("lend"), fit)
+
     def settle(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.settle``."""
         return self.ask(what, *given)
@@ -131,3 +141,47 @@ class Elsewhere:
                 f"max_bins={max_bins}, and the rows that lie {self.where} were cut into {self.max_bins} bins: give "
                 f"max_bins={self.max_bins}, or make the dataset with max_bins={max_bins}"
             )
+
+
+@dataclass(eq=False)
+class Together:
+    """All rows of a table as bins, at one of its parts, which takes a share of the work.
+
+    Attributes
+    ----------
+    codes : uint8[n, stride]
+    target : int32[n] or float64[n]
+    sample_weights : float64[n] or None
+    share : (int, int)
+        The number of the part, and how many there are.
+    n_threads : int
+    budget : int or None, bytes
+        What may be held in memory beside the rows; None: whatever there is.
+    room : callable or None
+        Makes arrays, of a shape and dtype, that need not stay in memory.
+    fit : str
+        Which fit has borrowed the rows.
+    kept : anything
+        What the fit keeps here from one question to the next.
+    """
+
+    codes: np.ndarray
+    target: np.ndarray
+    sample_weights: np.ndarray | None
+    share: tuple[int, int]
+    n_threads: int
+    budget: int | None
+    room: Callable[[tuple[int, ...], Any], np.ndarray] | None
+    fit: str
+    kept: Any = None
+
+    def filled(self, dataset: Dataset) -> Dataset:
+        """A dataset whose cells lie elsewhere, with the targets, weights and bins of its rows."""
+        where: Elsewhere = dataset.matrix
+        target: Any = dataset.target
+        return replace(
+            dataset,
+            target=target._replace(**{target._fields[0]: self.target[:, None]}),
+            weights=self.sample_weights, sample_weight=self.sample_weights,
+            cache={("bins", where.max_bins): (where.bins, self.codes)}, keeps_bins=True,
+        )  # fmt: skip

@@ -123,6 +123,10 @@ class Processes:
                     raise PartLostError(late, f"it said nothing for {self.patience:g} s and was ended")
         return [answer for answer in answers if answer is not None]
 
+    def share(self, fit: str) -> None:
+        """See ``Carrier.share``."""
+        self.ask("borrow", self.ask("lend"), fit)
+
     def settle(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.settle``."""
         answers = self.ask(what, *given)

@@ -47,6 +47,13 @@ class StoredArrays:
             (self.folder / name).unlink()
         return made
 
+    def scratch(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """An array as ``room`` makes it, whose file goes with its last reference."""
+        made = self.room(shape, dtype)
+        if made.size:
+            self._rooms.pop()
+        return made
+
     def end(self) -> None:
         """Let go of all rooms."""
         self._rooms.clear()

@@ -53,7 +53,7 @@ def factors_by_code(
     for output, (stated, labels) in enumerate(zip(given, classes, strict=True)):
         by_code = np.ones(len(labels))
         if isinstance(stated, str):
-            counts = np.bincount(codes[:, output], weights, minlength=len(labels))
+            counts = _weight_of_each(codes[:, output], weights, len(labels))
             here = counts > 0
             by_code[here] = counts.sum() / (np.count_nonzero(here) * counts[here])
         else:
@@ -63,6 +63,15 @@ def factors_by_code(
                     by_code[places[label]] = float(weight)
         factors.append(by_code)
     return tuple(factors)
+
+
+def _weight_of_each(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
+    """What the rows of each class weigh, float64[n_classes]: rounded once, so that no order of the rows shows."""
+    if weights is None or (weights == np.rint(weights)).all():
+        return np.bincount(codes, weights, n_classes)
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=n_classes))[:-1]
+    return np.array([math.fsum(own) for own in np.split(weights[order], ends)])
 
 
 def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> Factors | None:

@@ -19,7 +19,7 @@ from treewright.data.sparse_bins import SparseCodes
 from treewright.data.target import check_weights
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
 from treewright.exceptions import ParameterError
-from treewright.forest.draws import Draws
+from treewright.forest.draws import Draws, number_of_draws
 from treewright.forest.importance import JudgingRows, debiased_importances, impurity_decrease, permutation_importances
 from treewright.forest.jackknife import standard_errors
 from treewright.forest.out_of_bag import (
@@ -79,7 +79,7 @@ class Forest(Estimator):
             return  # a warm start that added no tree
         estimates = self._out_of_bag(dataset, trained)  # first, as a score of the user's own may fail
         super()._keep(dataset, params, trained)
-        self._trained = replace(trained, cells=None)
+        self._trained = replace(trained, cells=None, judged=None)
         cells = trained.cells
         self._kept_rows = None
         if cells is not None and cells.nbytes <= KEPT_BYTES:
@@ -92,14 +92,18 @@ class Forest(Estimator):
         self.__dict__.pop("oob_score_", None)
         self.__dict__.pop(name, None)
         if estimates is not None:
-            self.__dict__[name], self.oob_score_ = self._shaped(estimates[0]), estimates[1]
+            self.oob_score_ = estimates[1]
+            if trained.judged is None:  # rows elsewhere have no order in which they could be told of
+                self.__dict__[name] = self._shaped(estimates[0])
 
     def _out_of_bag(self, dataset: Dataset, trained: Trained) -> tuple[np.ndarray, float] | None:
         """What the trees predict of the rows that they left out, nan where none did; and how good that is."""
-        votes, draws = trained.votes, trained.draws
-        if votes is None or draws is None:
+        votes = trained.votes
+        if votes is None:
             return None
-        means = mean_votes(votes, expected_draws(len(dataset), draws.n_draws, dataset.sample_weight))
+        dataset = trained.judged or dataset
+        n_draws = number_of_draws(self.max_samples, len(dataset), dataset.sample_weight)
+        means = mean_votes(votes, expected_draws(len(dataset), n_draws, dataset.sample_weight))
         left_out = votes.n_votes > 0
         score = np.nan
         if left_out.any():

@@ -20,6 +20,7 @@ import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,10 @@ from treewright.data.identifiers import left_out_for
 from treewright.data.kinds import Declared, column_of, resolve
 from treewright.data.processes import Processes
 from treewright.data.schema import Column, Schema
+from treewright.data.stored import StoredArrays
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError
-from treewright.files.places import Asked, Pass, Place, Rows
+from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
 from treewright.files.sources import Source, parquet_source
 from treewright.files.table import did_you_mean
 from treewright.learn.suspicions import warn_of_left_out
@@ -202,16 +204,18 @@ def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
     names, task = _names_and_task(of_places[0], asked, "the table")
     rows = _rows_of(carrier, task)
     schema, bins = _columns_of(carrier, names, rows, asked, _LEAST_MEMORY * 32)
-    of_classes = sum(answers_of(carrier, "bin", names, schema, bins, rows, None, settles=True))
-    matrix = _cells(carrier, schema, bins, rows, asked, [of_classes] if rows.classes else [], "on a cluster")
+    of_classes = _added(answers_of(carrier, "bin", names, schema, bins, rows, None, settles=True))
+    matrix = _cells(carrier, schema, bins, rows, asked, [np.array(of_classes)] if of_classes else [], "on a cluster")
     return Dataset(schema, matrix, _target(rows, asked, _no_target(rows)))
 
 
 def _rows_of(carrier: Carrier, task: str) -> Rows:
     """Labels, and what rows weigh."""
     rows = Rows(task)
-    for found in answers_of(carrier, "rows", task, settles=True):
+    of_places = answers_of(carrier, "rows", task, settles=True)
+    for found in of_places:
         rows.join(found)
+    rows.of_places = tuple(found.n for found in of_places)
     rows.settle()
     if not rows.n:
         raise DataError("there are no rows to learn from")
@@ -392,11 +396,18 @@ def _no_target(rows: Rows) -> np.ndarray:
 def _write(carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int, folder: Path) -> None:
     """Let every place write its bins, and last what says that all are there."""
     schema, bins = _columns_of(carrier, names, rows, asked, budget)
-    of_classes = sum(answers_of(carrier, "bin", names, schema, bins, rows, folder))
+    stored = StoredArrays(folder, budget // 4)
+    for name, shape in shapes_of(rows.n, len(schema), rows).items():
+        stored.make(name, *shape)
+    of_classes = _added(answers_of(carrier, "bin", names, schema, bins, rows, folder))
     np.savez(folder / "bins.npz", **vars(bins))
-    of_output = [np.asarray(of_classes).tolist()] if rows.classes else []
-    done = {"schema": schema_to_json(schema), "of_classes": of_output}
+    done = {"schema": schema_to_json(schema), "of_classes": [of_classes] if of_classes else []}
     (folder / "done.json").write_text(json.dumps(done), encoding="utf-8")
+
+
+def _added(of_places: list[list[Fraction]]) -> list[float]:
+    """What classes weigh in all places, rounded once."""
+    return [float(sum(own, Fraction(0))) for own in zip(*of_places, strict=True)]
 
 
 def _digest(source: Source, names: list[str], asked: Asked, n_places: int) -> str:

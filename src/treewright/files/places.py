@@ -8,9 +8,9 @@ there are.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -19,16 +19,19 @@ import numpy as np
 import polars as pl
 
 from treewright.boosting.elsewhere import Part
+from treewright.boosting.losses import class_weights
 from treewright.core import threads
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, checked_max_bins
 from treewright.data.cells import Cells
 from treewright.data.column_summary import ColumnSummary, Gathered, summary_of, whole_weights_among
 from treewright.data.dates import DATES
+from treewright.data.elsewhere import Together
 from treewright.data.encoder import encode
 from treewright.data.frame import read_table
 from treewright.data.identifiers import FEWEST, reason_for
 from treewright.data.kinds import Declared, Nominal, encode_cells
+from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
 from treewright.data.stored import StoredArrays
 from treewright.data.target import encode_labels, encode_numbers, recode
@@ -89,6 +92,7 @@ class Rows:
     are_whole: bool = True
     is_weighted: bool = False
     sum_of_weights: float = 0.0
+    of_places: tuple[int, ...] = ()  # how many each place has
     labels: list[pl.Series] = field(default_factory=list)  # those met so far; ``classes`` are made of them at the end
 
     def add(self, kept: pl.DataFrame, asked: Asked) -> None:
@@ -353,6 +357,7 @@ class Place:
         self.source, self.asked, self.n_threads, self.budget, self.number = source, asked, n_threads, budget, number
         self.n = 0
         self.part: Part | None = None
+        self.together: Together | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or self.__dict__.get("part") is None:
@@ -408,66 +413,111 @@ class Place:
             if kept.height:
                 yield place, kept
 
-    def bin(self, names: Sequence[str], schema: Schema, bins: Bins, rows: Rows, folder: Path | None) -> np.ndarray:
-        """Turn every cell into a bin, in memory or in the files of a folder; float64[n_classes], what classes weigh."""
-        shapes = self._shapes(len(schema), rows)
-        if folder is None:
-            make: Any = _in_memory
-        else:
-            own = folder / f"place-{self.number}"
-            shutil.rmtree(own, ignore_errors=True)  # of a process that was lost
-            own.mkdir()
-            stored = StoredArrays(own, self.budget // 4)
-            make = stored.make
-        arrays = {name: make(name, *shape) for name, shape in shapes.items()}
-        of_classes, at = np.zeros(len(rows.classes[0]) if rows.classes else 0), 0
+    def bin(self, names: Sequence[str], schema: Schema, bins: Bins, rows: Rows, folder: Path | None) -> list[Fraction]:
+        """Turn every cell into a bin, in memory or in the files of a folder; what each class weighs."""
+        stored = None if folder is None else StoredArrays(folder, self.budget // 4)
+        arrays = self._arrays(len(schema), rows, stored)
+        of_classes, at = [Fraction(0)] * (len(rows.classes[0]) if rows.classes else 0), 0
         for cells, target, weights in self.encoded(names, schema, rows):
             block = slice(at, at + len(cells))
             if block.stop > self.n:
                 raise InputFileError(f"{self.source.name}: there are more rows than before: it changed meanwhile")
             arrays["codes"][block], arrays["target"][block] = bin_rows(bins, cells, self.n_threads), target
-            carry_content(np.ascontiguousarray(target[:, None]), cells, arrays["contents"][block])
+            contents = np.zeros(len(cells), np.uint64)
+            carry_content(np.ascontiguousarray(target[:, None]), cells, contents)
+            arrays["contents"][block] = contents
             if weights is not None and rows.is_weighted:
                 arrays["weights"][block] = weights
-            if len(of_classes):
-                of_classes += np.bincount(target, weights, len(of_classes))
+            if of_classes:
+                of_block = class_weights(target, weights, len(of_classes))
+                of_classes = [own + more for own, more in zip(of_classes, of_block, strict=True)]
             at = block.stop
-            if folder is not None:
+            if stored is not None:
                 stored.looked_at(len(cells) * (arrays["codes"].shape[1] + 24))
         if at < self.n:
             raise InputFileError(f"{self.source.name}: there are fewer rows than before: it changed meanwhile")
-        if folder is None:
+        if stored is None:
             self.part = _part_of(arrays, len(schema), rows, self.n_threads, None)
         return of_classes
 
     def take_up(self, folder: Path, n_columns: int, rows: Rows) -> None:
         """Be the part whose bins lie in a folder."""
-        stored = StoredArrays(folder / f"place-{self.number}", self.budget // 4)
-        arrays = {
-            name: stored.open(name, *shape, writable=False) for name, shape in self._shapes(n_columns, rows).items()
-        }
-        self.part = _part_of(arrays, n_columns, rows, self.n_threads, stored)
+        stored = StoredArrays(folder, self.budget // 4)
+        self.part = _part_of(self._arrays(n_columns, rows, stored), n_columns, rows, self.n_threads, stored)
+        self._shapes_of_all = shapes_of(sum(rows.of_places), n_columns, rows)
+
+    def _arrays(self, n_columns: int, rows: Rows, stored: StoredArrays | None) -> dict[str, np.ndarray]:
+        """The place's own rows of the arrays: of new ones, or of those in files, where places follow one another."""
+        if stored is None:
+            return {name: np.zeros(*shape) for name, shape in shapes_of(self.n, n_columns, rows).items()}
+        first = sum(rows.of_places[: self.number])
+        shapes = shapes_of(sum(rows.of_places), n_columns, rows)
+        return {name: stored.open(name, *shape)[first : first + self.n] for name, shape in shapes.items()}
+
+    # Where each place has all rows for a while.
+
+    def lend(self) -> dict[str, np.ndarray] | None:
+        """The rows for others; None where they lie in files that all of them can open."""
+        part = cast("Part", self.part)
+        if part.stored is not None:
+            return None
+        lent = {"codes": part.codes, "target": part.target[0]}
+        return lent if part.sample_weights is None else {**lent, "weights": part.sample_weights}
+
+    def borrow(self, lent: list[dict[str, np.ndarray] | None], fit: str) -> None:
+        """Have all rows, for a fit."""
+        if self.together is not None:
+            raise ParameterError("another fit learns from these rows at this moment: fit one after another")
+        part = cast("Part", self.part)
+        held: Mapping[str, np.ndarray]
+        if part.stored is not None:
+            stored = StoredArrays(part.stored.folder, self.budget // 4)
+            held = {name: stored.open(name, *shape) for name, shape in self._shapes_of_all.items()}
+            budget, room = self.budget, stored.scratch
+        else:
+            all_of = [own for own in lent if own is not None]
+            if len(all_of) > 1:
+                check_fits(
+                    sum(array.nbytes for own in all_of for array in own.values()), "having all rows as bins in a place",
+                    "boosting leaves rows where they are",
+                )  # fmt: skip
+            held = {
+                name: np.concatenate([own[name] for own in all_of]) if len(all_of) > 1 else all_of[0][name]
+                for name in all_of[0]
+            }
+            budget, room = None, None
+        weights = held["weights"] if part.sample_weights is not None else None
+        self.together = Together(
+            held["codes"], held["target"], weights, (self.number, len(lent)), self.n_threads, budget, room, fit
+        )
+
+    def do(self, work: Callable[..., Any], *given: Any) -> Any:
+        """Do something with all rows: ``work`` is called with them first."""
+        return work(self.together, *given)
+
+    def give_back(self, fit: str) -> None:
+        """Let go of what a fit has borrowed; of another one nothing."""
+        if self.together is not None and self.together.fit == fit:
+            self.together = None
 
     def end(self, fit: str) -> None:
         """See ``Part.end``; a place that could not become a part again has nothing to end."""
         if self.part is not None:
             self.part.end(fit)
 
-    def _shapes(self, n_columns: int, rows: Rows) -> dict[str, tuple[tuple[int, ...], Any]]:
-        return {
-            "codes": ((self.n, -(-n_columns // 8) * 8), np.uint8),
-            "target": ((self.n,), np.int32 if rows.classes else np.float64),
-            "weights": ((self.n if rows.is_weighted else 0,), np.float64),
-            "contents": ((self.n,), np.uint64),
-        }
+
+def shapes_of(n: int, n_columns: int, rows: Rows) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shape and dtype of each array that holds ``n`` rows as bins."""
+    return {
+        "codes": ((n, -(-n_columns // 8) * 8), np.uint8),
+        "target": ((n,), np.int32 if rows.classes else np.float64),
+        "weights": ((n if rows.is_weighted else 0,), np.float64),
+        "contents": ((n,), np.uint64),
+    }
 
 
 def _table_of(kept: pl.DataFrame, n_columns: int) -> Any:
     return read_table(kept.select(pl.nth(range(n_columns))))
-
-
-def _in_memory(_name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    return np.zeros(shape, dtype)
 
 
 def _part_of(

@@ -41,10 +41,12 @@ from treewright.tree.records import MAX_NODES
 
 # Criteria that no histogram of sums can follow: their trees are grown on the cells.
 EXACT_CRITERIA = ("absolute_error",)
+VOTES_NEED_DRAWS = "oob_score=True needs trees that leave rows out: set bootstrap=True"
 # What a tree takes besides its nodes while its forest is grown: a dozen array headers.
 _TREE_BYTES = 2000
 _REMEDY = "use fewer trees, or smaller ones (max_depth, min_samples_leaf, max_leaf_nodes)"
 ClassWeights = Factors | Callable[[np.ndarray, np.ndarray | None], Factors] | None
+Room = Callable[[tuple[int, ...], Any], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class ForestSettings:
     def check(self) -> None:
         """ParameterError for what cannot be grown."""
         if self.out_of_bag and self.n_draws is None:
-            raise ParameterError("oob_score=True needs trees that leave rows out: set bootstrap=True")
+            raise ParameterError(VOTES_NEED_DRAWS)
         if self.is_exact and self.tree.interactions and not self.tree.random_cuts:
             raise ParameterError(
                 f"criterion={self.tree.criterion!r} grows trees on the cells, which know no interaction_cst: use "
@@ -165,31 +167,25 @@ def grow_forest(
     GrownForest
         The same for any number of threads.
     """
-    settings.check()
-    if settings.is_exact and matrix is None:
-        raise ValueError(f"criterion {settings.tree.criterion!r} needs the matrix")
-    refuse_too_many(settings.n_trees, bins.n_columns)
-    growth = _Growth(codes, matrix, bins, schema, target, weights, settings)
-    size = _Size(settings.n_trees, growth.n_outer, is_packed=not settings.is_exact)
-    trees: list[PackedTrees | Tree | None] = [None] * settings.n_trees
+    growth = Growth(codes, matrix, bins, schema, target, weights, settings)
+    size = Size(settings.n_trees, growth.n_at_once(settings.n_trees), is_packed=not settings.is_exact)
     done = itertools.count(1)
 
-    def grow_one(task: int, thread: int) -> None:
-        with progress.without("growing"):
-            tree = trees[task] = growth.tree(task, thread)
+    def heed(task: int, tree: PackedTrees | Tree) -> None:
         n_done = next(done)
         size.heed(task, tree, n_done)
         progress.report(n_done / settings.n_trees, "growing")
 
-    threads.run_each(grow_one, settings.n_trees, growth.n_outer)
+    grown: list[Any] = growth.trees(range(settings.first_tree, settings.first_tree + settings.n_trees), heed)
     progress.report(1.0, "growing")
-    votes = None if growth.ballots is None else growth.ballots.total()
-    grown: list[Any] = trees  # all of one form
-    return GrownForest(ListedTrees(grown) if settings.is_exact else join(grown), votes, growth.draws)
+    return GrownForest(ListedTrees(grown) if settings.is_exact else join(grown), growth.votes(), growth.draws)
 
 
-class _Growth:
-    """What all trees have in common."""
+class Growth:
+    """What all trees of a forest have in common, and the growth of some of them; parameters as of ``grow_forest``.
+
+    ``room`` makes the array, of a shape and dtype, that takes the bins of a tree's rows; memory by default.
+    """
 
     def __init__(
         self,
@@ -200,13 +196,16 @@ class _Growth:
         target: np.ndarray,
         weights: np.ndarray | None,
         settings: ForestSettings,
+        *,
+        room: Room | None = None,
     ) -> None:
+        settings.check()
+        if settings.is_exact and matrix is None:
+            raise ValueError(f"criterion {settings.tree.criterion!r} needs the matrix")
+        refuse_too_many(settings.n_trees, bins.n_columns)
         self.codes, self.matrix, self.bins, self.schema = codes, matrix, bins, schema
-        self.target, self.weights, self.settings = target, weights, settings
-        # With far fewer trees than threads one tree after another, each on all threads.
-        self.n_outer = settings.n_threads if 2 * settings.n_trees > settings.n_threads else 1
-        self.n_outer = max(1, min(self.n_outer, settings.n_trees))
-        self.seeds = seeds_of(settings.seed, settings.first_tree, settings.n_trees)[:, GROWTH]
+        self.target, self.weights, self.settings, self.room = target, weights, settings, room
+        self.n_outer = self.n_at_once(settings.n_trees)
         self.repeats = counts_of_rows(weights)
         self.draws: Draws | None = None
         self.ballots: Ballots | None = None
@@ -223,6 +222,30 @@ class _Growth:
             n_trees = settings.first_tree + settings.n_trees
             self.ballots = Ballots(target, settings.n_classes, n_trees, self.n_outer, one_each=settings.one_vote_each)
 
+    def n_at_once(self, n_trees: int) -> int:
+        """How many of so many trees grow side by side: with far fewer than threads one by one, each on all threads."""
+        n_threads = self.settings.n_threads
+        return max(1, min(n_threads if 2 * n_trees > n_threads else 1, n_trees))
+
+    def trees(
+        self, numbers: range, heed: Callable[[int, PackedTrees | Tree], None] = lambda _task, _tree: None
+    ) -> list[PackedTrees | Tree]:
+        """Grow some of the trees and let them vote; ``heed`` hears of each with its place among these."""
+        self.n_outer = self.n_at_once(len(numbers))
+        trees: list[Any] = [None] * len(numbers)
+
+        def grow_one(task: int, thread: int) -> None:
+            with progress.without("growing"):
+                trees[task] = self._tree(numbers[task], thread)
+            heed(task, trees[task])
+
+        threads.run_each(grow_one, len(numbers), self.n_outer)
+        return trees
+
+    def votes(self) -> Votes | None:
+        """What the trees grown so far say of the rows that they did not draw."""
+        return None if self.ballots is None else self.ballots.total()
+
     @property
     def counts_rows(self) -> bool:
         """Whether the weights that a tree grows on are numbers of rows."""
@@ -234,11 +257,10 @@ class _Growth:
         """Whether no row can be drawn twice."""
         return not self.settings.replace and self.repeats is None
 
-    def tree(self, task: int, thread: int) -> PackedTrees | Tree:
+    def _tree(self, number: int, thread: int) -> PackedTrees | Tree:
         """Grow a tree and let it vote."""
-        number = self.settings.first_tree + task
         rows, counts = (self.every_row, None) if self.draws is None else self.draws.counts(number)
-        settings = self._tree_settings(number, int(self.seeds[task]))
+        settings = self._tree_settings(number)
         if self.settings.is_exact:
             exact = self._exact_tree(rows, counts, settings)
             if self.ballots is not None:
@@ -248,15 +270,16 @@ class _Growth:
             return exact
         grown_on, weights = self._weighed_rows(rows, counts)
         objective = self.of_all or self._objective(grown_on, weights)
-        packed = grow_packed(self.codes, grown_on, self.bins, self.schema, objective, settings)
+        packed = grow_packed(self.codes, grown_on, self.bins, self.schema, objective, settings, self.room)
         if self.ballots is not None:
             left_out = rows_without(rows, len(self.codes))
             self.ballots.cast(thread, left_out, leaf_rows_of_bins(packed, self.codes, left_out), packed.leaf_value)
         return packed
 
-    def _tree_settings(self, number: int, seed: int) -> BinnedSettings:
+    def _tree_settings(self, number: int) -> BinnedSettings:
         """The settings of one tree."""
         settings, p = self.settings, self.bins.n_columns
+        seed = int(seeds_of(settings.seed, number, 1)[0, GROWTH])
         candidates = settings.tree.candidates  # without those that are left out
         n_used = p if candidates is None else len(candidates)
         if settings.max_features_per_tree is not None and settings.max_features_per_tree < n_used:
@@ -312,7 +335,7 @@ class _Growth:
         return replace(tree, feature=named)
 
 
-class _Size:
+class Size:
     """Foretells from the first trees what a forest will take, and raises TooLargeError before it is too late."""
 
     def __init__(self, n_trees: int, n_threads: int, *, is_packed: bool) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, cast
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from treewright.core import notices
+from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.data.bins import Bins
@@ -21,15 +22,19 @@ from treewright.data.memory import check_fits
 from treewright.data.target import Labels, Numbers
 from treewright.data.weights import Factors, factors_by_code
 from treewright.exceptions import DataError, ParameterError
-from treewright.forest.draws import counts_of_rows, number_of_draws
+from treewright.forest.draws import Draws, counts_of_rows, number_of_draws
 from treewright.forest.grower import (
     EXACT_CRITERIA,
+    VOTES_NEED_DRAWS,
     ClassWeights,
     ForestSettings,
     GrownForest,
+    Growth,
+    Size,
     grow_forest,
     refuse_too_many,
 )
+from treewright.forest.out_of_bag import Votes, votes_after
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
 from treewright.learn.many_levels import in_order_of_levels, takes_derived, with_rows_of_levels
@@ -66,6 +71,7 @@ from treewright.learn.settings import (
     seed_of,
 )
 from treewright.learn.suspicions import warn_of_suspicions
+from treewright.learn.together import Shared, trees_at_once
 from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts, with_every_cell
 from treewright.model.data import ModelData
 from treewright.model.trees import ListedTrees
@@ -74,6 +80,9 @@ from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 from treewright.tree.writing import written_name
+
+if TYPE_CHECKING:
+    from treewright.data.elsewhere import Elsewhere, Together
 
 _PER_TREE = "balanced_subsample"
 _DRAWS = needs("every tree has all rows", bootstrap=True)
@@ -90,6 +99,7 @@ class ForestParams(ColumnParams):
     """Random forests (Breiman 2001)."""
 
     algorithm_name: ClassVar[str] = "random_forest"
+    learns_elsewhere: ClassVar[bool] = True
     random_cuts: ClassVar[bool] = False
     grows_sparse: ClassVar[bool] = True
 
@@ -210,6 +220,8 @@ class ExtraTreesParams(ForestParams):
 
 def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new."""
+    if dataset.is_elsewhere:
+        return _trained_elsewhere(dataset, params, start)
     # Rows are drawn by what the caller said that they weigh; classes are weighed after the draw.
     if _asks_for_cells(dataset, params):
         dataset = with_every_cell(dataset, params)
@@ -230,10 +242,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     if start is not None:
         trees = _joined(start.model.trees, grown, is_exact=settings.is_exact)
         votes = start.votes.plus(votes) if start.votes is not None and votes is not None else None
-    model = model_of(
-        dataset, trees, params, combine="vote" if params.voting == "hard" else "mean", criterion=params.criterion_name,
-        missing=params.missing,
-    )  # fmt: skip
+    model = _model_of(dataset, trees, params)
     if params.quantiles:
         leaf_targets = leaf_targets_of(
             trees, codes, rows.matrix, rows.target_array, rows.weights, grown.draws, n_threads
@@ -246,6 +255,89 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     cells = None if rows.is_sparse else walk_of(trees).chosen(codes, rows.matrix)
     warm = WarmStart(digest, shared, seed, positions)
     return Trained(model, warm_start=warm, draws=grown.draws, cells=cells, votes=votes)
+
+
+def _model_of(dataset: Dataset, trees: Any, params: ForestParams) -> Any:
+    return model_of(
+        dataset, trees, params, combine="vote" if params.voting == "hard" else "mean", criterion=params.criterion_name,
+        missing=params.missing,
+    )  # fmt: skip
+
+
+# Rows that lie elsewhere ----------------------------------------------------------------------------------------------
+
+
+def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | None) -> Trained:
+    """As ``train_forest``, of rows that lie elsewhere: each part grows a share of the trees (``learn.together``)."""
+    where: Elsewhere = dataset.matrix
+    why = ""
+    if params.criterion in EXACT_CRITERIA:
+        why = f"criterion={params.criterion!r} grows trees on the cells, and these are bins"
+    elif params.quantiles:
+        why = "quantiles=True keeps all targets in the model"
+    elif start is not None or params.warm_start:
+        why = "warm_start=True needs the rows of the fit before: ask for all trees at once"
+    if why:
+        raise ParameterError(f"the rows lie {where.where}, where this is not worked out: {why}")
+    if params.oob_score and not params.bootstrap:
+        raise ParameterError(VOTES_NEED_DRAWS)
+    where.check_bins(int(params.max_bins))
+    n_trees, seed = int(params.n_estimators), seed_of(params.random_state)
+    size, trees = Size(n_trees, 1, is_packed=True), list[PackedTrees]()
+    own = replace(params, oob_score=False)  # trees vote once all of them are there
+    with bar_where_nobody_listens(bool(params.verbose)), Shared(dataset, _GrowthElsewhere, (own, seed)) as shared:
+        for tree in shared.each(n_trees):
+            trees.append(tree)
+            size.heed(len(trees) - 1, tree, len(trees))
+            progress.report(len(trees) / n_trees, "growing")
+        judged: dict[str, Any] = {}
+        if params.oob_score:
+            judged = _judged(dataset, shared.ask(_votes_on_rows_left_out, trees, params.voting == "hard"))
+    return Trained(_model_of(dataset, join(trees), params), **judged)
+
+
+class _GrowthElsewhere:
+    """A part's share of a forest."""
+
+    def __init__(self, rows: Together, dataset: Dataset, params: ForestParams, seed: int) -> None:
+        params.check_target(dataset.target)
+        _, own, bins, codes, in_runs = prepared(dataset, params, rows.n_threads)
+        settings = forest_settings(own, params, seed, 0, rows.n_threads, in_runs)
+        # Of a bootstrap two rows in three are drawn; a tree holds each of them once, unless classes weigh.
+        n_held = len(own) if settings.n_draws is None else min(settings.n_draws, len(own))
+        settings = replace(settings, n_threads=trees_at_once(rows, n_held))
+        self.growth = Growth(codes, None, bins, own.schema, own.target_array, own.weights, settings, room=rows.room)
+        self.rows = own
+
+    def __call__(self, numbers: range) -> list[Any]:
+        """Grow some of the trees."""
+        return self.growth.trees(numbers)
+
+
+def _votes_on_rows_left_out(rows: Together, trees: list[PackedTrees], one_each: bool) -> tuple[Votes | None, Any, Any]:
+    """What the part's share of the trees says of the rows; of the first part also their targets and weights."""
+    number, n_parts = rows.share
+    known: _GrowthElsewhere = rows.kept
+    growth, numbers = known.growth, range(number, len(trees), n_parts)
+    draws, votes = cast("Draws", growth.draws), None
+    if numbers:
+        (votes,) = votes_after(
+            join([trees[at] for at in numbers]), growth.codes, growth.target, lambda at: draws.left_out(numbers[at]),
+            [len(numbers)], known.rows.n_classes, one_each=one_each, n_threads=growth.settings.n_threads,
+        )  # fmt: skip
+    return (votes, growth.target, growth.weights) if number == 0 else (votes, None, None)
+
+
+def _judged(dataset: Dataset, of_parts: list[tuple[Votes | None, Any, Any]]) -> dict[str, Any]:
+    """The votes of all, and the rows that they are of, as fields of ``Trained``."""
+    votes: Any = reduce(lambda some, more: some.plus(more), [own for own, _, _ in of_parts if own is not None])
+    _, target, weights = of_parts[0]
+    known: Any = dataset.target
+    rows = replace(dataset, target=known._replace(**{known._fields[0]: target}), weights=weights, sample_weight=weights)
+    return {"votes": votes, "judged": rows}
+
+
+# Rows that are here ---------------------------------------------------------------------------------------------------
 
 
 class Prepared(NamedTuple):
@@ -267,6 +359,12 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
         Weights are beyond what trees on all rows can count.
     """
     in_runs = runs_of_forest(params, dataset)
+    if in_runs and dataset.is_elsewhere:
+        names = ", ".join(repr(dataset.schema.columns[at].name) for at in in_runs)
+        raise ParameterError(
+            f"the rows lie {dataset.matrix.where}, where first runs of the levels of {names} are not worked out: set "
+            "level_encoding='subsets'"
+        )
     if params.derived_columns == "auto" and takes_derived(params, dataset):
         dataset = with_rows_of_levels(dataset, [at for at in in_runs if at in _of_many_levels(dataset)])
     rows = replace(dataset, weights=dataset.sample_weight)
@@ -329,12 +427,11 @@ def _factors_after_draw(dataset: Dataset, params: ForestParams) -> ClassWeights:
     """What classes weigh among the rows that a tree drew; None where they weigh the same."""
     if params.class_weight != _PER_TREE:
         return dataset.class_factors
-    classes = dataset.classes
+    return partial(_balanced, dataset.classes)
 
-    def balanced(codes: np.ndarray, weights: np.ndarray | None) -> Factors:
-        return factors_by_code(["balanced"] * len(classes), codes, classes, weights)
 
-    return balanced
+def _balanced(classes: tuple[np.ndarray, ...], codes: np.ndarray, weights: np.ndarray | None) -> Factors:
+    return factors_by_code(["balanced"] * len(classes), codes, classes, weights)
 
 
 def _joined(before: Any, grown: GrownForest, *, is_exact: bool) -> Any:

@@ -15,6 +15,7 @@ from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.data.sparse_bins import EVERY_VALUE
+from treewright.data.weights import weighed
 from treewright.exceptions import ColumnError, ParameterError, Phrase
 from treewright.grow.binned.grower import grow_binned
 from treewright.grow.by_node.grower import Stops, grow_by_node, retrace
@@ -57,12 +58,14 @@ from treewright.learn.settings import (
     seed_of,
 )
 from treewright.learn.suspicions import warn_of_suspicions
+from treewright.learn.together import Shared, trees_at_once
 from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
 from treewright.prune.cost_complexity import prune_at
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.tree.edit import with_whole_runs
 
 if TYPE_CHECKING:
+    from treewright.data.elsewhere import Together
     from treewright.data.target import Labels, Numbers
     from treewright.grow.by_node.grower import Step
     from treewright.grow.by_node.search import Policy
@@ -84,6 +87,7 @@ class TreeParams(TreeLimits):
     """CART (Breiman, Friedman, Olshen and Stone 1984)."""
 
     algorithm_name: ClassVar[str] = "cart"
+    learns_elsewhere: ClassVar[bool] = True
     grows_sparse: ClassVar[bool] = True
 
     criterion: str | Callable[..., Any] = param(
@@ -247,12 +251,37 @@ class ChaidParams(TreeLimits):
 
 def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
     """Grow and prune one tree; its parameters say by which algorithm."""
-    tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
-    warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
+    if dataset.is_elsewhere:
+        with Shared(dataset, _begin_tree, (_on_bins_elsewhere(dataset, params),)) as shared:
+            (tree,), trace = shared.each(1), None
+    else:
+        tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
+        warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
     model = model_of(
         dataset, (tree,), params, combine="single", criterion=params.criterion_name, missing=params.missing
     )
     return Trained(model, trace)
+
+
+def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
+    """The parameters of a tree that grows on bins, of rows that lie elsewhere; ParameterError for another."""
+    why = "splitter='best' looks at every cell: set splitter='hist' or 'random'" if params.splitter == "best" else ""
+    if columns_in_runs(dataset.schema, params.nominal_splits, len(dataset)):
+        why = "first runs of levels are not known there: set nominal_splits='subset'"
+    if why:
+        raise ParameterError(f"the rows lie {dataset.matrix.where}, where this is not worked out: {why}")
+    _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
+    dataset.matrix.check_bins(int(params.max_bins))
+    return params
+
+
+def _begin_tree(rows: Together, dataset: Dataset, params: Any) -> Callable[[range], list[Tree]]:
+    """What grows the tree, at the part whose turn it is."""
+    params.check_target(dataset.target)
+    trees_at_once(rows, len(dataset))  # refuses what does not fit
+    weights = weighed(dataset.sample_weight, dataset.class_factors, dataset.target_array)
+    whole = replace(dataset, weights=weights)
+    return lambda numbers: [_grow_cart(whole, params, rows.n_threads)[0] for _ in numbers]
 
 
 Grown = tuple["Tree", "tuple[Step, ...] | None"]

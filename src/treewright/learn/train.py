@@ -81,6 +81,8 @@ class Trained:
         Of forests: what the trees read of the rows, bins or the encoded table.
     votes : Votes, optional
         Of forests with ``oob_score``: what the trees predict of the rows that they left out.
+    judged : Dataset, optional
+        The rows that the votes are of, where those of the fit lie elsewhere.
     losses, history : tuple of Loss, History, optional
         Of boosting: the losses with what they took from the rows, and what was evaluated in this fit.
     """
@@ -91,6 +93,7 @@ class Trained:
     draws: Draws | None = None
     cells: np.ndarray | None = None
     votes: Votes | None = None
+    judged: Dataset | None = None
     losses: tuple[Loss, ...] = ()
     history: History | None = None
 
@@ -152,7 +155,8 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
     held = CLASSES if dataset.classes else NUMBERS
     if params.task != held:
         raise ParameterError(f"the target of the Dataset is for {held}, and the estimator does {params.task}")
-    params.check_target(dataset.target)
+    if not dataset.is_elsewhere:  # there it is asked of whoever has the targets
+        params.check_target(dataset.target)
     factors, class_weight = None, params.class_weight_of_fit
     if class_weight is not None and isinstance(dataset.target, Labels):
         if dataset.is_elsewhere:  # a row for each class, of its weight
@@ -291,8 +295,8 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
         options["start"] = start
     if dataset.is_elsewhere and not params.learns_elsewhere:
         raise ParameterError(
-            f"{params.algorithm_name} needs the rows in memory, and these lie {dataset.matrix.where}: boosting can "
-            "learn from them"
+            f"{params.algorithm_name} needs the rows in memory, and these lie {dataset.matrix.where}: boosting, "
+            "forests and trees on bins can learn from them"
         )
     params.warn_of_unused(X_val=options.get("validation"))
     trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)

@@ -322,7 +322,7 @@ def test_files_that_are_not_there_are_named(tmp_path, path):
         (tw.GradientBoostingClassifier(5, max_bins=64), "max_bins=64"),
         (tw.GradientBoostingClassifier(5, growth="symmetric"), "growth='symmetric'"),
         (tw.GradientBoostingClassifier(5, nominal=["count"]), "declare them where it is made"),
-        (tw.RandomForestClassifier(5), "needs the rows in memory"),
+        (tw.C45Classifier(), "needs the rows in memory"),
         (tw.GradientBoostingRegressor(5), "the target of the Dataset is for"),
         (tw.KNeighborsClassifier(), "give the table"),
     ],

@@ -12,8 +12,9 @@ The criteria's kernels are the exact grower's; ``few_rows`` makes what that one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,6 +75,7 @@ def grow_packed(
     schema: Schema,
     objective: Objective,
     settings: BinnedSettings,
+    room: Callable[[tuple[int, ...], Any], np.ndarray] | None = None,
 ) -> PackedTrees:
     """Grow a tree on some of the binned rows, eight bytes a node.
 
@@ -86,13 +88,19 @@ def grow_packed(
     objective : Objective
         Of these m rows, in this order.
     settings : BinnedSettings
+    room : callable, optional
+        Makes the array for the bins of these rows, of a shape and dtype; else they are copied in memory.
 
     Returns
     -------
     PackedTrees
         One tree.
     """
-    return to_packed(_grow(codes[rows], bins, schema, objective, settings), bins, settings)
+    if room is None or isinstance(codes, SparseCodes):
+        own = codes[rows]
+    else:
+        own = np.take(codes, rows, axis=0, out=room((len(rows), codes.shape[1]), codes.dtype), mode="clip")
+    return to_packed(_grow(own, bins, schema, objective, settings), bins, settings)
 
 
 def _grow(

@@ -1,0 +1,122 @@
+"""Trees of rows that lie elsewhere, grown where all rows are. In: a dataset, what grows. Out: trees, in their order.
+
+    carrier.share                    every part has all rows, as bins: mapped from files, or from the other workers
+    "do" begin_work                  begin(rows, dataset, *given): what grows trees by their numbers
+    "do" some_of_work(first, ...)    each part its share of the next trees, wave by wave: with a part that is lost no
+                                     more than a wave is lost
+
+Histograms would move more than the rows do: a node moves columns x 256 sums, and a forest has a node for a few rows.
+So here it is trees that are handed out. Rows move once, a byte a cell and 12 beside, to each part that grows.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, Self
+
+from treewright.data.dataset import Dataset
+from treewright.data.elsewhere import Carrier, PartLostError, Together, unless_lost
+from treewright.exceptions import TooLargeError
+
+Work = Callable[[range], list[Any]]
+_WAVE = 20.0  # seconds, roughly: what a lost part costs, and how long Ctrl-C may wait
+_ROW_BYTES = 64  # of a row of a tree that grows, beside its bins: its number, weight, target, and where it goes
+
+
+@dataclass(eq=False)
+class Shared:
+    """The rows of a dataset while each part has all of them; ``with`` gives them back.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Its cells lie elsewhere.
+    begin : callable
+        Importable: from ``Together``, the dataset without its carrier and ``given`` to what grows trees by their
+        numbers.
+    given : tuple
+    """
+
+    dataset: Dataset
+    begin: Callable[..., Work]
+    given: tuple[Any, ...]
+    fit: str = field(default_factory=lambda: secrets.token_hex(8))
+    is_begun: bool = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with suppress(PartLostError):
+            self.carrier.ask("give_back", self.fit)
+
+    @property
+    def carrier(self) -> Carrier:
+        """Who asks the parts."""
+        carrier: Carrier = self.dataset.matrix.carrier
+        return carrier
+
+    def each(self, n: int) -> Iterator[Any]:
+        """What the work gives for the numbers 0 to ``n - 1``, in their order."""
+        first, of_wave = 0, 1
+        while first < n:
+            began = perf_counter()
+            answers = self.ask(some_of_work, first, min(of_wave, -(-(n - first) // max(self.carrier.n_parts, 1))), n)
+            some = [each for of_part in answers for each in of_part]
+            yield from some
+            first += len(some)
+            of_wave = max(1, int(of_wave * min(_WAVE / max(perf_counter() - began, 1e-3), 8.0)))
+
+    def ask(self, work: Callable[..., Any], *given: Any) -> list[Any]:
+        """The answers of all parts to something that can be asked anew; where one is lost, all borrow again."""
+
+        def done(was_lost: bool) -> list[Any]:
+            if was_lost:
+                self.carrier.ask("give_back", self.fit)
+            if was_lost or not self.is_begun:
+                self.carrier.share(self.fit)
+                without = replace(self.dataset, matrix=replace(self.dataset.matrix, carrier=None))
+                self.carrier.ask("do", begin_work, without, self.begin, self.given)
+                self.is_begun = True
+            return self.carrier.ask("do", work, *given)
+
+        return unless_lost(self.carrier, done)
+
+
+# At the parts.
+
+
+def begin_work(rows: Together, dataset: Dataset, begin: Callable[..., Work], given: tuple[Any, ...]) -> None:
+    """Make what grows trees of the rows."""
+    rows.kept = begin(rows, rows.filled(dataset), *given)
+
+
+def some_of_work(rows: Together, first: int, n_each: int, n: int) -> list[Any]:
+    """The part's share of the next trees; a part has ``n_each`` of them, while there are trees left."""
+    number, _ = rows.share
+    begin = min(first + number * n_each, n)
+    some: list[Any] = rows.kept(range(begin, min(begin + n_each, n)))
+    return some
+
+
+def trees_at_once(rows: Together, n_rows: int) -> int:
+    """How many trees of so many rows may grow side by side within the budget.
+
+    Raises
+    ------
+    TooLargeError
+        Not even one.
+    """
+    if rows.budget is None:
+        return rows.n_threads
+    needed = n_rows * _ROW_BYTES
+    if needed > rows.budget:
+        raise TooLargeError(
+            f"a tree of {n_rows:,} rows takes {needed:,} bytes while it grows, and memory={rows.budget:,} was allowed "
+            "to each process: allow more, or let each tree draw fewer rows (max_samples)"
+        )
+    return min(rows.n_threads, rows.budget // needed)

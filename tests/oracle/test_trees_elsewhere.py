@@ -116,7 +116,7 @@ def test_waves_change_nothing(tmp_path, monkeypatch):
         (tw.RandomForestRegressor(3, quantiles=True), "quantiles=True keeps all targets"),
         (tw.RandomForestRegressor(3, warm_start=True), "warm_start=True"),
         (tw.RandomForestRegressor(3, level_encoding="ordered"), "level_encoding='subsets'"),
-        (tw.RandomForestRegressor(3, bootstrap=False, oob_score=True), "set bootstrap=True"),
+        (tw.RandomForestRegressor(3, bootstrap=False, oob_score=True), "needs bootstrap=True"),
         (tw.CHAIDRegressor(), "needs the rows in memory"),
     ],
 )  # fmt: skip

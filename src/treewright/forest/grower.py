@@ -41,7 +41,6 @@ from treewright.tree.records import MAX_NODES
 
 # Criteria that no histogram of sums can follow: their trees are grown on the cells.
 EXACT_CRITERIA = ("absolute_error",)
-VOTES_NEED_DRAWS = "oob_score=True needs trees that leave rows out: set bootstrap=True"
 # What a tree takes besides its nodes while its forest is grown: a dozen array headers.
 _TREE_BYTES = 2000
 _REMEDY = "use fewer trees, or smaller ones (max_depth, min_samples_leaf, max_leaf_nodes)"
@@ -102,7 +101,7 @@ class ForestSettings:
     def check(self) -> None:
         """ParameterError for what cannot be grown."""
         if self.out_of_bag and self.n_draws is None:
-            raise ParameterError(VOTES_NEED_DRAWS)
+            raise ParameterError("oob_score=True needs trees that leave rows out: set bootstrap=True")
         if self.is_exact and self.tree.interactions and not self.tree.random_cuts:
             raise ParameterError(
                 f"criterion={self.tree.criterion!r} grows trees on the cells, which know no interaction_cst: use "

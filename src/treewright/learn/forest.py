@@ -25,7 +25,6 @@ from treewright.exceptions import DataError, ParameterError
 from treewright.forest.draws import Draws, counts_of_rows, number_of_draws
 from treewright.forest.grower import (
     EXACT_CRITERIA,
-    VOTES_NEED_DRAWS,
     ClassWeights,
     ForestSettings,
     GrownForest,
@@ -279,8 +278,6 @@ def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | 
         why = "warm_start=True needs the rows of the fit before: ask for all trees at once"
     if why:
         raise ParameterError(f"the rows lie {where.where}, where this is not worked out: {why}")
-    if params.oob_score and not params.bootstrap:
-        raise ParameterError(VOTES_NEED_DRAWS)
     where.check_bins(int(params.max_bins))
     n_trees, seed = int(params.n_estimators), seed_of(params.random_state)
     size, trees = Size(n_trees, 1, is_packed=True), list[PackedTrees]()

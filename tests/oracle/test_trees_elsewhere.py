@@ -22,13 +22,13 @@ X = pl.DataFrame(
         "x": RNG.normal(size=N),
         "k": [None if level == "e" else level for level in RNG.choice(list("abcde"), N)],
         "z": np.where(RNG.random(N) < 0.1, np.nan, RNG.exponential(size=N)),
-        "v": RNG.normal(size=N).round(1),
+        **{f"v{at}": RNG.normal(size=N).round(1) for at in range(7)},
     }
 )
 PULL = X["x"].to_numpy() + (X["k"] == "a").fill_null(value=False).to_numpy() + RNG.normal(size=N) * 0.5
 CLASSES, COUNTS = np.digitize(PULL, [-0.5, 0.8]), np.round(np.exp(PULL))
 WEIGHTS = {"none": None, "numbers of rows": RNG.integers(0, 4, N).astype(float), "any": RNG.random(N) + 0.1}
-MEMORY = 70 * N  # less than the table takes in memory, enough for a tree that grows
+MEMORY = 100 * N  # less than the table takes in memory, enough for a tree that grows
 
 LEARNERS = {
     "forest": (tw.RandomForestClassifier(8), CLASSES),
@@ -40,7 +40,7 @@ LEARNERS = {
     "numbers": (tw.RandomForestRegressor(8, min_samples_leaf=5), PULL),
     "counts": (tw.RandomForestRegressor(8, criterion="poisson", max_depth=5), COUNTS),
     "no bootstrap": (tw.RandomForestRegressor(8, bootstrap=False, max_features=2, max_depth=6), PULL),
-    "best first": (tw.RandomForestClassifier(8, max_leaf_nodes=20, interaction_cst=[[0, 1], [2, 3]]), CLASSES),
+    "best first": (tw.RandomForestClassifier(8, max_leaf_nodes=20, interaction_cst=[[0, 1], [2, 3, 4]]), CLASSES),
     "random cuts": (tw.ExtraTreesClassifier(8), CLASSES),
     "random cuts of numbers": (tw.ExtraTreesRegressor(8, bootstrap=True, monotonic_cst={"x": 1}), PULL),
     "tree": (tw.DecisionTreeClassifier(splitter="hist", ccp_alpha=0.001, class_weight="balanced"), CLASSES),
@@ -133,8 +133,8 @@ def test_targets_are_refused_where_they_are(tmp_path):
 
 
 def test_a_tree_beyond_the_budget_is_refused_with_what_it_takes(tmp_path):
-    dataset = in_files(tmp_path, PULL, None, 2, memory=30 * N)
-    with pytest.raises(TooLargeError, match=r"a tree of 2,000 rows takes .* \(max_samples\)"):
+    dataset = in_files(tmp_path, PULL, None, 2, memory=60 * N)
+    with pytest.raises(TooLargeError, match=r"a tree of 2,000 of the 2,000 rows takes .* \(max_samples\)"):
         tw.RandomForestRegressor(3).fit(dataset)
-    few = tw.RandomForestRegressor(3, max_samples=0.2)
+    few = tw.RandomForestRegressor(3, max_samples=0.2, max_depth=5)
     assert dumps(clone(few).fit(dataset).model_) == dumps(clone(few).fit(X, pl.Series("y", PULL)).model_)

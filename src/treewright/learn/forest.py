@@ -300,9 +300,8 @@ class _GrowthElsewhere:
         params.check_target(dataset.target)
         _, own, bins, codes, in_runs = prepared(dataset, params, rows.n_threads)
         settings = forest_settings(own, params, seed, 0, rows.n_threads, in_runs)
-        # Of a bootstrap two rows in three are drawn; a tree holds each of them once, unless classes weigh.
-        n_held = len(own) if settings.n_draws is None else min(settings.n_draws, len(own))
-        settings = replace(settings, n_threads=trees_at_once(rows, n_held))
+        n_drawn = None if settings.n_draws is None else min(settings.n_draws, len(own))
+        settings = replace(settings, n_threads=trees_at_once(rows, params, n_drawn))
         self.growth = Growth(codes, None, bins, own.schema, own.target_array, own.weights, settings, room=rows.room)
         self.rows = own
 

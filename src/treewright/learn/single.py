@@ -278,7 +278,7 @@ def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
 def _begin_tree(rows: Together, dataset: Dataset, params: Any) -> Callable[[range], list[Tree]]:
     """What grows the tree, at the part whose turn it is."""
     params.check_target(dataset.target)
-    trees_at_once(rows, len(dataset))  # refuses what does not fit
+    trees_at_once(rows, params, None)  # refuses what does not fit
     weights = weighed(dataset.sample_weight, dataset.class_factors, dataset.target_array)
     whole = replace(dataset, weights=weights)
     return lambda numbers: [_grow_cart(whole, params, rows.n_threads)[0] for _ in numbers]

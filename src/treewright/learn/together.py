@@ -24,7 +24,9 @@ from treewright.exceptions import TooLargeError
 
 Work = Callable[[range], list[Any]]
 _WAVE = 20.0  # seconds, roughly: what a lost part costs, and how long Ctrl-C may wait
-_ROW_BYTES = 64  # of a row of a tree that grows, beside its bins: its number, weight, target, and where it goes
+# Bytes, beside the bins, measured on 12,000,000 rows: of a row of the table for the order in which rows are drawn, and
+# for each draw; of a row of a tree that grows, and for the nodes that it comes to where trees may be deep.
+_ORDER_BYTES, _DRAW_BYTES, _ROW_BYTES, _NODE_BYTES, _DEEP = 28, 12, 36, 20, 20
 
 
 @dataclass(eq=False)
@@ -103,8 +105,8 @@ def some_of_work(rows: Together, first: int, n_each: int, n: int) -> list[Any]:
     return some
 
 
-def trees_at_once(rows: Together, n_rows: int) -> int:
-    """How many trees of so many rows may grow side by side within the budget.
+def trees_at_once(rows: Together, params: Any, n_drawn: int | None) -> int:
+    """How many trees may grow side by side within the budget; ``n_drawn`` rows each, None: all, without a draw.
 
     Raises
     ------
@@ -113,10 +115,14 @@ def trees_at_once(rows: Together, n_rows: int) -> int:
     """
     if rows.budget is None:
         return rows.n_threads
-    needed = n_rows * _ROW_BYTES
-    if needed > rows.budget:
+    n = len(rows.codes)
+    are_few_nodes = params.max_leaf_nodes is not None or (params.max_depth or _DEEP) < _DEEP
+    of_row = _ROW_BYTES if are_few_nodes else _ROW_BYTES + _NODE_BYTES
+    beside, of_tree = (0, of_row * n) if n_drawn is None else (_ORDER_BYTES * n, _DRAW_BYTES * n + of_row * n_drawn)
+    if beside + of_tree > rows.budget:
         raise TooLargeError(
-            f"a tree of {n_rows:,} rows takes {needed:,} bytes while it grows, and memory={rows.budget:,} was allowed "
-            "to each process: allow more, or let each tree draw fewer rows (max_samples)"
+            f"a tree of {n if n_drawn is None else n_drawn:,} of the {n:,} rows takes about {beside + of_tree:,} bytes "
+            f"while it grows, and memory={rows.budget:,} was allowed to each process: allow more, or limit max_depth, "
+            "or let each tree draw fewer rows (max_samples)"
         )
-    return min(rows.n_threads, rows.budget // needed)
+    return min(rows.n_threads, (rows.budget - beside) // of_tree)

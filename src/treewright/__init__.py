@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ExtraTreeRegressor,
     )
     from treewright.files.dataset import Dataset
+    from treewright.files.predictions import predict_files, predict_frame
     from treewright.fitted import Model, load, read_model
     from treewright.reporting.document import Report, report
 
@@ -62,6 +63,8 @@ _HOMES = {
     "Report": "treewright.reporting.document",
     "distributed": "treewright.distributed",
     "load": "treewright.fitted",
+    "predict_files": "treewright.files.predictions",
+    "predict_frame": "treewright.files.predictions",
     "read_model": "treewright.fitted",
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
@@ -100,6 +103,8 @@ __all__ = [
     "read_model",
     "model_selection",
     "plot",
+    "predict_files",
+    "predict_frame",
     "report",
     "to_sklearn",
 ]

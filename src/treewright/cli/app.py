@@ -233,7 +233,12 @@ def predict(
     data: Data,
     out: Annotated[
         Path | None,
-        typer.Option("--out", parser=output_path, metavar="FILE", help="Write the CSV here, not on the screen."),
+        typer.Option(
+            "--out",
+            parser=output_path,
+            metavar="FILE",
+            help="Write the CSV here, not on the screen; Parquet where FILE ends so. Of a folder of files: a folder.",
+        ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add a column of probabilities per class.")] = False,
     interval: Annotated[
@@ -256,7 +261,7 @@ def predict(
     encoding: Encoding = None,
     force: Force = False,
 ) -> None:
-    """Predict every row of a table; CSV comes out."""
+    """Predict every row of a table, or of a folder of tables; CSV or Parquet comes out."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.predict import Answers, run_predict

@@ -86,7 +86,7 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV (plain or gzip) or Parquet; - is standard input.",
+        help="CSV, TSV (plain or gzip) or Parquet, or a folder or pattern of such files; - is standard input.",
         show_default=False,
         parser=input_path,
     ),

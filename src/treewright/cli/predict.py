@@ -1,20 +1,19 @@
-"""``treewright predict``. In: a model and rows. Out: predictions as CSV.
+"""``treewright predict``. In: a model and rows. Out: predictions as CSV, or as Parquet.
 
-Rows are read, predicted and written a block at a time. Texts that a spreadsheet would run as a formula get an
-apostrophe in front, unless the caller says no; numbers are never touched.
+Rows are read, predicted and written a block at a time; those of a folder of files one file after another into one CSV,
+or each into a Parquet file of its own (``files.predictions``). In CSV, texts that a spreadsheet would run as a formula
+get an apostrophe in front, unless the caller says no; numbers are never touched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from treewright.cli.models import is_isolation, is_neighbors, load_model, of_trees, refuse_isolation
+from treewright.cli.models import load_model, of_trees, refuse_isolation
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     UsageRefusal,
@@ -26,11 +25,12 @@ from treewright.cli.terminal import (
     progress,
 )
 from treewright.files.matching import rows_for
+from treewright.files.predictions import answers as columns_of_answers
+from treewright.files.predictions import predict_files, quantile_name
+from treewright.files.sources import is_several
 from treewright.files.text import ReadOptions
-from treewright.judge.tallies import label_series
 
 if TYPE_CHECKING:
-    from treewright.cli.models import AnyModel
     from treewright.fitted import Model
 
 __all__ = ["Answers", "run_predict"]
@@ -76,7 +76,10 @@ def run_predict(
         Whether texts that look like formulas get an apostrophe.
     """
     quantiles = _named_quantiles(answers)
-    check_output(out, force)
+    to_folder = out is not None and is_several(data) and not is_standard(out) and (out.is_dir() or not out.suffix)
+    to_parquet = to_folder or (out is not None and out.suffix == ".parquet")
+    if not to_folder:
+        check_output(out, force)
     model = load_model(model_path)
     if answers.proba:
         refuse_isolation(model, model_path, "there are no class probabilities")
@@ -85,10 +88,19 @@ def run_predict(
     if quantiles:
         option = "--quantiles" if answers.quantiles else "--interval"
         _check_quantiles(of_trees(model, model_path, option), model_path, option)
+    if to_parquet and out is not None:
+        with progress():
+            predict_files(
+                model, data, out, proba=answers.proba, quantiles=quantiles, keep=answers.keep, force=force,
+                reading=options,
+            )  # fmt: skip
+        note(f"wrote {printable(out)} (predictions)")
+        return
     with progress(), open_output(out, force) as file:
         is_first = True
         for rows in rows_for(model, data, options, beside=answers.keep):
-            found = _columns(model, rows.features, answers.proba, quantiles, guard)
+            found = columns_of_answers(model, rows.features, proba=answers.proba, quantiles=quantiles)
+            found = [_guarded(series) if guard and series.dtype == pl.String else series for series in found]
             kept = [] if rows.beside is None else _kept(rows.beside, found, guard)
             table = pl.DataFrame([*kept, *found])
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
@@ -112,7 +124,7 @@ def _named_quantiles(answers: Answers) -> dict[str, float]:
             ) from None
         if quantile in named.values():
             raise UsageRefusal(f"--quantiles {word}: given twice")
-        named[f"quantile_{str(quantile).removesuffix('.0')}"] = quantile
+        named[quantile_name(quantile)] = quantile
     if answers.interval is not None:
         try:
             level = float(answers.interval)
@@ -138,36 +150,6 @@ def _check_quantiles(model: Model, path: Path, option: str) -> None:
         )
 
 
-def _columns(
-    model: AnyModel, features: Any, proba: bool, quantiles: Mapping[str, float], guard: bool
-) -> list[pl.Series]:
-    """What is written for some rows: a prediction per output, and what else was asked for."""
-    if is_isolation(model):
-        return _oddness(model, features)
-    predicted = np.asarray(model.predict(features))
-    outputs = predicted[:, None] if predicted.ndim == 1 else predicted
-    names = _output_names(model, outputs.shape[1])
-    written = []
-    for output, name in enumerate(names):
-        series = label_series(name, outputs[:, output])
-        written.append(_guarded(series) if guard and series.dtype == pl.String else series)
-    if proba:
-        shares = model.predict_proba(features)
-        for name, share, classes in zip(
-            names, shares if isinstance(shares, list) else [shares], model.classes, strict=True
-        ):
-            labels = label_series("class", classes).cast(pl.String).to_list()
-            stem = name.replace("prediction", "probability", 1)
-            written += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
-    if quantiles and not is_neighbors(model):
-        found = model.predict_quantile(features, list(quantiles.values()))
-        for output, name in enumerate(names):
-            of_output = found if found.ndim == 2 else found[:, :, output]
-            ending = name.removeprefix("prediction")
-            written += [pl.Series(f"{title}{ending}", of_output[:, at]) for at, title in enumerate(quantiles)]
-    return written
-
-
 def _kept(beside: pl.DataFrame, found: list[pl.Series], guard: bool) -> list[pl.Series]:
     """Columns of the table as they are; texts that are no numbers are made safe as the predictions are."""
     clash = sorted({*beside.columns} & {series.name for series in found})
@@ -177,23 +159,6 @@ def _kept(beside: pl.DataFrame, found: list[pl.Series], guard: bool) -> list[pl.
     if nested:
         raise UsageRefusal(f"--keep {nested[0]!r}: the column holds lists or records, which CSV has no cells for")
     return [_guarded(series, numbers_too=False) if guard and series.dtype == pl.String else series for series in beside]
-
-
-def _oddness(model: Model, features: Any) -> list[pl.Series]:
-    """Of an isolation forest: -1 for outliers and 1 for the others, as its estimator says it, and the score."""
-    from treewright.forest.isolation_scores import anomaly_scores
-
-    scores = anomaly_scores(model, features)
-    is_odd = -scores - model.facts["offset"] < 0
-    return [pl.Series("prediction", np.where(is_odd, -1, 1)), pl.Series("score", scores)]
-
-
-def _output_names(model: AnyModel, n_outputs: int) -> list[str]:
-    """``prediction``, or one such name per output."""
-    if n_outputs == 1:
-        return ["prediction"]
-    names = model.target_names or tuple(str(output) for output in range(n_outputs))
-    return [f"prediction_{name}" for name in names]
 
 
 def _guarded(series: pl.Series, *, numbers_too: bool = True) -> pl.Series:

@@ -72,6 +72,7 @@ _OPTIONS = {
     "calendar": "--calendar",
     "declared": "--types",
     "encoding": "--encoding",
+    "force": "--force",
     "leave_out": "--drop",
     "missing_tokens": "--missing-tokens",
     "n_jobs": "--jobs",

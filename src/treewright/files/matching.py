@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ import polars as pl
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.columns import CellType, TextColumns, parse_booleans, parse_numbers
 from treewright.files.parquet import parquet_blocks, parquet_columns
+from treewright.files.sources import files_of, is_several
 from treewright.files.table import checked_weights, is_parquet, pick, place, require_columns, rows_with_target
 from treewright.files.text import ReadOptions, check_regular, empty_frame, open_delimited, without_missing_tokens
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from treewright.fitted import Model
     from treewright.fitted.neighbors import NeighborsModel
 
-    AnyModel = Model | NeighborsModel
+    AnyModel: TypeAlias = Model | NeighborsModel
 
 __all__ = [
     "LabelledRows",
@@ -136,7 +137,7 @@ def rows_for(
     ----------
     model : Model
     path : Path
-        CSV, TSV (plain or gzip) or Parquet.
+        CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern: one after another.
     options : ReadOptions
     target : (name, type), optional
         A column to hand out beside the features.
@@ -153,6 +154,10 @@ def rows_for(
         The model knows no columns.
     """
     schema = columns_of(model)
+    if is_several(path):
+        for file in files_of(path)[0]:
+            yield from rows_for(model, file, options, target, beside)
+        return
     check_regular(path)
     wanted = {str(column.name): cell_type(column) for column in schema.needed}
     if target is not None and target[0] in wanted:

@@ -16,6 +16,7 @@ from treewright.core import progress
 from treewright.exceptions import InputFileError
 
 _BLOCK = 1 << 16  # rows read at a time
+_PARQUET, _TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
 @dataclass(frozen=True)
@@ -98,22 +99,43 @@ class Source:
 
 def parquet_source(path: Any) -> Source:
     """The Parquet files that a path, a folder, a pattern or several of them name, each once."""
+    files, _ = files_of(path, _PARQUET)
+    return Source([(str(each), pl.scan_parquet(each, glob=False, hive_partitioning=False)) for each in files], files)
+
+
+def is_several(path: Path) -> bool:
+    """Whether a path names a folder, or is a pattern and no file."""
+    return path.is_dir() or (any(sign in path.name for sign in "*?[") and not path.exists())
+
+
+def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path]:
+    """The files that a path, a folder, a pattern or several of them name, each once; and the folder above all.
+
+    Of a folder those that end so, by default Parquet, or text where no Parquet is there.
+    """
     given = [path] if isinstance(path, str | os.PathLike) else list(path)
     files: list[Path] = []
+    roots: list[Path] = []
+    kinds = [endings] if endings else [_PARQUET, _TEXT]
     for each in map(Path, given):
         if each.is_dir():
-            files += sorted(each.rglob("*.parquet"))
-        elif any(sign in each.name for sign in "*?[") and not each.exists():
-            files += sorted(each.parent.glob(each.name))
+            roots.append(each)
+            own = [file for file in sorted(each.rglob("*")) if file.is_file() and not file.name.startswith((".", "_"))]
+            of_kinds = [[file for file in own if file.name.lower().endswith(kind)] for kind in kinds]
+            files += next((found for found in of_kinds if found), [])
+        elif is_several(each):
+            roots.append(each.parent)
+            files += [file for file in sorted(each.parent.glob(each.name)) if file.is_file()]
         else:
+            roots.append(each.parent)
             files.append(each)
     if not files:
-        raise InputFileError(f"{given[0] if given else path!r}: no Parquet file is there")
+        kind = "Parquet file" if endings == _PARQUET else "Parquet file or table of text (.csv, .tsv)"
+        raise InputFileError(f"{given[0] if given else path!r}: no {kind} is there")
     for each in files:
         if not each.is_file():
             raise InputFileError(f"{each}: no such file")
-    files = sorted(set(files))
-    return Source([(str(each), pl.scan_parquet(each, glob=False, hive_partitioning=False)) for each in files], files)
+    return sorted(set(files)), Path(os.path.commonpath(roots))
 
 
 def _batches(name: str, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:

@@ -17,6 +17,7 @@ import polars as pl
 from treewright.exceptions import ColumnError, DataError, InputFileError, setting
 from treewright.files.columns import CellType, TextColumns, decide_types
 from treewright.files.parquet import parquet_columns, read_parquet
+from treewright.files.sources import files_of, is_several
 from treewright.files.text import (
     ReadOptions,
     check_regular,
@@ -53,20 +54,34 @@ class Table:
         Typed columns, null where missing.
     lines : int64[n_rows] or None
         The line each row begins on; None for Parquet.
+    files : tuple of (Path, int)
+        Of several files each with the number of its rows, one after another; empty for a single one.
+    kept : int64[n_rows] or None
+        Of several files the number of each row, where some are left out.
     """
 
     path: Path
     frame: pl.DataFrame
     lines: np.ndarray | None = field(default=None, repr=False)
+    files: tuple[tuple[Path, int], ...] = field(default=(), repr=False)
+    kept: np.ndarray | None = field(default=None, repr=False)
 
     def place(self, row: int) -> str:
         """Where a row stands, for messages: ``line 7``, or ``row 5`` in Parquet (counted from 0)."""
-        return place(self.lines, row)
+        if not self.files:
+            return place(self.lines, row)
+        given = number = row if self.kept is None else int(self.kept[row])
+        for path, n_rows in self.files:
+            if number < n_rows:
+                return f"{place(self.lines, row) if self.lines is not None else f'row {number}'} of {path.name}"
+            number -= n_rows
+        raise IndexError(given)
 
     def filter(self, kept: pl.Series) -> Table:
         """The rows to keep, as a table of the same file."""
         lines = None if self.lines is None else self.lines[kept.to_numpy()]
-        return Table(self.path, self.frame.filter(kept), lines)
+        numbers = np.arange(self.frame.height) if self.kept is None else self.kept
+        return Table(self.path, self.frame.filter(kept), lines, self.files, numbers[kept.to_numpy()])
 
 
 def read_table(
@@ -81,7 +96,7 @@ def read_table(
     Parameters
     ----------
     path : Path
-        CSV, TSV (plain or gzip) or Parquet.
+        CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern, with the same columns in all.
     options : ReadOptions
     declared : mapping of str to {"number", "boolean", "text"}, optional
         Types of columns that the user has named; only for text files (Parquet carries its own).
@@ -101,28 +116,85 @@ def read_table(
     ColumnError
         A required column, or one to leave out, is not there.
     """
-    check_regular(path)
+    files = files_of(path)[0] if is_several(path) else [path]
+    for file in files:
+        check_regular(file)
     wanted = [*required, *leave_out, *(declared or {})]
-    if is_parquet(path):
-        require_columns(path, parquet_columns(path), wanted)
-        frame = without_missing_tokens(read_parquet(path, leave_out, required), options.missing_tokens)
-        table = Table(path, frame)
+    if is_parquet(files[0]):
+        table = _read_parquets(path, files, options, leave_out, required, wanted)
     else:
-        header, blocks = open_delimited(path, options)
-        require_columns(path, header.names, wanted)
-        kept = [name for name in header.names if name not in set(leave_out)]
-        parts = [(pick(block.frame, kept), block.lines) for block in blocks]
-        text = TextColumns(
-            path,
-            pl.concat([empty_frame(tuple(kept)), *(frame for frame, _ in parts)], rechunk=True),
-            np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)]),
-            header.separator == ";",
-            tuple(required),
-        )
-        table = Table(path, decide_types(text, declared or {}), text.lines)
+        table = _read_texts(path, files, options, declared or {}, leave_out, required, wanted)
     if table.frame.height == 0:
         raise InputFileError(f"{path}: the table has column names but no rows: at least one row is needed")
     return table
+
+
+def _read_parquets(
+    path: Path, files: list[Path], options: ReadOptions, leave_out: Sequence[str], required: Sequence[str],
+    wanted: Sequence[str],
+) -> Table:  # fmt: skip
+    frames: list[pl.DataFrame] = []
+    for file in files:
+        if not is_parquet(file):
+            raise InputFileError(f"{file}: is text, and {files[0]} is Parquet: name files of one kind")
+        require_columns(file, parquet_columns(file), wanted)
+        frame = without_missing_tokens(read_parquet(file, leave_out, required), options.missing_tokens)
+        frames.append(_like(file, frame, files[0], frames[0] if frames else frame))
+    return Table(path, pl.concat(frames), files=_rows_of_each(files, [frame.height for frame in frames]))
+
+
+def _read_texts(
+    path: Path, files: list[Path], options: ReadOptions, declared: Mapping[str, CellType], leave_out: Sequence[str],
+    required: Sequence[str], wanted: Sequence[str],
+) -> Table:  # fmt: skip
+    parts: list[tuple[pl.DataFrame, np.ndarray]] = []
+    kept: list[str] = []
+    comma, n_rows = False, list[int]()
+    for file in files:
+        if is_parquet(file):
+            raise InputFileError(f"{file}: is Parquet, and {files[0]} is text: name files of one kind")
+        header, blocks = open_delimited(file, options)
+        require_columns(file, header.names, wanted)
+        own = [name for name in header.names if name not in set(leave_out)]
+        if file is files[0]:
+            kept, comma = own, header.separator == ";"
+        own_comma = header.separator == ";"
+        if own_comma != comma:
+            raise InputFileError(f"{file}: its cells are separated otherwise than in {files[0]}: write both alike")
+        of_file = [
+            (_like(file, pick(block.frame, own), files[0], empty_frame(tuple(kept))), block.lines) for block in blocks
+        ]
+        parts += of_file
+        n_rows.append(sum(frame.height for frame, _ in of_file))
+    text = TextColumns(
+        path,
+        pl.concat([empty_frame(tuple(kept)), *(frame for frame, _ in parts)], rechunk=True),
+        np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)]),
+        comma,
+        tuple(required),
+    )
+    return Table(path, decide_types(text, declared), text.lines, _rows_of_each(files, n_rows))
+
+
+def _rows_of_each(files: list[Path], n_rows: list[int]) -> tuple[tuple[Path, int], ...]:
+    return tuple(zip(files, n_rows, strict=True)) if len(files) > 1 else ()
+
+
+def _like(path: Path, frame: pl.DataFrame, first: Path, known: pl.DataFrame) -> pl.DataFrame:
+    """The frame of a file with its columns in the order of the first; InputFileError where they are others."""
+    lacking = sorted({*known.columns} ^ {*frame.columns})
+    if lacking:
+        raise InputFileError(
+            f"{path}: column {lacking[0]!r} is not in it and in {first} alike: all files need the same columns"
+        )
+    frame = pick(frame, known.columns)
+    other = next((name for name in known.columns if frame.schema[name] != known.schema[name]), None)
+    if other is not None:
+        raise InputFileError(
+            f"{path}: column {other!r} holds {frame.schema[other]}, and {known.schema[other]} in {first}: write it "
+            "with one type"
+        )
+    return frame
 
 
 def is_parquet(path: Path) -> bool:

@@ -1,0 +1,392 @@
+"""Predictions of more rows than fit in memory. In: a model, files or a lazy frame. Out: files, or a lazier frame.
+
+predict_files    a Parquet file of predictions beside every file of rows, block by block; what an earlier run of the
+                 same model on the same files has finished is not done again
+predict_frame    a frame of predictions from a frame: of polars, lazy or not, or of Dask
+answers          the columns that both, and the command line, write
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from treewright.core import progress
+from treewright.exceptions import DataError, InputFileError, ParameterError, setting
+from treewright.files.matching import columns_of, rows_for
+from treewright.files.sources import files_of
+from treewright.files.table import require_columns
+from treewright.files.text import ReadOptions, check_regular
+from treewright.fitted.neighbors import NeighborsModel
+from treewright.forest.isolation_scores import ALGORITHM as ISOLATION
+from treewright.forest.isolation_scores import anomaly_scores
+from treewright.forest.quantiles import checked_quantiles
+from treewright.judge.tallies import label_series
+from treewright.model import codec
+from treewright.neighbors import codec as neighbors_codec
+from treewright.version import __version__
+
+_KEY = "treewright"  # in the metadata of a file: what it was made of
+_PART = f".treewright-{hashlib.blake2b(platform.node().encode(), digest_size=4).hexdigest()}-"  # of this machine
+
+
+def answers(
+    model: Any, features: Any, *, proba: bool = False, quantiles: Mapping[str, float] | None = None,
+    n_jobs: int | None = None,
+) -> list[pl.Series]:  # fmt: skip
+    """What a model says of some rows, as columns.
+
+    Parameters
+    ----------
+    model : Model or NeighborsModel
+    features : table of n rows
+    proba : bool
+        Whether a column of probabilities per class follows.
+    quantiles : mapping of column name to quantile, optional
+    n_jobs : int, optional
+
+    Returns
+    -------
+    list of Series
+        ``prediction``, or ``prediction_<output>`` of several outputs; ``probability_<class>``; the quantiles. Of an
+        isolation forest ``prediction``, -1 for outliers and else 1, and ``score``.
+    """
+    if _is_isolation(model):
+        scores = anomaly_scores(model, features)
+        is_odd = -scores - model.facts["offset"] < 0
+        return [pl.Series("prediction", np.where(is_odd, -1, 1)), pl.Series("score", scores)]
+    predicted = np.asarray(model.predict(features, n_jobs=n_jobs))
+    outputs = predicted[:, None] if predicted.ndim == 1 else predicted
+    names = _output_names(model, outputs.shape[1])
+    found = [label_series(name, outputs[:, output]) for output, name in enumerate(names)]
+    if proba:
+        shares = model.predict_proba(features, n_jobs=n_jobs)
+        for name, share, classes in zip(
+            names, shares if isinstance(shares, list) else [shares], model.classes, strict=True
+        ):
+            labels = label_series("class", classes).cast(pl.String).to_list()
+            stem = name.replace("prediction", "probability", 1)
+            found += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
+    if quantiles:
+        of_rows = model.predict_quantile(features, list(quantiles.values()), n_jobs=n_jobs)
+        for output, name in enumerate(names):
+            of_output = of_rows if of_rows.ndim == 2 else of_rows[:, :, output]
+            ending = name.removeprefix("prediction")
+            found += [pl.Series(f"{title}{ending}", of_output[:, at]) for at, title in enumerate(quantiles)]
+    return found
+
+
+def quantile_name(quantile: float) -> str:
+    """The column of a quantile.
+
+    Examples
+    --------
+    >>> quantile_name(0.5), quantile_name(1.0)
+    ('quantile_0.5', 'quantile_1')
+    """
+    return f"quantile_{str(float(quantile)).removesuffix('.0')}"
+
+
+def _output_names(model: Any, n_outputs: int) -> list[str]:
+    """``prediction``, or one such name per output."""
+    if n_outputs == 1:
+        return ["prediction"]
+    names = model.target_names or tuple(str(output) for output in range(n_outputs))
+    return [f"prediction_{name}" for name in names]
+
+
+def _is_isolation(model: Any) -> bool:
+    return bool(model.facts.get("algorithm") == ISOLATION)
+
+
+def _checked(model: Any, proba: bool, quantiles: Sequence[float] | Mapping[str, float]) -> tuple[Any, dict[str, float]]:
+    """The model of an estimator, and quantiles by their columns' names."""
+    found = getattr(model, "model_", model)
+    if not hasattr(found, "facts"):
+        raise ParameterError(f"model is a {type(model).__name__}: give a model, or an estimator that was fitted")
+    if proba and (_is_isolation(found) or found.task != "classification"):
+        raise ParameterError("proba=True: the model predicts numbers, which have no class probabilities")
+    if len(quantiles) and (isinstance(found, NeighborsModel) or found.leaf_targets is None):
+        raise ParameterError("quantiles: only a forest of numbers that was fitted with quantiles=True has them")
+    if isinstance(quantiles, Mapping):
+        return found, dict(quantiles)
+    checked = checked_quantiles(quantiles) if len(quantiles) else []
+    return found, {quantile_name(each): float(each) for each in checked}
+
+
+def _refuse_clash(keep: Sequence[str], names: Sequence[str]) -> None:
+    clash = sorted({*keep} & {*names})
+    if clash:
+        raise ParameterError(f"keep={clash[0]!r}: a column of the predictions has this name: rename it in the table")
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def predict_files(
+    model: Any,
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    proba: bool = False,
+    quantiles: Sequence[float] | Mapping[str, float] = (),
+    keep: Sequence[str] = (),
+    force: bool = False,
+    n_jobs: int | None = None,
+    reading: ReadOptions | None = None,
+) -> list[Path]:
+    """Predict the rows of files, block by block, into Parquet files of the same names.
+
+    A file takes its place when all of it is written, and says what it was made of: so a run that was stopped is
+    repeated as it was, and goes on where it ended.
+
+    Parameters
+    ----------
+    model : estimator, Model or NeighborsModel
+    path : path, or sequence of paths
+        Files of rows (Parquet, or delimited text, plain or gzip), a folder, a pattern such as ``"2026-*.parquet"``.
+    out : path
+        A folder, made where it is not there; the files below it lie as those of rows do. Or, for a single file of rows,
+        a name that ends in ``.parquet``.
+    proba : bool, default False
+        Whether a column of probabilities per class is written.
+    quantiles : sequence of float, or mapping of column name to float, default ()
+        Of a forest that was fitted with ``quantiles=True``: a column for each.
+    keep : sequence of str, default ()
+        Columns of the rows that are copied before the predictions.
+    force : bool, default False
+        Whether files of other runs may be replaced.
+    n_jobs : int, optional
+        Threads; the predictions do not depend on it.
+    reading : ReadOptions, optional
+        How text is read.
+
+    Returns
+    -------
+    list of Path
+        The files of predictions, those that were there already too.
+
+    Raises
+    ------
+    InputFileError
+        There are no such rows, a file is damaged or changes meanwhile, cannot be written, or is there and of another
+        model, other rows or other options (``force=True`` replaces it).
+    ColumnError
+        A column of the model, or one to keep, is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> import treewright as tw
+    >>> table = pl.DataFrame({"hours": [1, 2, 8, 9]})
+    >>> est = tw.DecisionTreeClassifier().fit(table, ["no", "no", "yes", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table.write_parquet(f"{folder}/monday.parquet")
+    ...     found = tw.predict_files(est, folder, f"{folder}/answers", keep=["hours"])
+    ...     print(found[0].name, pl.read_parquet(found[0])["prediction"].to_list())
+    monday.parquet ['no', 'no', 'yes', 'yes']
+    """
+    model, named = _checked(model, proba, quantiles)
+    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    files, root = files_of(given)
+    targets = _targets(files, root, Path(out), is_one=len(given) == 1 and Path(given[0]).is_file())
+    of_model = hashlib.blake2b(_bytes_of(model), digest_size=16).hexdigest()
+    answered = partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs)
+    options = reading or ReadOptions()
+    done: list[Path] = []
+    for at, (rows, target) in enumerate(zip(files, targets, strict=True)):
+        progress.report(at / len(files), "predicting")
+        check_regular(rows)
+        digest = partial(_digest, rows, of_model, (proba, named, tuple(keep), options))
+        made_of, there = digest(), _made_of(target) if target.exists() else None
+        if target.exists() and there != made_of and not force:
+            raise InputFileError(
+                f"{target}: is there, and was made of another model, other rows or options: give another folder, or "
+                "replace it (",
+                setting("force", True),
+                ")",
+            )
+        if there != made_of:
+            _write(target, digest, _frames(model, rows, options, tuple(keep), answered))
+        done.append(target)
+    progress.report(1.0, "predicting")
+    return done
+
+
+def _bytes_of(model: Any) -> bytes:
+    return neighbors_codec.dumps(model) if isinstance(model, NeighborsModel) else codec.dumps(model)
+
+
+def _targets(files: Sequence[Path], root: Path, out: Path, *, is_one: bool) -> list[Path]:
+    """Where the predictions of each file go; their folders are made."""
+    if is_one and out.suffix == ".parquet" and not out.is_dir():
+        targets = [out]
+    else:
+        if out.exists() and not out.is_dir():
+            raise InputFileError(f"{out}: is a file, and predictions of several go to a folder: name one")
+        if out.suffix == ".parquet" and not out.exists():
+            raise InputFileError(f"{out}: has the name of a file, and predictions of several go to a folder: name one")
+        inner = [file.relative_to(root) for file in files]
+        targets = [
+            out / (each if each.suffix == ".parquet" else each.with_name(f"{each.name}.parquet")) for each in inner
+        ]
+    for rows, target in zip(files, targets, strict=True):
+        if target.exists() and target.samefile(rows):
+            raise InputFileError(f"{target}: holds the rows: give another folder for the predictions")
+    try:
+        for folder in {target.parent for target in targets}:
+            folder.mkdir(parents=True, exist_ok=True)
+            for left in folder.glob(f"{_PART}*.part"):
+                if not _is_alive(left.name.removeprefix(_PART).partition("-")[0]):
+                    left.unlink()
+    except OSError as error:
+        raise InputFileError(f"{out}: cannot be made: {error.strerror or error}") from None
+    return targets
+
+
+def _is_alive(process: str) -> bool:
+    """Whether a process of this machine is there; yes where nobody can say."""
+    if os.name == "nt" or not process.isdecimal():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _digest(rows: Path, of_model: str, options: tuple[Any, ...]) -> str:
+    """What predictions of a file are made of."""
+    try:
+        stat = rows.stat()
+    except OSError as error:
+        raise InputFileError(f"{rows}: cannot be read ({error.strerror})") from None
+    words = repr((rows.name, stat.st_size, stat.st_mtime_ns, of_model, options, __version__))
+    return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()
+
+
+def _made_of(target: Path) -> str | None:
+    with suppress(pl.exceptions.PolarsError, OSError):
+        return pl.read_parquet_metadata(target).get(_KEY)
+    return None
+
+
+def _frames(
+    model: Any, rows: Path, options: ReadOptions, keep: tuple[str, ...], answered: Callable[[Any], list[pl.Series]]
+) -> Iterator[pl.DataFrame]:
+    """Predictions of a file's rows, block by block; at least one block, which may be empty."""
+    for some in rows_for(model, rows, options, beside=keep):
+        found = answered(some.features)
+        _refuse_clash(keep, [series.name for series in found])
+        beside = [] if some.beside is None else some.beside.get_columns()
+        yield pl.DataFrame([*beside, *found])
+
+
+def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFrame]) -> None:
+    """Write a file block by block; it takes its place when it is whole, and when the rows are still those."""
+    made_of, first = digest(), next(blocks)
+
+    def given(_columns: Any, _predicate: Any, _n_rows: Any, _size: Any) -> Iterator[pl.DataFrame]:
+        yield first
+        yield from blocks
+
+    part = target.with_name(f"{_PART}{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        register_io_source(given, schema=first.schema).sink_parquet(part, metadata={_KEY: made_of})
+        if digest() != made_of:
+            raise InputFileError(f"{target}: the rows changed while they were read: try again when they are whole")
+        part.replace(target)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputFileError(f"{target}: cannot be written: {error}") from None
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+# Frames ---------------------------------------------------------------------------------------------------------------
+
+
+def predict_frame(
+    model: Any, frame: Any, *, proba: bool = False, quantiles: Sequence[float] = (), keep: Sequence[str] = (),
+    n_jobs: int | None = None,
+) -> Any:  # fmt: skip
+    """Predict the rows of a frame as part of what is worked out of it.
+
+    Parameters
+    ----------
+    model : estimator, Model or NeighborsModel
+    frame : polars LazyFrame or DataFrame, or Dask DataFrame
+        With the model's columns, of the types that they had at fit.
+    proba, quantiles, keep, n_jobs
+        As of ``predict_files``.
+
+    Returns
+    -------
+    frame of the same kind
+        The columns to keep and the predictions; of a lazy frame nothing is worked out yet, and blocks of rows follow
+        one another when it is.
+
+    Raises
+    ------
+    DataError
+        It is no such frame.
+    ColumnError
+        A column of the model, or one to keep, is not there.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import treewright as tw
+    >>> table = pl.DataFrame({"hours": [1, 2, 8, 9], "name": ["Ann", "Bo", "Cid", "Di"]})
+    >>> est = tw.DecisionTreeClassifier().fit(table.select("hours"), ["no", "no", "yes", "yes"])
+    >>> tw.predict_frame(est, table.lazy(), keep=["name"]).filter(pl.col("prediction") == "yes").collect().rows()
+    [('Cid', 'yes'), ('Di', 'yes')]
+    """
+    model, named = _checked(model, proba, quantiles)
+    names = [str(column.name) for column in columns_of(model).needed]
+    answered = partial(_answered, model, names, tuple(keep), proba, named, n_jobs)
+    if isinstance(frame, pl.DataFrame):
+        require_columns(Path("the frame"), frame.columns, [*names, *keep])
+        return answered(frame)
+    if isinstance(frame, pl.LazyFrame):
+        schema = frame.collect_schema()
+        require_columns(Path("the frame"), schema.names(), [*names, *keep])
+        wanted = frame.select(pl.nth([schema.names().index(name) for name in dict.fromkeys([*names, *keep])]))
+        # Of no rows, which every model can be asked of.
+        of_none = answered(pl.DataFrame(schema={name: schema[name] for name in dict.fromkeys([*names, *keep])}))
+        return wanted.map_batches(answered, schema=of_none.schema, streamable=True)
+    if hasattr(frame, "map_partitions") and hasattr(frame, "_meta"):
+        require_columns(Path("the frame"), list(frame.columns), [*names, *keep])
+        asked = partial(_answered_pandas, answered)
+        return frame.map_partitions(asked, meta=asked(frame._meta))
+    raise DataError(f"frame is a {type(frame).__name__}: give a polars LazyFrame or DataFrame, or a Dask DataFrame")
+
+
+def _answered(
+    model: Any, names: list[str], keep: tuple[str, ...], proba: bool, quantiles: Mapping[str, float],
+    n_jobs: int | None, frame: pl.DataFrame,
+) -> pl.DataFrame:  # fmt: skip
+    features = pl.DataFrame({name: frame.get_column(name) for name in names})
+    found = answers(model, features, proba=proba, quantiles=quantiles, n_jobs=n_jobs)
+    _refuse_clash(keep, [series.name for series in found])
+    return pl.DataFrame([*(frame.get_column(name) for name in keep), *found])
+
+
+def _answered_pandas(answered: Callable[[pl.DataFrame], pl.DataFrame], frame: Any) -> Any:
+    """A partition of Dask, its index kept."""
+    found = answered(pl.DataFrame(frame)).to_pandas()
+    return found.set_index(frame.index)

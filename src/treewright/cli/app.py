@@ -113,6 +113,14 @@ def fit(
     settings: Settings = None,
     seed: Seed = 0,
     jobs: Jobs = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="Learn from Parquet files in blocks, with so much memory (4GB); no row is held out.",
+        ),
+    ] = None,
     test_size: Annotated[
         float, typer.Option("--test-size", help="Share of rows held out for the score; 0 fits on all.")
     ] = 0.25,
@@ -218,6 +226,7 @@ def fit(
             report=report,
             force=force,
             jobs=jobs,
+            memory=memory,
             trace=trace,
             json=json,
             prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import ALGORITHMS, ISOLATION, check_is_one_model, check_options, parse_settings
+from treewright.cli.algorithms import (
+    ALGORITHMS,
+    ISOLATION,
+    check_is_one_model,
+    check_options,
+    made,
+    own_settings,
+    parse_settings,
+)
 from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds, warning_of
 from treewright.cli.models import columns_in_words, summary
 from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES
@@ -71,6 +79,8 @@ def run_fit(request: FitRequest) -> None:
         raise UsageRefusal("--json and --out - both take standard output: name a file for the model")
     check_stdout(request.out)
     run = _run_isolation if request.algorithm == ISOLATION else _run_with_target
+    if request.memory is not None:
+        run = _run_on_files
     with clear_stdout(is_piped):
         estimator = run(replace(request, out=None) if is_piped else request)
     if is_piped:
@@ -141,7 +151,7 @@ def _say_results(
     if remark:
         say_prose(remark)
     say()
-    _say_model(request, data, held_out.estimator)
+    _say_model(request, held_out.estimator)
     say()
     if request.trace:
         say(str(held_out.estimator.trace_).rstrip("\n"))
@@ -221,7 +231,7 @@ def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> 
     say_prose(f"target {printable(request.target)}: classification, {classes} ({', '.join(shares)}{more})")
 
 
-def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
+def _say_model(request: FitRequest, estimator: Any) -> None:
     """The tree, or what many trees are like; and how they do out of bag, where that was asked for."""
     algorithm = ALGORITHMS[request.algorithm]
     if algorithm.words[0] == "tree":
@@ -234,7 +244,7 @@ def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
     if estimator.model_.boosting is not None:
         _say_rounds(estimator)
     if hasattr(estimator, "oob_score_"):
-        name = "accuracy" if data.is_classification else "R2"
+        name = "accuracy" if estimator.model_.task == "classification" else "R2"
         say()
         say(f"out-of-bag {name} {estimator.oob_score_:.3f} (each row by the trees that did not draw it)")
 
@@ -354,6 +364,63 @@ def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: 
             path, request.force, held_out.estimator, data.features[rows], data.target[rows], weights,
             random_state=request.seed, n_jobs=request.jobs,
         )  # fmt: skip
+
+
+# --- rows that need not fit in memory
+
+
+def _run_on_files(request: FitRequest) -> Any:
+    """Fit on Parquet files, which are worked through in blocks; show and save what comes of it."""
+    needs_rows: dict[str, Any] = {
+        "--cv": request.n_folds, "--report": request.report, "--trace": request.trace or None,
+        "--cost, --threshold or --positive": request.threshold, "--json": request.json or None,
+        "--prune": None if request.prune is None else request.prune.named,
+    }  # fmt: skip
+    needed = next((option for option, given in needs_rows.items() if given is not None), None)
+    if needed is not None or request.algorithm == ISOLATION:
+        raise UsageRefusal(f"{needed or f'--algorithm {ISOLATION}'} needs the rows in memory: leave --memory out")
+    check_request(request)
+    check_output(request.out, request.force)
+    check_output(request.svg, request.force)
+    if request.svg is not None:
+        check_ending(request.svg.suffix)
+    from treewright.files.dataset import Dataset
+    from treewright.files.sources import parquet_source
+
+    schema = parquet_source(request.data).schema()
+    kind, target = schema.get(str(request.target)), str(request.target)
+    if request.task == "auto" and kind is not None and kind.is_numeric():
+        raise UsageRefusal(
+            f"target {target} holds numbers, and --memory does not look whether they are classes: give --task "
+            "classification or --task regression"
+        )
+    is_classification = request.task == "classification" or (request.task == "auto" and kind is not None)
+    table = Table(request.data, pl.DataFrame(schema=schema))
+    declared = declared_columns(request, table)
+    if declared.pop("calendar"):
+        raise UsageRefusal("--calendar makes columns of dates, which --memory has no room for: leave one of them out")
+    settings = own_settings(request, is_classification)
+    own: dict[str, Any] = {"n_jobs": request.jobs, "random_state": request.seed}
+    own |= {} if request.unseen is None else {"unseen": request.unseen}
+    estimator = made(request, is_classification, settings, own, as_estimator=True)
+    with progress(), worded(fit_words):
+        rows = Dataset.from_parquet(
+            request.data, target=target, task="classification" if is_classification else "regression",
+            weight=request.weight, leave_out=request.drop, skip_missing_target=request.skip_missing_target,
+            memory=request.memory, n_jobs=request.jobs, max_bins=getattr(estimator, "max_bins", 255), **declared,
+        )  # fmt: skip
+        estimator.fit(rows)
+    written = _write(request, estimator)
+    with results_after(written):
+        say_prose(f"{printable(request.data)}: {counted(len(rows), 'row')}, {columns_in_words(estimator.model_)}")
+        where = "worked through in blocks" if rows.is_elsewhere else "held in memory"
+        say_prose(
+            f"target {printable(target)}: {estimator.model_.task}; all rows are learned from, {where}; none are held "
+            "out: treewright evaluate scores the model on others"
+        )
+        say()
+        _say_model(request, estimator)
+    return estimator
 
 
 # --- isolation forests

@@ -75,6 +75,7 @@ class FitRequest:
     report: Path | None = None
     force: bool = False
     jobs: int | None = None
+    memory: str | None = None
     trace: bool = False
     json: bool = False
     prune: Pruning | None = None

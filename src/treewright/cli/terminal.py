@@ -74,6 +74,7 @@ _OPTIONS = {
     "encoding": "--encoding",
     "force": "--force",
     "leave_out": "--drop",
+    "memory": "--memory",
     "missing_tokens": "--missing-tokens",
     "n_jobs": "--jobs",
     "nominal": "--nominal",

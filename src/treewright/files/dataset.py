@@ -41,7 +41,7 @@ from treewright.data.processes import Processes
 from treewright.data.schema import Column, Schema
 from treewright.data.stored import StoredArrays
 from treewright.data.target import Labels, Numbers
-from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError
+from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError, setting
 from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
 from treewright.files.sources import Source, parquet_source
 from treewright.files.table import did_you_mean
@@ -262,7 +262,7 @@ def _bytes_of(memory: str | int | None) -> int:
                 return size
     elif not isinstance(memory, bool) and memory > 0:
         return int(memory)
-    raise ParameterError(f"memory={memory!r}: give a size such as '4GB', or a number of bytes")
+    raise ParameterError(setting("memory", memory), ": give a size such as 4GB, or a number of bytes")
 
 
 def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, budget: int) -> tuple[Schema, Bins]:

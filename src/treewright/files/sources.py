@@ -131,7 +131,7 @@ def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path
             files.append(each)
     if not files:
         kind = "Parquet file" if endings == _PARQUET else "Parquet file or table of text (.csv, .tsv)"
-        raise InputFileError(f"{given[0] if given else path!r}: no {kind} is there")
+        raise InputFileError(f"{given[0] if given else 'no path'}: no {kind} is there")
     for each in files:
         if not each.is_file():
             raise InputFileError(f"{each}: no such file")

@@ -39,7 +39,7 @@ from treewright.data.derived import is_derived, with_derived
 from treewright.data.elsewhere import answers_of
 from treewright.data.schema import Column, Schema
 from treewright.data.weights import weighed
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, Phrase, setting
 from treewright.fitted import Model
 from treewright.grow.settings import GradientSettings, Order, columns_of_many_levels
 from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, OF_EACH_ROUND, BoostingParams
@@ -180,18 +180,20 @@ def _trained_elsewhere(
         dataset.schema, params.level_encoding, number_of_rows(dataset),
         one_number=dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes),
     )  # fmt: skip
-    why = ""
+    why: tuple[str | Phrase, ...] = ()
+    rounds = setting("n_estimators", 300)
     if plan.has_members:
-        why = "members keep rows aside: set n_members=1, or quality='fast'"
+        why = ("members keep rows aside to find the number of rounds: give one (", rounds, ")")
     elif start is not None or params.warm_start:
-        why = "warm_start=True goes on from scores that are gone: ask for all rounds at once"
+        why = ("warm_start=True goes on from scores that are gone: ask for all rounds at once",)
     elif first.early_stopping and validation is None:
-        why = "early stopping keeps rows aside: give rows of your own (X_val, y_val), or a number of rounds"
+        why = ("early stopping keeps rows aside: give rows of your own (X_val, y_val), or a number of rounds",)
     elif len(columns):
         names = ", ".join(repr(dataset.schema.columns[at].name) for at in columns.tolist())
-        why = f"levels of {names} would stand in the order of a statistic: set level_encoding='subsets'"
+        order = setting("level_encoding", "subsets")
+        why = (f"levels of {names} would stand in the order of a statistic: ", order, " does without")
     if why:
-        raise ParameterError(f"the rows lie {rows.where}, where this is not worked out: {why}")
+        raise ParameterError(f"the rows lie {rows.where}, where this is not worked out: ", *why)
     rows.check_bins(int(first.max_bins))
     answers_of(rows.carrier, "check", losses)
     settings = settings_of(first, dataset, losses, seed, n_threads)

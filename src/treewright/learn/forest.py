@@ -21,7 +21,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.memory import check_fits
 from treewright.data.target import Labels, Numbers
 from treewright.data.weights import Factors, factors_by_code
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, setting
 from treewright.forest.draws import Draws, counts_of_rows, number_of_draws
 from treewright.forest.grower import (
     EXACT_CRITERIA,
@@ -358,8 +358,9 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
     if in_runs and dataset.is_elsewhere:
         names = ", ".join(repr(dataset.schema.columns[at].name) for at in in_runs)
         raise ParameterError(
-            f"the rows lie {dataset.matrix.where}, where first runs of the levels of {names} are not worked out: set "
-            "level_encoding='subsets'"
+            f"the rows lie {dataset.matrix.where}, where first runs of the levels of {names} are not worked out: ",
+            setting("level_encoding", "subsets"),
+            " does without",
         )
     if params.derived_columns == "auto" and takes_derived(params, dataset):
         dataset = with_rows_of_levels(dataset, [at for at in in_runs if at in _of_many_levels(dataset)])

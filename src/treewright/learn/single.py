@@ -16,7 +16,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.data.sparse_bins import EVERY_VALUE
 from treewright.data.weights import weighed
-from treewright.exceptions import ColumnError, ParameterError, Phrase
+from treewright.exceptions import ColumnError, ParameterError, Phrase, setting
 from treewright.grow.binned.grower import grow_binned
 from treewright.grow.by_node.grower import Stops, grow_by_node, retrace
 from treewright.grow.by_node.policies import count_of, policy_of, problem_of
@@ -265,11 +265,13 @@ def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
 
 def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
     """The parameters of a tree that grows on bins, of rows that lie elsewhere; ParameterError for another."""
-    why = "splitter='best' looks at every cell: set splitter='hist' or 'random'" if params.splitter == "best" else ""
-    if columns_in_runs(dataset.schema, params.nominal_splits, len(dataset)):
-        why = "first runs of levels are not known there: set nominal_splits='subset'"
+    why: tuple[str | Phrase, ...] = ()
+    if params.splitter == "best":
+        why = ("splitter='best' looks at every cell: ", setting("splitter", "hist"), " looks at bins")
+    elif columns_in_runs(dataset.schema, params.nominal_splits, len(dataset)):
+        why = ("first runs of levels are not known there: ", setting("nominal_splits", "subset"), " does without")
     if why:
-        raise ParameterError(f"the rows lie {dataset.matrix.where}, where this is not worked out: {why}")
+        raise ParameterError(f"the rows lie {dataset.matrix.where}, where this is not worked out: ", *why)
     _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
     dataset.matrix.check_bins(int(params.max_bins))
     return params

@@ -1,0 +1,118 @@
+"""Folders and patterns of files on the command line: as the one file that holds their rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+N = 900
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=N).round(3)
+TABLE = pl.DataFrame(
+    {
+        "x": X,
+        "k": RNG.choice(list("abc"), N),
+        "z": RNG.normal(size=N).round(3),
+        "y": np.where(X + RNG.normal(size=N) > 0, "up", "down"),
+    }
+)
+
+
+@pytest.fixture
+def cli(command: Any, place: Path) -> Any:
+    def run(*words: str, ok: bool = True) -> Any:
+        done = command(*words, folder=place)
+        assert (done.returncode == 0) == ok, done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows" / "later").mkdir(parents=True)
+    (tmp_path / "texts").mkdir()
+    for at, part in enumerate(TABLE.iter_slices(400)):
+        part.write_parquet(tmp_path / "rows" / ("later" if at else "") / f"{at}.parquet")
+        part.write_csv(tmp_path / "texts" / f"{at}.csv")
+    TABLE.write_parquet(tmp_path / "whole.parquet")
+    TABLE.write_csv(tmp_path / "whole.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("several", "whole"), [("rows", "whole.parquet"), ("texts/*.csv", "whole.csv")])
+def test_a_folder_is_learned_from_and_scored_as_one_file(cli: Any, place: Path, several: str, whole: str) -> None:
+    told = []
+    for data in (several, whole):
+        done = cli("fit", data, "--target", "y", "--set", "max_depth=3", "--out", "m.tw", "--force")
+        scored = cli("evaluate", "m.tw", data)
+        rows = cli("predict", "m.tw", data, "--proba", "--keep", "z")
+        told.append(
+            (done.stdout.replace(f"{data}:", "DATA:"), scored.stdout, rows.stdout, (place / "m.tw").read_bytes())
+        )
+    assert told[0] == told[1]
+
+
+def test_predictions_of_a_folder_lie_as_its_files_do(cli: Any, place: Path) -> None:
+    cli("fit", "rows", "--target", "y", "--out", "m.tw")
+    done = cli("predict", "m.tw", "rows", "--out", "answers", "--proba")
+    assert "wrote answers" in done.stderr
+    found = sorted(str(file.relative_to("answers")) for file in Path("answers").rglob("*.parquet"))
+    assert found == ["0.parquet", "later/1.parquet", "later/2.parquet"]
+    cli("predict", "m.tw", "whole.csv", "--proba", "--out", "one.parquet")
+    whole = pl.concat([pl.read_parquet(Path("answers") / name) for name in found])
+    assert whole.equals(pl.read_parquet("one.parquet"))
+    cli("predict", "m.tw", "rows", "--out", "answers", "--proba")  # nothing is left to do
+    other = cli("predict", "m.tw", "rows", "--out", "answers", ok=False)
+    assert "replace it (--force)" in other.stderr
+    assert "is a directory" in cli("predict", "m.tw", "whole.csv", "--out", "answers", ok=False).stderr
+
+
+def test_files_are_learned_from_in_blocks(cli: Any, place: Path) -> None:
+    options = ["--target", "y", "--algorithm", "forest", "--set", "n_estimators=5", "--set", "oob_score=true"]
+    options += ["--set", "max_depth=4"]
+    done = cli("fit", "rows", *options, "--memory", "70KB", "--out", "blocks.tw")
+    assert "900 rows" in done.stdout
+    assert "worked through in blocks" in done.stdout
+    assert "out-of-bag accuracy" in done.stdout
+    held = cli("fit", "rows", *options, "--memory", "1GB", "--out", "held.tw")
+    assert "held in memory" in held.stdout
+    cli("fit", "rows", *options, "--test-size", "0", "--out", "m.tw")
+    assert Path("blocks.tw").read_bytes() == Path("held.tw").read_bytes() == Path("m.tw").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nowhere/*.csv"], "nowhere/*.csv: no Parquet file or table of text"),
+        (["."], "mixed/0.parquet: column 'extra' is not in it"),
+        (["mixed"], "one.csv: is text, and mixed/0.parquet is Parquet"),
+        (["rows", "--memory", "some"], "--memory some: give a size"),
+        (["rows", "--memory", "1GB", "--cv", "3"], "--cv needs the rows in memory"),
+        (["texts", "--memory", "1GB"], "texts: no Parquet file"),
+        (["rows", "--memory", "50KB"], "--set splitter=hist"),
+        (["rows", "--memory", "50KB", "--algorithm", "boosting"], "--set n_estimators=300"),
+        (["rows", "--memory", "1GB", "--algorithm", "isolation"], "isolation needs the rows in memory"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(cli: Any, place: Path, words: list[str], told: str) -> None:
+    TABLE.with_columns(extra=1).write_parquet(place / "extra.parquet")
+    (place / "mixed").mkdir()
+    TABLE.write_parquet(place / "mixed" / "0.parquet")
+    data = "mixed/*" if words == ["mixed"] else words[0]
+    TABLE.write_csv(place / "mixed" / "one.csv")
+    target = [] if "isolation" in words else ["--target", "y"]
+    done = cli("fit", data, *words[1:], *target, ok=False)
+    assert told in done.stderr.replace("\n", " ")
+
+
+def test_a_row_is_named_with_its_file(cli: Any, place: Path) -> None:
+    broken = TABLE[:5].with_columns(y=pl.Series(["up", "down", None, "up", "up"]))
+    broken.write_csv(place / "texts" / "9.csv")
+    done = cli("fit", "texts", "--target", "y", ok=False)
+    assert "line 4 of 9.csv" in done.stderr

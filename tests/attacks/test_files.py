@@ -170,7 +170,7 @@ def test_what_is_no_file_is_refused(tmp_path):
 
     with pytest.raises(InputFileError, match="no such file"):
         read_table(tmp_path / "absent.csv", ReadOptions())
-    with pytest.raises(InputFileError, match="is a directory"):
+    with pytest.raises(InputFileError, match="no Parquet file or table of text"):
         read_table(tmp_path, ReadOptions())
     with pytest.raises(InputFileError, match="is a pipe or a device"):
         read_table(tmp_path / "pipe", ReadOptions())

@@ -182,6 +182,8 @@ def _rows_of_each(files: list[Path], n_rows: list[int]) -> tuple[tuple[Path, int
 
 def _like(path: Path, frame: pl.DataFrame, first: Path, known: pl.DataFrame) -> pl.DataFrame:
     """The frame of a file with its columns in the order of the first; InputFileError where they are others."""
+    if frame.schema == known.schema:
+        return frame
     lacking = sorted({*known.columns} ^ {*frame.columns})
     if lacking:
         raise InputFileError(

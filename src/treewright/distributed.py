@@ -33,7 +33,9 @@ _BUDGET = 512 * 2**20  # bytes, for columns of many values while they are passed
 _places: dict[str, Place] = {}  # of the worker's process
 
 
-def fit(estimator: Any, data: Any, *, target: str, client: Any = None, patience: float = 600.0, **options: Any) -> Any:
+def fit(
+    estimator: Any, data: Any, *, target: str | None, client: Any = None, patience: float = 600.0, **options: Any
+) -> Any:
     """Fit an estimator on rows that lie on the workers of a Dask cluster.
 
     Parameters
@@ -82,7 +84,7 @@ def fit(estimator: Any, data: Any, *, target: str, client: Any = None, patience:
         rows.close()
 
 
-def dataset(data: Any, *, target: str, client: Any = None, patience: float = 600.0, **options: Any) -> Dataset:
+def dataset(data: Any, *, target: str | None, client: Any = None, patience: float = 600.0, **options: Any) -> Dataset:
     """The rows on the workers as a dataset, for several fits; ``close`` lets the workers forget them.
 
     Parameters and errors as of ``fit``.

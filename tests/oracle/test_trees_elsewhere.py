@@ -138,3 +138,58 @@ def test_a_tree_beyond_the_budget_is_refused_with_what_it_takes(tmp_path):
         tw.RandomForestRegressor(3).fit(dataset)
     few = tw.RandomForestRegressor(3, max_samples=0.2, max_depth=5)
     assert dumps(clone(few).fit(dataset).model_) == dumps(clone(few).fit(X, pl.Series("y", PULL)).model_)
+
+
+def test_what_needs_the_draws_of_rows_elsewhere_says_why(tmp_path):
+    forest = tw.RandomForestRegressor(3).fit(in_files(tmp_path, PULL, None, 2))
+    for asked in (lambda: forest.importances("permutation"), forest.oob_curve, lambda: forest.predict_std(X[:3])):
+        with pytest.raises(ParameterError, match="the rows of the fit lay elsewhere"):
+            asked()
+    with pytest.raises(AttributeError, match="the rows of the fit lay elsewhere"):
+        _ = forest.estimators_samples_
+    assert "x" in str(forest.importances("permutation", X[:200], PULL[:200], rows="all"))
+    assert forest.feature_importances_.argmax() == 0
+
+
+ISOLATION = {
+    "default": {},
+    "contamination": {"contamination": 0.05},
+    "many rows, few columns": {"max_samples": 0.3, "max_features": 0.5, "bootstrap": True, "contamination": 0.1},
+}
+
+
+@pytest.mark.parametrize("weighted", WEIGHTS)
+@pytest.mark.parametrize("name", ISOLATION)
+def test_isolation_forests_of_rows_in_files_are_those_of_the_table(tmp_path, name, weighted):
+    weights = WEIGHTS[weighted]
+    table = X if weights is None else X.with_columns(w=pl.Series(weights))
+    for at, part in enumerate(table.sample(fraction=1.0, shuffle=True, seed=1).iter_slices(700)):
+        part.write_parquet(tmp_path / f"{at}.parquet")
+    options = {"n_estimators": 15, **ISOLATION[name]}
+    here = tw.IsolationForest(**options).fit(X, sample_weight=weights)
+    weight = None if weights is None else "w"
+    for memory, n_processes in (("90KB", None), ("90KB", 2), ("1GB", None)):
+        dataset = tw.Dataset.from_parquet(
+            tmp_path, target=None, memory=memory, weight=weight, n_processes=None if os.name == "nt" else n_processes
+        )
+        found = tw.IsolationForest(**options).fit(dataset)
+        assert dataset.is_elsewhere == (memory == "90KB")
+        assert dumps(found.model_) == dumps(here.model_)
+        assert (found.predict(X[:50]) == here.predict(X[:50])).all()
+        dataset.close()
+
+
+def test_datasets_without_and_with_a_target_are_not_taken_for_each_other(tmp_path):
+    without = tw.Dataset.from_frame(X.lazy(), target=None, memory="90KB")
+    with pytest.raises(ParameterError, match="the Dataset has no target"):
+        tw.RandomForestRegressor(3).fit(without)
+    with pytest.raises(ParameterError, match="make the Dataset with target=None"):
+        tw.IsolationForest().fit(in_files(tmp_path, PULL, None, 2))
+    for options, told in (({"nominal": ["k"]}, "nominal beside a Dataset"), ({"warm_start": True}, "warm_start=True")):
+        with pytest.raises(ParameterError, match=told):
+            tw.IsolationForest(**options).fit(without)
+    with pytest.raises(ParameterError, match="without a target"):
+        tw.Dataset.from_frame(X.lazy(), target=None, task="regression")
+    forest = tw.IsolationForest(n_estimators=5).fit(without)
+    with pytest.raises(AttributeError, match="the rows of the fit lay elsewhere"):
+        _ = forest.estimators_features_

@@ -51,6 +51,9 @@ def _predicts_numbers(forest: Forest) -> bool:
     return forest._task == NUMBERS
 
 
+ROWS_LAY_ELSEWHERE = "the rows of the fit lay elsewhere, so nobody here knows which of them each tree drew"
+
+
 @dataclass(frozen=True, eq=False)
 class KeptRows:
     """The rows of a fit, as trees are judged on them: cells, target, weights (see ``JudgingRows``).
@@ -243,12 +246,10 @@ class Forest(Estimator):
             matrix, target, weights = self.model_.encode_rows(X, y, sample_weight, owner=owner, routed=True)
             cells = walk_of(self.model_.trees).cells(matrix, n_threads)
             return JudgingRows(cells, target, weights)
-        draws = self._trained.draws
-        if draws is None:
-            raise ParameterError(
-                f"every tree of {owner}(bootstrap=False) was grown on all rows, so none is left out to judge it on: "
-                "give other rows, as in importances(kind, X, y, rows='all'), or fit with bootstrap=True"
-            )
+        draws = self._draws(
+            f"every tree of {owner}(bootstrap=False) was grown on all rows, so none is left out to judge it on: "
+            "give other rows, as in importances(kind, X, y, rows='all'), or fit with bootstrap=True"
+        )
         kept = self.__dict__.get("_kept_rows")
         if X is not None:
             kept = self._rows_again(X, y, sample_weight, n_threads)
@@ -258,6 +259,15 @@ class Forest(Estimator):
                 "same table again, as in importances(kind, X, y), or other rows with rows='all'"
             )
         return JudgingRows(kept.cells, kept.target, kept.weights, draws.left_out)
+
+    def _draws(self, why_none: str) -> Draws:
+        """Which rows each tree drew; a ParameterError, with the reason given, where each saw all rows."""
+        trained = self._trained
+        if trained.warm_start is None:
+            raise ParameterError(f"{ROWS_LAY_ELSEWHERE}: fit on the table in memory, or give rows that judge")
+        if trained.draws is None:
+            raise ParameterError(why_none)
+        return trained.draws
 
     def _rows_again(
         self, X: Any, y: Any, sample_weight: Any, n_threads: int, *, who: str = "rows='out_of_bag'",
@@ -355,11 +365,10 @@ class Forest(Estimator):
         """The rows of the fit, of which each tree left some out."""
         if (X is None) != (y is None) or (X is None and sample_weight is not None):
             raise ParameterError("oob_curve takes X and y together, sample_weight only with them")
-        if self._trained.draws is None:
-            raise ParameterError(
-                f"every tree of {type(self).__name__}(bootstrap=False) was grown on all rows, so none is left out: fit "
-                "with bootstrap=True"
-            )
+        self._draws(
+            f"every tree of {type(self).__name__}(bootstrap=False) was grown on all rows, so none is left out: fit "
+            "with bootstrap=True"
+        )
         kept: KeptRows | None = self.__dict__.get("_kept_rows")
         if X is not None:
             kept = self._rows_again(
@@ -435,12 +444,10 @@ class Forest(Estimator):
         (2,)
         """
         model = self._fitted()
-        draws = self._trained.draws
-        if draws is None:
-            raise ParameterError(
-                "predict_std counts how often each tree drew each row, and these trees saw all rows: fit with "
-                "bootstrap=True"
-            )
+        draws = self._draws(
+            "predict_std counts how often each tree drew each row, and these trees saw all rows: fit with "
+            "bootstrap=True"
+        )
         matrix = model._encoded(X, type(self).__name__)
         errors = standard_errors(model, draws, matrix, self.n_jobs)
         if model.task == "regression":
@@ -581,7 +588,8 @@ class SamplesOf(Sequence[np.ndarray]):
     def of(cls, model: Model, trained: Trained) -> SamplesOf:
         """Of the trees that a fit made."""
         warm = trained.warm_start
-        assert warm is not None  # noqa: S101 - every fit of a forest leaves one
+        if warm is None:
+            raise AttributeError(ROWS_LAY_ELSEWHERE)
         return cls(trained.draws, warm.rows, model.n_trees)
 
     def __init__(self, draws: Draws | None, rows: np.ndarray, n_trees: int) -> None:

@@ -14,7 +14,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.estimators.base import Estimator, TreesOf, keep, sequence_of_estimators
-from treewright.estimators.forest import SamplesOf
+from treewright.estimators.forest import ROWS_LAY_ELSEWHERE, SamplesOf
 from treewright.fitted import Model
 from treewright.forest.draws import candidate_columns
 from treewright.forest.isolation_scores import scores_of_rows
@@ -135,8 +135,9 @@ class IsolationForest(OutlierMixin, Estimator):
 
         Parameters
         ----------
-        X : table of n rows
-            Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table.
+        X : table of n rows, or Dataset
+            Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table. A
+            ``Dataset`` is made without a target (``target=None``), and has its weights itself.
         y : ignored
         sample_weight : float[n], optional
             Whole numbers count rows, others are probabilities of being drawn (see Notes).
@@ -200,9 +201,10 @@ class IsolationForest(OutlierMixin, Estimator):
     def estimators_features_(self) -> list[np.ndarray]:
         """Columns that each tree drew, ascending."""
         model = self._fitted()
-        draws = self._trained.draws
-        assert draws is not None  # noqa: S101 - every fit leaves them
-        seed, p, n_columns = draws.seed, len(model.schema), self._n_columns
+        draws, p, n_columns = self._trained.draws, len(model.schema), self._n_columns
+        if draws is None:
+            raise AttributeError(ROWS_LAY_ELSEWHERE)
+        seed = draws.seed
         return [candidate_columns(seed, tree, p, n_columns).astype(np.int64) for tree in range(model.n_trees)]
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -73,7 +73,7 @@ class Dataset(encoded.Dataset):
             have the same names and types in all; the order of the files changes nothing
             but a column that counts the rows (1, 2, 3 …), which is asked after in the order of the files.
         **options
-            ``target`` : str, the column to be learned.
+            ``target`` : str, the column to be learned; None: there is none (isolation forests).
             ``task`` : {"classification", "regression"}, optional; without it, numbers are a regression and everything
             else is a classification.
             ``weight`` : str, optional, the column of sample weights.
@@ -150,7 +150,7 @@ def _made(
     cls: type[Dataset],
     source: Source,
     *,
-    target: str,
+    target: str | None,
     memory: str | int | None = None,
     folder: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
@@ -224,8 +224,8 @@ def _rows_of(carrier: Carrier, task: str) -> Rows:
 
 def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) -> tuple[list[str], str]:
     """The columns that are learned from, and whether the target is classes or numbers."""
-    for name in (asked.target, *([] if asked.weight is None else [asked.weight]), *asked.leave_out):
-        if name not in types:
+    for name in (asked.target, asked.weight, *asked.leave_out):
+        if name is not None and name not in types:
             raise ParameterError(f"{where}: no column {name!r}{did_you_mean(name, list(types))}")
     for name, kind in types.items():
         if name not in asked.leave_out and (kind.is_nested() or kind in {pl.Binary, pl.Object}):
@@ -235,7 +235,10 @@ def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) 
             )
     names = [name for name in types if name not in {asked.target, asked.weight, *asked.leave_out}]
     if not names:
-        raise DataError(f"{where}: no column is left to learn from beside the target {asked.target!r}")
+        beside = "" if asked.target is None else f" beside the target {asked.target!r}"
+        raise DataError(f"{where}: no column is left to learn from{beside}")
+    if asked.target is None:
+        return names, ""
     return names, asked.task or ("regression" if types[asked.target].is_numeric() else "classification")
 
 
@@ -323,12 +326,12 @@ def _held(cls: type[Dataset], carrier: Carrier, place: Place, names: list[str], 
     """The rows in memory: every learner can learn from them."""
     schema, _ = _columns_of(carrier, names, rows, asked, _LEAST_MEMORY * 8)
     matrix = np.empty((rows.n, len(schema)), order="F")
-    target = np.empty((rows.n, 1), np.int32 if rows.classes else np.float64)
+    target = np.empty((rows.n, 1 if rows.task else 0), np.int32 if rows.classes else np.float64)
     weights = np.empty(rows.n) if rows.is_weighted else None
     at = 0
     for cells, own, of_block in place.encoded(names, schema, rows):
         block = slice(at, at + len(cells))
-        matrix[block], target[block, 0] = cells, own
+        matrix[block], target[block] = cells, own.reshape(len(cells), -1)
         if weights is not None:
             weights[block] = of_block
         at += len(cells)
@@ -337,8 +340,8 @@ def _held(cls: type[Dataset], carrier: Carrier, place: Place, names: list[str], 
 
 def _target(rows: Rows, asked: Asked, target: np.ndarray) -> Labels | Numbers:
     if rows.classes:
-        return Labels(target, rows.classes, (asked.target,), True)
-    return Numbers(target, (asked.target,), True)
+        return Labels(target, rows.classes, (str(asked.target),), True)
+    return Numbers(target, () if asked.target is None else (asked.target,), True)
 
 
 def _in_files(
@@ -375,7 +378,7 @@ def _in_files(
     with np.load(folder / "bins.npz", allow_pickle=False) as held:
         bins = Bins(**{name: held[name] for name in held.files})
     schema = schema_from_json(done["schema"])
-    answers_of(carrier, "take_up", folder, len(schema), rows, settles=True)
+    answers_of(carrier, "take_up", folder, schema, rows, settles=True)
     of_classes = [np.array(own) for own in done["of_classes"]]
     matrix = _cells(carrier, schema, bins, rows, asked, of_classes, f"in {folder}")
     return cls(schema, matrix, _target(rows, asked, _no_target(rows)))
@@ -390,7 +393,7 @@ def _cells(
 
 
 def _no_target(rows: Rows) -> np.ndarray:
-    return np.empty((0, 1), np.int32 if rows.classes else np.float64)
+    return np.empty((0, 1 if rows.task else 0), np.int32 if rows.classes else np.float64)
 
 
 def _write(carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int, folder: Path) -> None:

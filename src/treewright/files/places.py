@@ -47,7 +47,7 @@ _MANY_LABELS = 64  # series of labels, until they are joined
 class Asked(NamedTuple):
     """The options of a dataset, as they were given."""
 
-    target: str
+    target: str | None
     task: str | None
     weight: str | None
     nominal: Nominal | None
@@ -60,7 +60,7 @@ class Asked(NamedTuple):
     @classmethod
     def of(
         cls,
-        target: str,
+        target: str | None,
         *,
         task: str | None = None,
         weight: str | None = None,
@@ -74,6 +74,8 @@ class Asked(NamedTuple):
         """What was asked for, checked as far as it can be before the rows are looked at."""
         if task not in (None, "classification", "regression"):
             raise ParameterError(f"task={task!r}: give 'classification' or 'regression'")
+        if target is None and task is not None:
+            raise ParameterError(f"task={task!r} without a target: name its column (target=...), or leave task out")
         return cls(
             target, task, weight, nominal, ordinal, numeric, tuple(leave_out), skip_missing_target,
             checked_max_bins(max_bins),
@@ -82,7 +84,7 @@ class Asked(NamedTuple):
 
 @dataclass
 class Rows:
-    """What is known of the rows before their columns are looked at."""
+    """What is known of the rows before their columns are looked at; ``task`` is empty where there is no target."""
 
     task: str
     n: int = 0  # of a weight above 0
@@ -97,15 +99,15 @@ class Rows:
 
     def add(self, kept: pl.DataFrame, asked: Asked) -> None:
         """Look at some rows."""
-        target, weights = kept.get_column(asked.target), _weights_of(kept, asked)
+        weights = _weights_of(kept, asked)
         self.n_given += kept.height
         self.n += kept.height if weights is None else int(np.count_nonzero(weights))
         if self.task == "classification":
-            self.labels.append(target.unique())
+            self.labels.append(kept.get_column(str(asked.target)).unique())
             if len(self.labels) > _MANY_LABELS:
                 self.labels = [pl.concat(self.labels).unique()]
-        else:
-            encode_numbers(target)
+        elif self.task:
+            encode_numbers(kept.get_column(str(asked.target)))
         if weights is not None:
             self.largest = max(self.largest, float(weights.max()))
             self.are_whole = self.are_whole and bool((weights == np.rint(weights)).all())
@@ -126,7 +128,9 @@ class Rows:
             self.classes, self.labels = encode_labels(pl.concat(self.labels).unique()).classes, []
 
     def target_of(self, frame: pl.DataFrame, asked: Asked) -> np.ndarray:
-        """int32[m] or float64[m]: codes, or numbers."""
+        """int32[m] or float64[m]: codes, or numbers; nothing, float64[0], where there is no target."""
+        if asked.target is None:
+            return np.empty(0)
         cells = frame.get_column(asked.target)
         if self.task == "classification":
             return recode(encode_labels(cells), self.classes)[:, 0]
@@ -140,7 +144,9 @@ class Rows:
 
 
 def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
-    """The rows that have a target."""
+    """The rows that have a target, where one is asked for."""
+    if asked.target is None:
+        return frame
     target = frame.get_column(asked.target)
     has_target = target.is_not_null()
     if target.dtype.is_float():
@@ -407,7 +413,8 @@ class Place:
 
     def _blocks_with_target(self, names: Sequence[str], what: str) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
         """The same with the rows of weight 0: they have levels and labels, as in memory; and where they stand."""
-        wanted = [*names, self.asked.target, *([] if self.asked.weight is None else [self.asked.weight])]
+        wanted = [*names, *(each for each in (self.asked.target, self.asked.weight) if each is not None)]
+        wanted = wanted or list(self.source.schema())[:1]  # a frame without columns has no rows
         for place, frame in self.source.blocks(wanted, what):
             kept = _kept(frame, self.asked)
             if kept.height:
@@ -422,9 +429,11 @@ class Place:
             block = slice(at, at + len(cells))
             if block.stop > self.n:
                 raise InputFileError(f"{self.source.name}: there are more rows than before: it changed meanwhile")
-            arrays["codes"][block], arrays["target"][block] = bin_rows(bins, cells, self.n_threads), target
+            arrays["codes"][block] = bin_rows(bins, cells, self.n_threads)
+            if rows.task:
+                arrays["target"][block] = target
             contents = np.zeros(len(cells), np.uint64)
-            carry_content(np.ascontiguousarray(target[:, None]), cells, contents)
+            carry_content(np.ascontiguousarray(target.reshape(len(cells), -1)), cells, contents)
             arrays["contents"][block] = contents
             if weights is not None and rows.is_weighted:
                 arrays["weights"][block] = weights
@@ -438,13 +447,33 @@ class Place:
             raise InputFileError(f"{self.source.name}: there are fewer rows than before: it changed meanwhile")
         if stored is None:
             self.part = _part_of(arrays, len(schema), rows, self.n_threads, None)
+        self._known = names, schema, rows
         return of_classes
 
-    def take_up(self, folder: Path, n_columns: int, rows: Rows) -> None:
+    def take_up(self, folder: Path, schema: Schema, rows: Rows) -> None:
         """Be the part whose bins lie in a folder."""
-        stored = StoredArrays(folder, self.budget // 4)
+        stored, n_columns = StoredArrays(folder, self.budget // 4), len(schema)
         self.part = _part_of(self._arrays(n_columns, rows, stored), n_columns, rows, self.n_threads, stored)
         self._shapes_of_all = shapes_of(sum(rows.of_places), n_columns, rows)
+        self._known = [str(name) for name in schema.names], schema, rows
+
+    # Where bins do not say enough.
+
+    def contents(self) -> tuple[np.ndarray, Any]:
+        """A hash of what each row holds, and what rows weigh."""
+        part = cast("Part", self.part)
+        weights = None if part.sample_weights is None else np.array(part.sample_weights)
+        return np.array(part.contents), weights
+
+    def of_cells(self, work: Callable[..., Any], *given: Any) -> list[Any]:
+        """What ``work`` makes of every block of encoded rows: called with the place's number, that of the first row."""
+        found, at = [], 0
+        for cells, _, _ in self.encoded(*self._known):
+            found.append(work(self.number, at, cells, *given))
+            at += len(cells)
+        if at != self.n:
+            raise InputFileError(f"{self.source.name}: the number of rows is another than before: it changed meanwhile")
+        return found
 
     def _arrays(self, n_columns: int, rows: Rows, stored: StoredArrays | None) -> dict[str, np.ndarray]:
         """The place's own rows of the arrays: of new ones, or of those in files, where places follow one another."""
@@ -510,7 +539,7 @@ def shapes_of(n: int, n_columns: int, rows: Rows) -> dict[str, tuple[tuple[int, 
     """Shape and dtype of each array that holds ``n`` rows as bins."""
     return {
         "codes": ((n, -(-n_columns // 8) * 8), np.uint8),
-        "target": ((n,), np.int32 if rows.classes else np.float64),
+        "target": ((n if rows.task else 0,), np.int32 if rows.classes else np.float64),
         "weights": ((n if rows.is_weighted else 0,), np.float64),
         "contents": ((n,), np.uint64),
     }

@@ -12,6 +12,7 @@ number is ``mix`` of the forest's seed, the tree and a running number, and depen
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -109,9 +110,14 @@ def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | 
     hashes = np.zeros(len(codes), np.uint64)
     _hash_codes(codes, codes.shape[1] if n_columns is None else n_columns, hashes)
     carry_content(target, matrix, hashes)
+    return order_of_contents(hashes, weights)
+
+
+def order_of_contents(contents: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """int32[n]: rows by a hash of what they hold, uint64[n], those of the same by weight."""
     if weights is None:
-        return np.argsort(hashes, kind="stable").astype(np.int32)
-    return np.lexsort((weights, hashes)).astype(np.int32)
+        return np.argsort(contents, kind="stable").astype(np.int32)
+    return np.lexsort((weights, contents)).astype(np.int32)
 
 
 def carry_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, hashes: np.ndarray) -> None:
@@ -388,6 +394,38 @@ class Draws:
     def left_out(self, tree: int) -> np.ndarray:
         """int32[n - m], ascending: the rows that a tree does not draw."""
         return rows_without(self.counts(tree)[0], self.n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldDraws:
+    """What some trees of ``Draws`` drew, where only the rows that any of them drew are held.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that are held.
+    n_draws, seed : int
+        As of ``Draws``.
+    of_trees : dict of int to (int32[m], int32[m])
+        Of each tree the rows, by their place among those that are held, and how often it drew them.
+    """
+
+    n_rows: int
+    n_draws: int
+    seed: int
+    of_trees: dict[int, tuple[np.ndarray, np.ndarray]]
+
+    def counts(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
+        """As ``Draws.counts``."""
+        return self.of_trees[tree]
+
+
+def held_draws(draws: Draws, trees: range) -> tuple[np.ndarray, HeldDraws]:
+    """The rows that any of some trees draws, int64[h], ascending; and the draws among them."""
+    of_trees = {tree: draws.counts(tree) for tree in trees}
+    held = np.unique(np.concatenate([rows for rows, _ in of_trees.values()])).astype(np.int64)
+    placed = {tree: (np.searchsorted(held, rows).astype(np.int32), counts) for tree, (rows, counts) in of_trees.items()}
+    return held, HeldDraws(len(held), draws.n_draws, draws.seed, placed)
 
 
 @inner_kernel

@@ -27,7 +27,7 @@ from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.data.sparse import SparseMatrix
 from treewright.exceptions import TooLargeError
-from treewright.forest.draws import GROWTH, Draws, candidate_columns, seeds_of
+from treewright.forest.draws import GROWTH, Draws, HeldDraws, candidate_columns, seeds_of
 from treewright.model.isolation import average_path_length
 from treewright.tree.arrays import FIELDS, LEAF, NODE_FIELDS, SUBSET, THRESHOLD, Tree
 
@@ -42,7 +42,7 @@ LARGEST = np.finfo(np.float64).max
 
 
 def grow_isolation_forest(
-    matrix: Any, schema: Schema, draws: Draws, n_columns: int, numbers: range, n_threads: int
+    matrix: Any, schema: Schema, draws: Draws | HeldDraws, n_columns: int, numbers: range, n_threads: int
 ) -> tuple[Tree, ...]:
     """Grow some trees of a forest.
 
@@ -50,7 +50,7 @@ def grow_isolation_forest(
     ----------
     matrix : float32 or float64 [n, p], or SparseMatrix
     schema : Schema
-    draws : Draws
+    draws : Draws or HeldDraws
         Which rows a tree draws; its seed is that of the columns and cuts as well.
     n_columns : int, 1 to p
         Columns that a tree draws.
@@ -98,7 +98,7 @@ def refuse_too_many_trees(n_trees: int) -> None:
     check_fits(n_trees * _TREE_BYTES, f"a forest of {n_trees} trees", _REMEDY)
 
 
-def rows_of_tree(draws: Draws, number: int) -> np.ndarray:
+def rows_of_tree(draws: Draws | HeldDraws, number: int) -> np.ndarray:
     """int32[n_draws], ascending: the rows that a tree draws; one that was drawn twice is there twice."""
     return np.repeat(*draws.counts(number))
 
@@ -106,7 +106,7 @@ def rows_of_tree(draws: Draws, number: int) -> np.ndarray:
 class _Growth:
     """What all trees have in common."""
 
-    def __init__(self, matrix: Any, schema: Schema, draws: Draws, n_columns: int) -> None:
+    def __init__(self, matrix: Any, schema: Schema, draws: Draws | HeldDraws, n_columns: int) -> None:
         self.matrix, self.draws, self.n_columns = matrix, draws, n_columns
         self.n_levels = np.array([len(c.levels) if c.kind == "nominal" else 0 for c in schema.columns], np.int64)
         self.corrections = average_path_length(np.arange(draws.n_draws + 1))

@@ -16,10 +16,12 @@ import numpy as np
 from treewright.core import notices
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.dataset import Dataset
+from treewright.data.elsewhere import Elsewhere, answers_of
+from treewright.data.memory import check_fits
 from treewright.data.target import Numbers, check_weights
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
-from treewright.forest.draws import Draws, number_of_draws, row_order
+from treewright.forest.draws import Draws, held_draws, number_of_draws, order_of_contents, row_order
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
 from treewright.forest.isolation_scores import (
     ALGORITHM,
@@ -50,6 +52,7 @@ from treewright.version import __version__
 AUTO_SAMPLES = 256
 _OF_NO_TREE = ("n_estimators", "contamination", "unseen")  # what may change from one warm start to the next
 _BLOCK = 65_536  # rows that are made float64 at a time
+_REMEDY = "draw fewer rows (max_samples), or grow fewer trees"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,7 @@ class IsolationParams(ColumnParams):
     """The isolation forest."""
 
     algorithm_name: ClassVar[str] = ALGORITHM
+    learns_elsewhere: ClassVar[bool] = True
     grows_sparse: ClassVar[bool] = True
 
     n_estimators: int = param(100, whole(1), unit="trees", help="trees")
@@ -82,8 +86,10 @@ class IsolationParams(ColumnParams):
 
 
 def isolation_dataset(X: Any, params: IsolationParams, sample_weight: Any = None) -> Dataset:
-    """A table without a target; rows of weight 0 are left out."""
+    """A table without a target, or such a dataset; rows of weight 0 are left out."""
     refuse_too_many_trees(int(params.n_estimators))
+    if isinstance(X, Dataset):
+        return _dataset_without_target(X, params, sample_weight)
     schema, matrix = encoded_table(X, params)
     weights = check_weights(sample_weight, len(matrix))
     rows = Dataset(schema, matrix, Numbers(np.empty((len(matrix), 0)), (), True), weights, weights)
@@ -93,8 +99,22 @@ def isolation_dataset(X: Any, params: IsolationParams, sample_weight: Any = None
     return replace(rows.take(kept), kept=kept)
 
 
+def _dataset_without_target(dataset: Dataset, params: IsolationParams, sample_weight: Any) -> Dataset:
+    given = next(
+        (name for name in ("nominal", "ordinal", "numeric", "calendar") if getattr(params, name, None)),
+        None if sample_weight is None else "sample_weight",
+    )
+    if given is not None:
+        raise ParameterError(f"{given} beside a Dataset, whose columns and weights are settled: give it there")
+    if dataset.n_outputs:
+        raise ParameterError("an isolation forest has no target: make the Dataset with target=None")
+    return dataset
+
+
 def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new, and find the score below which a row is an outlier."""
+    if dataset.is_elsewhere:
+        return _trained_elsewhere(dataset, params, n_threads)
     n_trees = int(params.n_estimators)
     n_columns = columns_of_each(params.max_features, len(dataset.schema))
     parameters = {name: value for name, value in params.facts().items() if name not in _OF_NO_TREE}
@@ -119,6 +139,52 @@ def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, s
     return Trained(_model(dataset, params, draws, before + new), warm_start=warm, draws=draws)
 
 
+def _trained_elsewhere(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained:
+    """As ``train_isolation``, of rows that lie elsewhere: those that the trees draw are brought here, as cells."""
+    where: Elsewhere = dataset.matrix
+    if params.warm_start:
+        raise ParameterError(
+            f"the rows lie {where.where}, where warm_start=True is not worked out: ask for all trees at once"
+        )
+    of_parts = answers_of(where.carrier, "contents")
+    contents = np.concatenate([own for own, _ in of_parts])
+    weights = None if of_parts[0][1] is None else np.concatenate([own for _, own in of_parts])
+    ends = np.cumsum([len(own) for own, _ in of_parts])
+    draws = Draws(
+        order_of_contents(contents, weights), _rows_to_draw(params.max_samples, len(dataset), weights),
+        seed_of(params.random_state), weights=weights, replace=bool(params.bootstrap),
+    )  # fmt: skip
+    numbers = range(int(params.n_estimators))
+    held, of_held = held_draws(draws, numbers)
+    check_fits(len(held) * len(dataset.schema) * 8, f"the {len(held):,} rows that the trees draw", _REMEDY)
+    of_places = tuple(np.split(held, np.searchsorted(held, ends[:-1])))
+    positions = tuple(own - begin for own, begin in zip(of_places, [0, *ends[:-1]], strict=True))
+    blocks = answers_of(where.carrier, "of_cells", _cells_at, positions)
+    matrix = np.concatenate([each for of_part in blocks for each in of_part])
+    n_columns = columns_of_each(params.max_features, len(dataset.schema))
+    with bar_where_nobody_listens(bool(params.verbose)):
+        trees = grow_isolation_forest(matrix, dataset.schema, of_held, n_columns, numbers, n_threads)
+    model = _model_of(dataset, params, draws, trees)
+    if isinstance(params.contamination, str):
+        warn_of_many_outliers(model, matrix, None if weights is None else weights[held], params.n_jobs)
+        return Trained(model)
+    of_blocks = answers_of(where.carrier, "of_cells", _scores_of, model)
+    scores = np.concatenate([each for of_part in of_blocks for each in of_part])
+    offset = lowest_share(scores, weights, float(params.contamination))
+    return Trained(replace(model, facts={**model.facts, "offset": offset}))
+
+
+def _cells_at(place: int, first: int, cells: np.ndarray, positions: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Those of a block's rows that are asked for, by their numbers in each place."""
+    own = positions[place]
+    begin, end = np.searchsorted(own, [first, first + len(cells)])
+    return cells[own[begin:end] - first]
+
+
+def _scores_of(_place: int, _first: int, cells: np.ndarray, model: Model) -> np.ndarray:
+    return -scores_of_rows(model, cells)
+
+
 def _refuse_other_start(start: Trained, dataset: Dataset, parameters: dict[str, Any], n_trees: int) -> None:
     """Refuse to add trees of another kind or table, or fewer than there are."""
     n_before, warm = len(start.model.trees), cast("WarmStart", start.warm_start)
@@ -139,6 +205,17 @@ def _refuse_other_start(start: Trained, dataset: Dataset, parameters: dict[str, 
 
 def _model(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple[Any, ...]) -> Model:
     """The model, with the score below which a row is an outlier."""
+    model = _model_of(dataset, params, draws, trees)
+    if isinstance(params.contamination, str):
+        warn_of_many_outliers(model, dataset.matrix, dataset.weights, params.n_jobs)
+        return model
+    scores = -scores_of_rows(model, dataset.matrix, params.n_jobs)
+    offset = lowest_share(scores, dataset.weights, float(params.contamination))
+    return replace(model, facts={**model.facts, "offset": offset})
+
+
+def _model_of(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple[Any, ...]) -> Model:
+    """The model; outliers are what the paper calls so."""
     facts: dict[str, Any] = {
         "algorithm": ALGORITHM,
         "criterion": "squared_error",  # the impurity of a node is the variance of its rows' path lengths
@@ -149,14 +226,9 @@ def _model(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple
         "version": __version__,
     }
     unseen = cast("Unseen", params.unseen)
-    model = Model("regression", dataset.schema, ListedTrees(trees), combine="mean", unseen=unseen, facts=facts)
-    model = with_grid(model)
-    if isinstance(params.contamination, str):
-        warn_of_many_outliers(model, dataset.matrix, dataset.weights, params.n_jobs)
-        return model
-    scores = -scores_of_rows(model, dataset.matrix, params.n_jobs)
-    offset = lowest_share(scores, dataset.weights, float(params.contamination))
-    return replace(model, facts={**facts, "offset": offset})
+    return with_grid(
+        Model("regression", dataset.schema, ListedTrees(trees), combine="mean", unseen=unseen, facts=facts)
+    )
 
 
 def _rows_to_draw(wanted: Any, n_rows: int, weights: np.ndarray | None) -> int:

@@ -153,6 +153,8 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
         if getattr(params, name, None):
             raise ParameterError(f"{name} beside a Dataset, whose columns are settled: declare them where it is made")
     held = CLASSES if dataset.classes else NUMBERS
+    if not dataset.n_outputs:
+        raise ParameterError("the Dataset has no target: make it with target=...")
     if params.task != held:
         raise ParameterError(f"the target of the Dataset is for {held}, and the estimator does {params.task}")
     if not dataset.is_elsewhere:  # there it is asked of whoever has the targets

@@ -100,13 +100,13 @@ def bins_of(
         columns = schema.columns[first : first + width]
         summaries = _summaries(matrix[:, first : first + width], whole, columns)
         for at, (summary, column) in enumerate(zip(summaries, columns, strict=True), first):
-            parts[at] = _column_bins(summary, column, int(max_bins))
+            parts[at] = column_bins(summary, column, int(max_bins))
         progress.report(first / p, "binning columns")
 
     threads.run_each(bin_some, -(-p // width), threads_used)
     if n * p >= _MANY_CELLS:
         give_back()
-    return _together(parts, schema.columns)
+    return bins_together(parts, schema.columns)
 
 
 def checked_max_bins(max_bins: Any) -> int:
@@ -118,8 +118,8 @@ def checked_max_bins(max_bins: Any) -> int:
 
 def bins_of_summaries(summaries: Sequence[ColumnSummary], columns: Sequence[Column], max_bins: int) -> Bins:
     """Bins of columns that are summed up already."""
-    parts = [_column_bins(summary, column, max_bins) for summary, column in zip(summaries, columns, strict=True)]
-    return _together(parts, columns)
+    parts = [column_bins(summary, column, max_bins) for summary, column in zip(summaries, columns, strict=True)]
+    return bins_together(parts, columns)
 
 
 def bins_of_values(values: np.ndarray, n_values: np.ndarray) -> Bins:
@@ -149,7 +149,7 @@ def summary_of_column(cells: np.ndarray, column: Column, weights: np.ndarray | N
     return next(_summaries(cells[:, None], whole_weights(weights), [column]))
 
 
-def _together(parts: Sequence[tuple[np.ndarray, ...]], columns: Sequence[Column]) -> Bins:
+def bins_together(parts: Sequence[tuple[np.ndarray, ...]], columns: Sequence[Column]) -> Bins:
     """The bins of all columns, of what ``_column_bins`` says of each."""
     is_nominal = np.array([column.kind == "nominal" for column in columns], bool)
     lowest, highest, level_bin = (
@@ -217,7 +217,7 @@ def _by_column(cells: np.ndarray) -> np.ndarray:
     return columns
 
 
-def _column_bins(summary: ColumnSummary, column: Column, max_bins: int) -> tuple[np.ndarray, ...]:
+def column_bins(summary: ColumnSummary, column: Column, max_bins: int) -> tuple[np.ndarray, ...]:
     """Lowest and highest value of each bin, bin of each level, number of bins."""
     none = np.empty(0)
     if column.kind == "nominal":

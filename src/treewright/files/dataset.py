@@ -31,9 +31,9 @@ import polars as pl
 from treewright.boosting.sampling import GradientWeights
 from treewright.core.threads import resolve_jobs
 from treewright.data import dataset as encoded
-from treewright.data.bins import Bins, bins_of_summaries
+from treewright.data.bins import Bins, bins_together, column_bins
 from treewright.data.categories import schema_from_json, schema_to_json
-from treewright.data.column_summary import BLOCK_ROWS, ColumnSummary, Gathered, summary_of
+from treewright.data.column_summary import BLOCK_ROWS, Gathered, summary_of
 from treewright.data.elsewhere import Carrier, Elsewhere, Here, answers_of
 from treewright.data.identifiers import left_out_for
 from treewright.data.kinds import Declared, column_of, resolve
@@ -273,7 +273,7 @@ def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, bu
     declared = resolve(names, asked.nominal, asked.ordinal, asked.numeric)
     passes: list[Pass] = []
     columns: list[Column] = []
-    summaries: list[ColumnSummary] = []
+    parts: list[Any] = []  # bins: of a column's summary, a megabyte or two, no more is kept
     at_once = max(1, budget // (4 * _BYTES_OF_PASS))
     for first in range(0, len(names), at_once):
         group = [
@@ -294,14 +294,18 @@ def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, bu
                         own.gathered.join(gathered)
             left = [own for own in left if own.gathered.refine()]
         for own, column in zip(group, columns[first:], strict=True):
-            summaries.append(own.gathered.summary() if own.is_gathered else own.summary(column))
+            summary = own.gathered.summary() if own.is_gathered else own.summary(column)
+            parts.append(column_bins(summary, column, asked.max_bins))
             own.let_go()
         passes += group
     schema = Schema(_without_identifiers(columns, passes, declared, rows.n_given), True)
     warn_of_left_out(schema)
     nothing = summary_of(np.zeros(1), np.empty(0, np.int64))
-    used = [nothing if column.left_out else found for column, found in zip(schema.columns, summaries, strict=True)]
-    return schema, bins_of_summaries(used, schema.columns, asked.max_bins)
+    used = [
+        column_bins(nothing, column, asked.max_bins) if column.left_out else part
+        for column, part in zip(schema.columns, parts, strict=True)
+    ]
+    return schema, bins_together(used, schema.columns)
 
 
 def _without_identifiers(

@@ -415,7 +415,7 @@ class Place:
         """The same with the rows of weight 0: they have levels and labels, as in memory; and where they stand."""
         wanted = [*names, *(each for each in (self.asked.target, self.asked.weight) if each is not None)]
         wanted = wanted or list(self.source.schema())[:1]  # a frame without columns has no rows
-        for place, frame in self.source.blocks(wanted, what):
+        for place, frame in self.source.blocks(wanted, what, self.budget):
             kept = _kept(frame, self.asked)
             if kept.height:
                 yield place, kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,23 @@ import polars as pl
 from treewright.core import progress
 from treewright.exceptions import InputFileError
 
-_BLOCK = 1 << 16  # rows read at a time
+_BLOCK = 1 << 16  # rows handed on at a time
+_SHARE, _MOST_BLOCKS = 16, 8  # what is read at a time: a sixteenth of the budget, and so many blocks at most
 _PARQUET, _TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
 @dataclass(frozen=True)
 class Source:
-    """Frames with the same columns, and the files that they read."""
+    """Frames with the same columns, and the files that they read.
+
+    Stretches of Parquet are read by themselves: what polars reads ahead of ``collect_batches`` is half a file, and 100
+    columns take twice the time.
+    """
 
     frames: list[tuple[str, pl.LazyFrame]]
     files: list[Path]
     numbers: list[tuple[int, int]] = field(default_factory=list)  # where each frame stands among all
+    are_parquet: bool = False
 
     def number(self, at: int) -> tuple[int, int]:
         """Where a frame stands among those of all sources of a table."""
@@ -58,14 +64,18 @@ class Source:
                 )
         return found or {}
 
-    def blocks(self, columns: Sequence[str], what: str) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
-        """The rows of some columns, some at a time, and where they stand among all."""
+    def blocks(
+        self, columns: Sequence[str], what: str, budget: int = 0
+    ) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
+        """The rows of some columns, some at a time within a budget of bytes, and where they stand among all."""
+        at_once = min(max(budget // (_SHARE * 8 * len(columns)) // _BLOCK, 1), _MOST_BLOCKS) * _BLOCK
         stamp = self.stamp()
         for at, (name, frame) in enumerate(self.frames):
             progress.report(at / len(self.frames), what)
             position = {column: place for place, column in enumerate(frame.collect_schema().names())}
             wanted = frame.select(pl.nth([position[column] for column in columns]))
-            for block, rows in enumerate(_batches(name, wanted)):
+            batches = _stretches(name, wanted, at_once) if self.are_parquet else _batches(name, wanted)
+            for block, rows in enumerate(batches):
                 yield (*self.number(at), block), rows
         if self.stamp() != stamp:
             raise InputFileError(f"{self.frames[0][0]}: a file changed while it was read: try again when it is whole")
@@ -74,7 +84,8 @@ class Source:
         """The same rows in ``n`` sources of about as many: whole frames, or stretches of them where these are fewer."""
         if len(self.frames) >= n:
             numbers = [self.number(at) for at in range(len(self.frames))]
-            return [Source(self.frames[at::n], self.files[at::n], numbers[at::n]) for at in range(n)]
+            return [replace(self, frames=self.frames[at::n], files=self.files[at::n], numbers=numbers[at::n])
+                    for at in range(n)]  # fmt: skip
         found: list[Source] = []
         for at, (name, frame) in enumerate(self.frames):
             n_here = n // len(self.frames) + (at < n % len(self.frames))
@@ -82,7 +93,8 @@ class Source:
             ends = [n_rows * place // n_here for place in range(n_here + 1)]
             files = [self.files[at]] if self.files else []
             for begin, end in pairwise(ends):
-                found.append(Source([(name, frame.slice(begin, end - begin))], files, [(at, begin)]))
+                own = frame.slice(begin, end - begin)
+                found.append(Source([(name, own)], files, [(at, begin)], self.are_parquet))
         return found
 
     def stamp(self) -> str:
@@ -100,7 +112,8 @@ class Source:
 def parquet_source(path: Any) -> Source:
     """The Parquet files that a path, a folder, a pattern or several of them name, each once."""
     files, _ = files_of(path, _PARQUET)
-    return Source([(str(each), pl.scan_parquet(each, glob=False, hive_partitioning=False)) for each in files], files)
+    frames = [(str(each), pl.scan_parquet(each, glob=False, hive_partitioning=False)) for each in files]
+    return Source(frames, files, are_parquet=True)
 
 
 def is_several(path: Path) -> bool:
@@ -136,6 +149,14 @@ def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path
         if not each.is_file():
             raise InputFileError(f"{each}: no such file")
     return sorted(set(files)), Path(os.path.commonpath(roots))
+
+
+def _stretches(name: str, frame: pl.LazyFrame, at_once: int) -> Iterator[pl.DataFrame]:
+    n_rows = int(_reading(name, lambda: frame.select(pl.len()).collect().item()))
+    for start in range(0, n_rows, at_once):
+        some = _reading(name, lambda start=start: frame.slice(start, at_once).collect())
+        for begin in range(0, some.height, _BLOCK):
+            yield some.slice(begin, _BLOCK)
 
 
 def _batches(name: str, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:

@@ -111,8 +111,12 @@ def test_what_does_not_fit_together_is_refused(cli: Any, place: Path, words: lis
     assert told in done.stderr.replace("\n", " ")
 
 
-def test_a_row_is_named_with_its_file(cli: Any, place: Path) -> None:
+@pytest.mark.parametrize(("folder", "name", "where"), [("texts", "9.csv", "line 4"), ("rows", "9.parquet", "row 2")])
+def test_a_row_is_named_with_its_file(cli: Any, place: Path, folder: str, name: str, where: str) -> None:
+    cli("fit", "whole.csv", "--target", "y", "--out", "m.tw")
     broken = TABLE[:5].with_columns(y=pl.Series(["up", "down", None, "up", "up"]))
-    broken.write_csv(place / "texts" / "9.csv")
-    done = cli("fit", "texts", "--target", "y", ok=False)
-    assert "line 4 of 9.csv" in done.stderr
+    write = broken.write_csv if folder == "texts" else broken.write_parquet
+    write(place / folder / name)
+    for words in (["fit"], ["evaluate", "m.tw"], ["report", "m.tw", "--out", "r.html"]):
+        done = cli(*words[:2], folder, *words[2:], "--target", "y", ok=False)
+        assert f"{where} of {name}" in done.stderr.replace("\n", " ")

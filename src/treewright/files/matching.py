@@ -8,7 +8,7 @@ others are passed over. ``rows_for`` gives a block at a time, so the memory in u
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -56,6 +56,8 @@ class ModelRows:
         Where each row stands in the file; None in a Parquet file, which has no lines.
     beside : polars.DataFrame or None
         Columns that were asked for besides, as the file has them: of a text file the cells as text, null where missing.
+    file : str
+        The name of the file, where there are several.
     """
 
     features: Any
@@ -63,13 +65,14 @@ class ModelRows:
     n_rows: int
     lines: np.ndarray | None = None
     beside: pl.DataFrame | None = None
+    file: str = ""
 
     def filter(self, kept: pl.Series) -> ModelRows:
         """The rows to keep."""
         truth = None if self.target is None else self.target.filter(kept)
         lines = None if self.lines is None else self.lines[kept.to_numpy()]
         beside = None if self.beside is None else self.beside.filter(kept)
-        return ModelRows(_filtered(self.features, kept), truth, int(kept.sum()), lines, beside)
+        return ModelRows(_filtered(self.features, kept), truth, int(kept.sum()), lines, beside, self.file)
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,8 @@ def rows_for(
     schema = columns_of(model)
     if is_several(path):
         for file in files_of(path)[0]:
-            yield from rows_for(model, file, options, target, beside)
+            for rows in rows_for(model, file, options, target, beside):
+                yield replace(rows, file=file.name)
         return
     check_regular(path)
     wanted = {str(column.name): cell_type(column) for column in schema.needed}
@@ -212,29 +216,36 @@ def labelled_rows(
         raise DataError(f"{path}: there are no rows")
     features = _joined([rows.features for rows in parts])
     truth = pl.concat([rows.target for rows in parts if rows.target is not None]).alias(target)
-    lines = [rows.lines for rows in parts if rows.lines is not None]
-    line_of = np.concatenate(lines) if lines else None
-    kept = rows_with_target(path, truth, lambda row: place(line_of, row), skip=skip)
+    kept = rows_with_target(path, truth, lambda row: _placed(parts, row), skip=skip)
     n_skipped = 0
     if kept is not None:
         features, truth, n_skipped = _filtered(features, kept), truth.filter(kept), int((~kept).sum())
     if model.task == "classification":
         truth = as_whole(truth)
-    weights = None if weight is None else _weights(model, path, options, weight, kept, line_of)
+    weights = None if weight is None else _weights(model, path, options, weight, kept)
     return LabelledRows(features, truth.to_numpy(), weights, n_skipped)
 
 
-def _weights(
-    model: AnyModel, path: Path, options: ReadOptions, weight: str, kept: pl.Series | None, lines: np.ndarray | None
-) -> np.ndarray:
+def _weights(model: AnyModel, path: Path, options: ReadOptions, weight: str, kept: pl.Series | None) -> np.ndarray:
     """Weights of the rows that are kept."""
     # The file is read once more: its reader hands out one column beside those of the model.
-    parts = [rows.target for rows in rows_for(model, path, options, (weight, "number")) if rows.target is not None]
-    weights = pl.concat(parts).alias(weight)
-    if kept is not None:
-        weights = weights.filter(kept)
-        lines = None if lines is None else lines[kept.to_numpy()]
-    return checked_weights(path, weights, lambda row: place(lines, row))
+    parts = [rows for rows in rows_for(model, path, options, (weight, "number")) if rows.n_rows]
+    weights = pl.concat([rows.target for rows in parts if rows.target is not None]).alias(weight)
+    numbers = None if kept is None else kept.arg_true()
+    own = weights if kept is None else weights.filter(kept)
+    return checked_weights(path, own, lambda row: _placed(parts, row if numbers is None else int(numbers[row])))
+
+
+def _placed(parts: list[ModelRows], row: int) -> str:
+    """Where a row of several blocks stands, of several files with the name of its own."""
+    file, of_file, left = "", 0, row
+    for rows in parts:
+        file, of_file = rows.file, of_file if rows.file == file else 0
+        if left < rows.n_rows:
+            where = f"row {of_file + left}" if rows.lines is None else place(rows.lines, left)
+            return f"{where} of {file}" if file else where
+        of_file, left = of_file + rows.n_rows, left - rows.n_rows
+    raise IndexError(row)
 
 
 def _joined(parts: list[Any]) -> Any:

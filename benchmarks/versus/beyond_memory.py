@@ -3,6 +3,8 @@
     python benchmarks/versus/beyond_memory.py make  --folder big --rows 50000000 --columns 100
     python benchmarks/versus/beyond_memory.py run   --folder big --memory 2GB --rounds 10
     python benchmarks/versus/beyond_memory.py here  --folder big --files 5 --rounds 10      the first files, in memory
+    python benchmarks/versus/beyond_memory.py trees --folder big --memory 2GB               forests, trees, predictions
+    python benchmarks/versus/beyond_memory.py trees --folder big --files 5                  the first files, in memory
 
 Each library runs as a process of its own, one after another; what is told of each is the time to make its dataset, the
 time of a round for a million rows, the most memory that the process held (``ru_maxrss``, and without file-backed
@@ -16,6 +18,7 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -120,6 +123,48 @@ def ours(folder: Path, memory: str, rounds: int, n_files: int | None) -> None:
     told(name, made, fitted, len(files) * ROWS_PER_FILE, rounds, loss, most)
 
 
+def trees(folder: Path, memory: str, n_files: int | None) -> None:
+    """Forests, a tree and predictions: of rows in files, or in memory where ``n_files`` says how many files."""
+    import treewright as tw
+
+    files, _ = files_of(folder)
+    files = files[:n_files]
+    learners: dict[str, tuple[Any, int]] = {
+        "forest, a tenth of the rows a tree": (tw.RandomForestClassifier(4, max_samples=0.1), 4),
+        "forest, depth 12": (tw.RandomForestClassifier(2, max_depth=12), 2),
+        "extra trees, depth 12": (tw.ExtraTreesClassifier(2, max_depth=12), 2),
+        "tree on bins, depth 10": (tw.DecisionTreeClassifier(splitter="hist", max_depth=10), 1),
+    }
+    rows: tuple[Any, ...]
+    if n_files is None:
+        rows = (tw.Dataset.from_parquet(files, target="y", task="classification", memory=memory),)
+    else:
+        table = pl.read_parquet(files)
+        rows = (table.drop("y"), table["y"])
+    n_rows = len(files) * ROWS_PER_FILE
+    for name, (estimator, n_trees) in learners.items():
+        anonymous = Anonymous()
+        began = time.perf_counter()
+        estimator.fit(*rows)
+        taken = time.perf_counter() - began
+        print(
+            json.dumps(
+                {
+                    "learner": name,
+                    "rows": n_rows,
+                    "ms a tree and million rows": round(1e9 * taken / n_trees / n_rows, 1),
+                    "anonymous GB": round(anonymous.most / 1e9, 2),
+                }
+            ),
+            flush=True,
+        )
+    with tempfile.TemporaryDirectory() as out:
+        began = time.perf_counter()
+        tw.predict_files(learners["forest, depth 12"][0], files, out, proba=True)
+        taken = time.perf_counter() - began
+    print(json.dumps({"predicted": n_rows, "s a million rows": round(1e6 * taken / n_rows, 2)}), flush=True)
+
+
 def xgboost(folder: Path, rounds: int, cache: Path) -> None:
     """External memory: a page for each file."""
     import xgboost as xgb
@@ -211,7 +256,7 @@ def lightgbm(folder: Path, rounds: int) -> None:
 def main() -> None:
     """Make the table, or run the libraries on it."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("what", choices=["make", "run", "here", "treewright", "xgboost", "lightgbm"])
+    asked.add_argument("what", choices=["make", "run", "here", "trees", "treewright", "xgboost", "lightgbm"])
     asked.add_argument("--folder", type=Path, required=True)
     asked.add_argument("--rows", type=int, default=50_000_000)
     asked.add_argument("--columns", type=int, default=100)
@@ -224,6 +269,8 @@ def main() -> None:
     elif given.what == "run":
         for library in ("treewright", "xgboost", "lightgbm"):
             subprocess.run([sys.executable, __file__, library, *sys.argv[2:]], check=False)
+    elif given.what == "trees":
+        trees(given.folder, given.memory, given.files)
     elif given.what in ("treewright", "here"):
         ours(given.folder, given.memory, given.rounds, given.files if given.what == "here" else None)
     elif given.what == "xgboost":

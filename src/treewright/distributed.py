@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import secrets
 import time
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, cast
@@ -21,7 +22,7 @@ import polars as pl
 
 from treewright.data.elsewhere import PartLostError
 from treewright.exceptions import DataError, MissingLibraryError, ParameterError
-from treewright.files.dataset import Dataset, dataset_of_places
+from treewright.files.dataset import Dataset, asked_of, dataset_of_places
 from treewright.files.places import Asked, Place
 from treewright.files.sources import Source
 
@@ -40,12 +41,12 @@ def fit(
 
     Parameters
     ----------
-    estimator : GradientBoostingClassifier or GradientBoostingRegressor
+    estimator : boosting, forest, isolation forest, or a tree on bins
         Fitted in place.
     data : dask DataFrame, or sequence of futures of pandas, polars or pyarrow tables
         With the target among its columns. Partitions may be uneven or empty.
-    target : str
-        The column to be learned.
+    target : str or None
+        The column to be learned; None for an isolation forest.
     client : distributed.Client, optional
         The current one by default.
     patience : float, seconds
@@ -91,7 +92,7 @@ def dataset(data: Any, *, target: str | None, client: Any = None, patience: floa
     """
     client = _client(client)
     frames = _frames(data, client)
-    asked = Asked.of(target, **options)
+    asked = asked_of(target, options)
     carrier = OnDask(client, frames, asked, patience)
     try:
         return dataset_of_places(carrier, asked)
@@ -144,6 +145,7 @@ class OnDask:
         self.client, self.frames, self.asked, self.patience = client, frames, asked, patience
         self._places: list[tuple[str, str]] = []  # name and worker
         self._settled: list[tuple[str, tuple[Any, ...]]] = []
+        self._is_closed = False
 
     @property
     def n_parts(self) -> int:
@@ -152,6 +154,8 @@ class OnDask:
 
     def ask(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.ask``."""
+        if self._is_closed:
+            raise DataError("the dataset was closed, and the workers have forgotten its rows: make it again")
         if not self._places:
             self._make()
         futures = [self._sent(worker, _answer, name, what, given) for name, worker in self._places]
@@ -181,7 +185,8 @@ class OnDask:
             self.ask(what, *given)
 
     def close(self) -> None:
-        """Let the workers forget the rows."""
+        """Let the workers forget the rows; nothing can be asked any more."""
+        self._is_closed = True
         self._forget()
         self.frames = []
 
@@ -220,7 +225,9 @@ class OnDask:
         """A future of what a worker, and no other, is to do."""
         if self.client.status != "running":
             raise PartLostError(0, f"the scheduler has gone (the client is {self.client.status})")
-        return self.client.submit(function, *given, workers=[worker], allow_other_workers=False, pure=False)
+        with warnings.catch_warnings():  # summaries of columns of many values are some megabytes each
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return self.client.submit(function, *given, workers=[worker], allow_other_workers=False, pure=False)
 
     def _gathered(self, futures: list[Any], workers: list[str]) -> list[Any]:
         self._wait(futures, workers)

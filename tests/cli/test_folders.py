@@ -71,6 +71,8 @@ def test_predictions_of_a_folder_lie_as_its_files_do(cli: Any, place: Path) -> N
     other = cli("predict", "m.tw", "rows", "--out", "answers", ok=False)
     assert "replace it (--force)" in other.stderr
     assert "is a directory" in cli("predict", "m.tw", "whole.csv", "--out", "answers", ok=False).stderr
+    cli("predict", "m.tw", "rows", "--out", "results.v1")  # whatever is no text is a folder
+    assert Path("results.v1").is_dir()
 
 
 def test_files_are_learned_from_in_blocks(cli: Any, place: Path) -> None:
@@ -86,28 +88,43 @@ def test_files_are_learned_from_in_blocks(cli: Any, place: Path) -> None:
     assert Path("blocks.tw").read_bytes() == Path("held.tw").read_bytes() == Path("m.tw").read_bytes()
 
 
+def test_outliers_are_found_in_blocks(cli: Any, place: Path) -> None:
+    options = ["--algorithm", "isolation", "--drop", "y", "--trees", "3", "--set", "max_samples=64"]
+    done = cli("fit", "rows", *options, "--memory", "90KB", "--out", "blocks.tw")
+    assert "treewright predict tells which rows" in done.stdout
+    cli("fit", "rows", *options, "--out", "m.tw")
+    assert Path("blocks.tw").read_bytes() == Path("m.tw").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["nowhere/*.csv"], "nowhere/*.csv: no Parquet file or table of text"),
-        (["."], "mixed/0.parquet: column 'extra' is not in it"),
+        (["*.parquet"], "whole.parquet: column 'extra' is not in it"),
         (["mixed"], "one.csv: is text, and mixed/0.parquet is Parquet"),
         (["rows", "--memory", "some"], "--memory some: give a size"),
         (["rows", "--memory", "1GB", "--cv", "3"], "--cv needs the rows in memory"),
         (["texts", "--memory", "1GB"], "texts: no Parquet file"),
         (["rows", "--memory", "50KB"], "--set splitter=hist"),
         (["rows", "--memory", "50KB", "--algorithm", "boosting"], "--set n_estimators=300"),
-        (["rows", "--memory", "1GB", "--algorithm", "isolation"], "isolation needs the rows in memory"),
+        (["rows", "--memory", "1GB", "--algorithm", "knn"], "--algorithm knn keeps the rows, in memory"),
+        (["rows", "--memory", "1GB", "--algorithm", "bagging"], "X is a Dataset"),
+        (["rows", "--memory", "1GB", "--missing-tokens", "NA"], "leave --missing-tokens out"),
+        (["rows", "--memory", "1GB", "--test-size", "0.5"], "--test-size needs the rows in memory"),
+        (["rows", "--memory", "10"], "--memory 10: give a size"),
+        (["both"], "both: holds Parquet (a.parquet) and tables of text (b.csv)"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(cli: Any, place: Path, words: list[str], told: str) -> None:
     TABLE.with_columns(extra=1).write_parquet(place / "extra.parquet")
     (place / "mixed").mkdir()
+    (place / "both").mkdir()
+    TABLE.write_parquet(place / "both" / "a.parquet")
+    TABLE.write_csv(place / "both" / "b.csv")
     TABLE.write_parquet(place / "mixed" / "0.parquet")
     data = "mixed/*" if words == ["mixed"] else words[0]
     TABLE.write_csv(place / "mixed" / "one.csv")
-    target = [] if "isolation" in words else ["--target", "y"]
-    done = cli("fit", data, *words[1:], *target, ok=False)
+    done = cli("fit", data, *words[1:], "--target", "y", ok=False)
     assert told in done.stderr.replace("\n", " ")
 
 

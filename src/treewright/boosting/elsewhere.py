@@ -44,7 +44,7 @@ from treewright.boosting.rounds import (
 )
 from treewright.boosting.sampling import GradientWeights, chances_of, keys_of
 from treewright.core import threads
-from treewright.data.elsewhere import Carrier, PartLostError, answers_of, unless_lost
+from treewright.data.elsewhere import Carrier, PartLostError, answers_of, claims, unless_lost
 from treewright.data.stored import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
@@ -250,9 +250,10 @@ class Part:
 
     def begin(self, orders: Orders) -> None:
         """Scores as they begin."""
-        if self.orders is not None:
-            raise ParameterError("another fit learns from these rows at this moment: fit one after another")
-        self.orders = orders
+        with claims:
+            if self.orders is not None:
+                raise ParameterError("another fit learns from these rows at this moment: fit one after another")
+            self.orders = orders
         k, n, room = len(orders.base), self.n, np.empty if self.stored is None else self.stored.room
         self.scores = room((k, n), np.float64)
         self.gradient = room((k, n), np.float32)

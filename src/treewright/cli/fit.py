@@ -56,7 +56,7 @@ from treewright.cli.terminal import (
     worded,
 )
 from treewright.exceptions import DataError, TreewrightError
-from treewright.files import Table, read_table
+from treewright.files import ReadOptions, Table, read_table
 from treewright.files.table import pick
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
 from treewright.model.summary import counted, n_named
@@ -78,9 +78,8 @@ def run_fit(request: FitRequest) -> None:
     if is_piped and request.json:
         raise UsageRefusal("--json and --out - both take standard output: name a file for the model")
     check_stdout(request.out)
-    run = _run_isolation if request.algorithm == ISOLATION else _run_with_target
-    if request.memory is not None:
-        run = _run_on_files
+    run = _run_with_target if request.memory is None else _run_on_files
+    run = _run_isolation if request.algorithm == ISOLATION else run
     with clear_stdout(is_piped):
         estimator = run(replace(request, out=None) if is_piped else request)
     if is_piped:
@@ -343,7 +342,7 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
         check_output(request.out, request.force)
         estimator.model_.save(request.out)
         what = "model"
-        if ALGORITHMS[request.algorithm].is_neighbors:
+        if request.algorithm != ISOLATION and ALGORITHMS[request.algorithm].is_neighbors:
             n_rows = estimator.model_.facts["n_samples"]
             what += f", {request.out.stat().st_size:,} bytes: it holds the {counted(n_rows, 'row')} of the fit"
         written.append(f"wrote {printable(request.out)} ({what})")
@@ -375,40 +374,34 @@ def _run_on_files(request: FitRequest) -> Any:
         "--cv": request.n_folds, "--report": request.report, "--trace": request.trace or None,
         "--cost, --threshold or --positive": request.threshold, "--json": request.json or None,
         "--prune": None if request.prune is None else request.prune.named,
+        "--test-size": None if request.test_size in (0.0, FitRequest.test_size) else request.test_size,
     }  # fmt: skip
     needed = next((option for option, given in needs_rows.items() if given is not None), None)
-    if needed is not None or request.algorithm == ISOLATION:
-        raise UsageRefusal(f"{needed or f'--algorithm {ISOLATION}'} needs the rows in memory: leave --memory out")
+    if needed is not None:
+        raise UsageRefusal(f"{needed} needs the rows in memory: leave --memory out")
     check_request(request)
+    if ALGORITHMS[request.algorithm].is_neighbors:
+        raise UsageRefusal(f"--algorithm {request.algorithm} keeps the rows, in memory: leave --memory out")
     check_output(request.out, request.force)
     check_output(request.svg, request.force)
     if request.svg is not None:
         check_ending(request.svg.suffix)
-    from treewright.files.dataset import Dataset
     from treewright.files.sources import parquet_source
 
-    schema = parquet_source(request.data).schema()
-    kind, target = schema.get(str(request.target)), str(request.target)
+    kind, target = parquet_source(request.data).schema().get(str(request.target)), str(request.target)
     if request.task == "auto" and kind is not None and kind.is_numeric():
         raise UsageRefusal(
             f"target {target} holds numbers, and --memory does not look whether they are classes: give --task "
             "classification or --task regression"
         )
     is_classification = request.task == "classification" or (request.task == "auto" and kind is not None)
-    table = Table(request.data, pl.DataFrame(schema=schema))
-    declared = declared_columns(request, table)
-    if declared.pop("calendar"):
-        raise UsageRefusal("--calendar makes columns of dates, which --memory has no room for: leave one of them out")
     settings = own_settings(request, is_classification)
     own: dict[str, Any] = {"n_jobs": request.jobs, "random_state": request.seed}
     own |= {} if request.unseen is None else {"unseen": request.unseen}
     estimator = made(request, is_classification, settings, own, as_estimator=True)
     with progress(), worded(fit_words):
-        rows = Dataset.from_parquet(
-            request.data, target=target, task="classification" if is_classification else "regression",
-            weight=request.weight, leave_out=request.drop, skip_missing_target=request.skip_missing_target,
-            memory=request.memory, n_jobs=request.jobs, max_bins=getattr(estimator, "max_bins", 255), **declared,
-        )  # fmt: skip
+        task = "classification" if is_classification else "regression"
+        rows = _rows_in_files(request, target, task, getattr(estimator, "max_bins", 255))
         estimator.fit(rows)
     written = _write(request, estimator)
     with results_after(written):
@@ -421,6 +414,24 @@ def _run_on_files(request: FitRequest) -> Any:
         say()
         _say_model(request, estimator)
     return estimator
+
+
+def _rows_in_files(request: FitRequest, target: str | None, task: str | None, max_bins: int = 255) -> Any:
+    """The dataset of Parquet files, within the memory that is allowed."""
+    from treewright.files.dataset import Dataset
+    from treewright.files.sources import parquet_source
+
+    if request.reading != ReadOptions():
+        raise UsageRefusal("--memory reads Parquet, whose cells are what they are: leave --missing-tokens out")
+    table = Table(request.data, pl.DataFrame(schema=parquet_source(request.data).schema()))
+    declared = declared_columns(request, table)
+    if declared.pop("calendar"):
+        raise UsageRefusal("--calendar makes columns of dates, which --memory does not: leave one of them out")
+    return Dataset.from_parquet(
+        request.data, target=target, task=task, weight=request.weight, leave_out=request.drop,
+        skip_missing_target=request.skip_missing_target, memory=request.memory, n_jobs=request.jobs, max_bins=max_bins,
+        **declared,
+    )  # fmt: skip
 
 
 # --- isolation forests
@@ -443,6 +454,8 @@ def _run_isolation(request: FitRequest) -> Any:
     settings = parse_settings(request.settings, parameters_of(IsolationParams))
     treewright.IsolationForest(**settings)._check_parameters()
     check_output(request.out, request.force)
+    if request.memory is not None:
+        return _isolated_in_files(request, settings)
     required = [request.weight] if request.weight else []
     table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
@@ -467,6 +480,27 @@ def _run_isolation(request: FitRequest) -> Any:
         say(summary(forest.model_, request.out))
         say()
         _say_odd(table, scores, n_outliers, -forest.offset_)
+    return forest
+
+
+def _isolated_in_files(request: FitRequest, settings: dict[str, Any]) -> Any:
+    """Fit an isolation forest on Parquet files; which rows are odd, ``predict`` tells."""
+    import treewright
+
+    forest = treewright.IsolationForest(
+        **settings, unseen=request.unseen or "missing", n_jobs=request.jobs, random_state=request.seed
+    )
+    with progress(), worded(fit_words):
+        rows = _rows_in_files(request, None, None)
+        forest.fit(rows)
+    written = _write(request, forest)
+    with results_after(written):
+        words = columns_in_words(forest.model_)
+        say(f"{printable(request.data)}: {counted(len(rows), 'row')}, {words}, no target")
+        say()
+        say(summary(forest.model_, request.out))
+        say()
+        say(f"outliers have a score above {-forest.offset_:.3f}: treewright predict tells which rows")
     return forest
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answers", "run_predict"]
 
+_TEXT = (".csv", ".txt", ".tsv")  # a file of such a name takes the predictions of all files as CSV
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -76,7 +78,7 @@ def run_predict(
         Whether texts that look like formulas get an apostrophe.
     """
     quantiles = _named_quantiles(answers)
-    to_folder = out is not None and is_several(data) and not is_standard(out) and (out.is_dir() or not out.suffix)
+    to_folder = out is not None and is_several(data) and not is_standard(out) and out.suffix not in _TEXT
     to_parquet = to_folder or (out is not None and out.suffix == ".parquet")
     if not to_folder:
         check_output(out, force)

@@ -7,6 +7,7 @@ from answers ask; others are refused with the reason.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -28,6 +29,13 @@ class PartLostError(TreewrightError):
     def __init__(self, at: int, why: str) -> None:
         super().__init__(f"part {at} of the rows is lost: {why}")
         self.at = at
+
+
+class NotBorrowedError(TreewrightError):
+    """A part has not, or no longer, borrowed the rows for the fit that asks: it has to borrow them again."""
+
+
+claims = threading.Lock()  # held while a part looks whether its rows are free, and takes them for a fit
 
 
 class Carrier(Protocol):
@@ -124,6 +132,8 @@ class Elsewhere:
     carrier : Carrier
     where : str
         Where the rows lie, in a few words for messages.
+    budget : int or None, bytes
+        What may be held in memory; None: whatever there is.
     """
 
     shape: tuple[int, int]
@@ -133,6 +143,7 @@ class Elsewhere:
     of_classes: tuple[np.ndarray, ...]
     carrier: Carrier = field(repr=False)
     where: str = "elsewhere"
+    budget: int | None = None
 
     def check_bins(self, max_bins: int) -> None:
         """ParameterError for bins of another size than those that the parts hold."""

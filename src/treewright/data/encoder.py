@@ -42,6 +42,11 @@ _WAYS = {
 _ONE_WAY = "they follow each test's branch for missing values"
 
 
+def _family_of_numbers(cells: np.ndarray, has_missing: bool) -> str:
+    """As ``kinds.column_of`` has it: that of a column without any number is not known."""
+    return "missing" if has_missing and len(cells) and np.isnan(cells[0]) and np.isnan(cells).all() else "number"
+
+
 def encode_fit(
     X: Any,
     *,
@@ -116,7 +121,10 @@ def encode_fit(
     named = table.names is not None
     if table.matrix is not None and all(entry.kind == "numeric" for entry in declared.values()):
         missing = missing_columns(table.matrix)
-        columns = tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(names))
+        columns = tuple(
+            Column(name, "numeric", (), at in missing, _family_of_numbers(table.matrix[:, at], at in missing))
+            for at, name in enumerate(names)
+        )
         columns = with_parts(without_identifiers(columns, table.matrix, declared, named=named), asked)
         schema = Schema(columns, named)
         return schema, table.matrix if len(schema.used) == len(schema) else zeroed(schema, table.matrix.copy(order="K"))

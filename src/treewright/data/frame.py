@@ -61,7 +61,7 @@ def read_table(X: Any) -> Table:
         return table_of_sparse(X)
     if hasattr(X, "is_elsewhere"):
         raise DataError(
-            "X is a Dataset: fit takes one of trees, forests and boosting, in place of X and y; give the table"
+            "X is a Dataset, which fit of trees, forests and boosting takes in place of X and y: here give the table"
         )
     if X is None or isinstance(X, str | bytes | int | float | complex):
         raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")

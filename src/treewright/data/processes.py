@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from treewright.data.elsewhere import PartLostError
+from treewright.exceptions import DataError
 
 _LENGTH = struct.Struct("<Q")
 _GLANCE = 0.2  # seconds between two looks at the clock
@@ -52,6 +53,7 @@ class Processes:
         self.makes, self.patience = list(makes), patience
         self._children: list[subprocess.Popen[bytes]] = []
         self._settled: list[tuple[str, tuple[Any, ...]]] = []
+        self._is_closed = False
         self._lock = threading.Lock()
         self._end = weakref.finalize(self, _end_all, self._children)
         for make in self.makes:
@@ -74,6 +76,8 @@ class Processes:
         Where a question is broken off, by Ctrl-C too, all processes are ended: an answer that is still under way must
         not be taken for that of the next question. ``revive`` starts them again.
         """
+        if self._is_closed:
+            raise DataError("the dataset was closed, and its processes have ended: make it again")
         question = pickle.dumps((what, given), protocol=5)
         with self._lock:
             if not self._children:
@@ -145,7 +149,8 @@ class Processes:
             self.ask(what, *given)
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes; nothing can be asked any more."""
+        self._is_closed = True
         self._end()
 
     def _why(self, at: int) -> str:
@@ -240,4 +245,5 @@ def serve() -> None:
             data = pickle.dumps(answer, protocol=5)
         except BaseException as error:  # whoever asked is to hear of it
             data = _failure(error)
-        _write(answers, data)
+        with suppress(BrokenPipeError):  # whoever asked has gone, and there will be no further question
+            _write(answers, data)

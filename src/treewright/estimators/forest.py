@@ -264,7 +264,7 @@ class Forest(Estimator):
         """Which rows each tree drew; a ParameterError, with the reason given, where each saw all rows."""
         trained = self._trained
         if trained.warm_start is None:
-            raise ParameterError(f"{ROWS_LAY_ELSEWHERE}: fit on the table in memory, or give rows that judge")
+            raise ParameterError(f"{ROWS_LAY_ELSEWHERE}: judge by other rows, or fit on a table in memory")
         if trained.draws is None:
             raise ParameterError(why_none)
         return trained.draws

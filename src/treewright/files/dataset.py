@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -22,14 +23,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 
 from treewright.boosting.sampling import GradientWeights
 from treewright.core.threads import resolve_jobs
+from treewright.core.whole import is_whole
 from treewright.data import dataset as encoded
 from treewright.data.bins import Bins, bins_together, column_bins
 from treewright.data.categories import schema_from_json, schema_to_json
@@ -43,13 +46,15 @@ from treewright.data.stored import StoredArrays
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError, setting
 from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
-from treewright.files.sources import Source, parquet_source
+from treewright.files.sources import Source, parquet_source, told
 from treewright.files.table import did_you_mean
 from treewright.learn.suspicions import warn_of_left_out
 from treewright.version import __version__
 
+_LAYOUT = 2  # of the files that hold bins: another number wherever they are written or read in another way
 _DEFAULT_MEMORY = 0.25  # of what the machine has
 _LEAST_MEMORY = 64 * 2**20
+_FEWEST_BYTES = 10_000  # of fewer somebody meant gigabytes
 _BYTES_OF_PASS = 20 * 2**20  # what a column of many values takes while it is passed over
 _BYTES_BESIDE = 24  # of a row beside its bins: target, weight, content
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -86,8 +91,9 @@ class Dataset(encoded.Dataset):
             ``folder`` : path, optional; where bins are kept for the next time; without it they lie in a temporary
             folder until the dataset is let go of.
             ``n_jobs`` : int, optional; threads.
-            ``n_processes`` : int, optional; so many processes read, hold and pass over a share of the rows each. The
-            model is the same. It pays where reading does, not where two threads keep the machine busy.
+            ``n_processes`` : int, optional; so many processes read, hold and pass over a share of the rows each, within
+            as large a share of ``memory``. The model is the same. It pays where reading does, not where two threads
+            keep the machine busy.
 
         Raises
         ------
@@ -111,13 +117,24 @@ class Dataset(encoded.Dataset):
         >>> GradientBoostingClassifier(10).fit(dataset).predict({"hours": [3, 7]}).tolist()
         ['no', 'yes']
         """
-        return _made(cls, parquet_source(path), **options)
+        with told(path):
+            return _made(cls, parquet_source(path), **options)
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], **options: Any) -> Dataset:
         """Rows of a file of delimited text with a header, as polars reads it; options as of ``from_parquet``."""
+        if not isinstance(path, str | os.PathLike):
+            raise ParameterError(f"a {type(path).__name__} was given: name one file")
+        with told(path):
+            return cls._from_csv(path, **options)
+
+    @classmethod
+    def _from_csv(cls, path: str | os.PathLike[str], **options: Any) -> Dataset:
         if not Path(path).is_file():
-            raise InputFileError(f"{os.fspath(path)}: no such file")
+            kind = (
+                "is a folder, and from_csv reads one file: write the others as Parquet" if Path(path).is_dir() else ""
+            )
+            raise InputFileError(f"{os.fspath(path)}: {kind or 'no such file'}")
         frame = pl.scan_csv(Path(path), glob=False, infer_schema_length=None)  # the types of all rows, not of the first
         return _made(cls, Source([(os.fspath(path), frame)], [Path(path)]), **options)
 
@@ -136,6 +153,18 @@ class Dataset(encoded.Dataset):
                 ) from None
         return _made(cls, Source([("the frame", frame.lazy())], []), **options)
 
+    def __repr__(self) -> str:
+        names = self.target.names
+        target = f"target {names[0]!r} ({'classes' if self.classes else 'numbers'})" if names else "no target"
+        where = self.matrix.where if self.is_elsewhere else "in memory"
+        return f"<treewright.Dataset: {len(self):,} rows, {len(self.schema)} columns, {target}, {where}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """End the processes that hold the rows, where there are any; the dataset is of no use then."""
         end = getattr(self.matrix.carrier, "close", None) if self.is_elsewhere else None
@@ -150,20 +179,20 @@ def _made(
     cls: type[Dataset],
     source: Source,
     *,
-    target: str | None,
+    target: Any = ...,
     memory: str | int | None = None,
     folder: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     n_processes: int | None = None,
     **options: Any,
 ) -> Dataset:
-    if n_processes is not None and (isinstance(n_processes, bool) or n_processes < 1):
+    if n_processes is not None and not (is_whole(n_processes) and n_processes >= 1):
         raise ParameterError(f"n_processes={n_processes!r}: give a whole number of at least 1")
     if n_processes is not None and os.name == "nt":
         raise ParameterError("n_processes is not worked out on Windows, whose pipes cannot be waited for: leave it out")
     if folder is not None and not source.files:
         raise ParameterError("folder keeps the bins of files, and a frame is none: leave it out, or write Parquet")
-    asked = Asked.of(target, **options)
+    asked = asked_of(target, options)
     n_threads, budget = resolve_jobs(n_jobs), _bytes_of(memory)
     names, task = _names_and_task(source.schema(), asked, source.name)
     if n_processes is None:
@@ -188,6 +217,27 @@ def _made(
         if n_processes is not None:
             carrier.close()
         raise
+
+
+def asked_of(target: Any, options: Mapping[str, Any]) -> Asked:
+    """What was asked for; ParameterError for options that there are not, and for a target that is no name."""
+    known = [name for name in signature(Asked.of).parameters if name != "target"]
+    also = ["folder", "memory", "n_jobs", "n_processes"]
+    for name in options:
+        if name not in known:
+            raise ParameterError(f"a dataset has no option {name!r}{did_you_mean(name, [*known, *also])}")
+    if target is ...:
+        raise ParameterError("target is missing: name the column to be learned, or None where there is none")
+    for name, column in (("target", target), ("weight", options.get("weight"))):
+        if column is not None and not isinstance(column, str):
+            raise ParameterError(f"{name} is the name of a column, and a {type(column).__name__} was given")
+    left_out = options.get("leave_out") or ()
+    if isinstance(left_out, str) or not all(isinstance(name, str) for name in left_out):
+        raise ParameterError(f"leave_out={left_out!r}: give a list of names of columns")
+    if target is not None and target in (*left_out, options.get("weight")):
+        other = "weight" if target == options.get("weight") else "leave_out"
+        raise ParameterError(f"column {target!r} is the target, and {other} names it too: leave one of them out")
+    return Asked.of(target, **{**options, "leave_out": left_out})
 
 
 def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
@@ -215,6 +265,8 @@ def _rows_of(carrier: Carrier, task: str) -> Rows:
     of_places = answers_of(carrier, "rows", task, settles=True)
     for found in of_places:
         rows.join(found)
+    if not math.isfinite(rows.sum_of_weights):
+        raise DataError("the sum of the weights is beyond float64: divide them by their largest")
     rows.of_places = tuple(found.n for found in of_places)
     rows.settle()
     if not rows.n:
@@ -242,7 +294,7 @@ def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) 
     return names, asked.task or ("regression" if types[asked.target].is_numeric() else "classification")
 
 
-def _bytes_of(memory: str | int | None) -> int:
+def _bytes_of(memory: Any) -> int:
     """A budget in bytes.
 
     Examples
@@ -259,13 +311,13 @@ def _bytes_of(memory: str | int | None) -> int:
     if isinstance(memory, str):
         text = memory.strip().upper()
         unit = next((unit for unit in sorted(_UNITS, key=len, reverse=True) if text.endswith(unit)), "")
-        with suppress(ValueError):
+        with suppress(ValueError, OverflowError):
             size = int(float(text[: len(text) - len(unit)]) * _UNITS.get(unit, 1))
-            if size > 0:
+            if size >= _FEWEST_BYTES:
                 return size
-    elif not isinstance(memory, bool) and memory > 0:
+    elif isinstance(memory, int | float) and _FEWEST_BYTES <= memory < math.inf:
         return int(memory)
-    raise ParameterError(setting("memory", memory), ": give a size such as 4GB, or a number of bytes")
+    raise ParameterError(setting("memory", memory), ": give a size such as 4GB, or a number of bytes from 10,000 on")
 
 
 def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, budget: int) -> tuple[Schema, Bins]:
@@ -356,7 +408,7 @@ def _in_files(
     root = Path(tempfile.gettempdir()) if base is None else base
     root.mkdir(parents=True, exist_ok=True)
     kept = None if base is None else base / f"treewright-{_digest(source, names, asked, carrier.n_parts)}"
-    if kept is None or not (kept / "done.json").is_file():
+    if kept is None or not _is_whole(kept, len(names), rows):
         needed, free = rows.n * (-(-len(names) // 8) * 8 + _BYTES_BESIDE), shutil.disk_usage(root).free
         if needed > free:
             raise TooLargeError(
@@ -372,6 +424,8 @@ def _in_files(
         if kept is None:
             weakref.finalize(carrier, shutil.rmtree, folder, ignore_errors=True)
         else:
+            if not _is_whole(kept, len(names), rows):
+                shutil.rmtree(kept, ignore_errors=True)
             with suppress(OSError):  # somebody else was faster
                 folder.rename(kept)
             shutil.rmtree(folder, ignore_errors=True)
@@ -384,16 +438,29 @@ def _in_files(
     schema = schema_from_json(done["schema"])
     answers_of(carrier, "take_up", folder, schema, rows, settles=True)
     of_classes = [np.array(own) for own in done["of_classes"]]
-    matrix = _cells(carrier, schema, bins, rows, asked, of_classes, f"in {folder}")
+    matrix = _cells(carrier, schema, bins, rows, asked, of_classes, "in files", budget)
     return cls(schema, matrix, _target(rows, asked, _no_target(rows)))
 
 
+def _is_whole(folder: Path, n_columns: int, rows: Rows) -> bool:
+    """Whether the files of an earlier dataset are all there, of the sizes that they have to be."""
+    sizes = {
+        name: int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        for name, (shape, dtype) in shapes_of(rows.n, n_columns, rows).items()
+    }
+    paths = {name: folder / name for name in sizes}
+    return all(path.is_file() and path.stat().st_size == sizes[name] for name, path in paths.items()) and all(
+        (folder / name).is_file() for name in ("done.json", "bins.npz")
+    )
+
+
 def _cells(
-    carrier: Carrier, schema: Schema, bins: Bins, rows: Rows, asked: Asked, of_classes: Sequence[Any], where: str
-) -> Elsewhere:
+    carrier: Carrier, schema: Schema, bins: Bins, rows: Rows, asked: Asked, of_classes: Sequence[Any], where: str,
+    budget: int | None = None,
+) -> Elsewhere:  # fmt: skip
     are_counts = rows.is_weighted and rows.are_whole and GradientWeights.may_count(rows.sum_of_weights)
     n_rows = int(rows.sum_of_weights) if are_counts else rows.n
-    return Elsewhere((rows.n, len(schema)), bins, asked.max_bins, n_rows, tuple(of_classes), carrier, where)
+    return Elsewhere((rows.n, len(schema)), bins, asked.max_bins, n_rows, tuple(of_classes), carrier, where, budget)
 
 
 def _no_target(rows: Rows) -> np.ndarray:
@@ -419,5 +486,5 @@ def _added(of_places: list[list[Fraction]]) -> list[float]:
 
 def _digest(source: Source, names: list[str], asked: Asked, n_places: int) -> str:
     """Of the files and of all that decides what bins they give."""
-    words = repr((source.stamp(), asked, names, n_places, __version__, BLOCK_ROWS))
+    words = repr((source.stamp(), asked, names, n_places, __version__, BLOCK_ROWS, _LAYOUT))
     return hashlib.blake2b(words.encode(), digest_size=12).hexdigest()

@@ -18,7 +18,7 @@ import polars as pl
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.columns import CellType, TextColumns, parse_booleans, parse_numbers
 from treewright.files.parquet import parquet_blocks, parquet_columns
-from treewright.files.sources import files_of, is_several
+from treewright.files.sources import below, files_of, is_several
 from treewright.files.table import checked_weights, is_parquet, pick, place, require_columns, rows_with_target
 from treewright.files.text import ReadOptions, check_regular, empty_frame, open_delimited, without_missing_tokens
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LabelledRows",
     "ModelRows",
+    "as_at_fit",
     "as_whole",
     "cell_type",
     "columns_of",
@@ -57,7 +58,7 @@ class ModelRows:
     beside : polars.DataFrame or None
         Columns that were asked for besides, as the file has them: of a text file the cells as text, null where missing.
     file : str
-        The name of the file, where there are several.
+        What the file is called below the folder of all, where there are several.
     """
 
     features: Any
@@ -158,9 +159,10 @@ def rows_for(
     """
     schema = columns_of(model)
     if is_several(path):
-        for file in files_of(path)[0]:
+        files, root = files_of(path)
+        for file in files:
             for rows in rows_for(model, file, options, target, beside):
-                yield replace(rows, file=file.name)
+                yield replace(rows, file=str(below(file, root)))
         return
     check_regular(path)
     wanted = {str(column.name): cell_type(column) for column in schema.needed}
@@ -176,7 +178,7 @@ def rows_for(
     for frame, lines, others in _typed_blocks(path, options, wanted, beside):
         truth = frame[target[0]] if target is not None else None
         n_rows = others.height if beside else frame.height
-        yield ModelRows(_as_at_fit(schema, frame), truth, n_rows, lines, others if beside else None)
+        yield ModelRows(as_at_fit(schema, frame), truth, n_rows, lines, others if beside else None)
 
 
 def labelled_rows(
@@ -306,7 +308,7 @@ def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:
     return pl.DataFrame(typed)
 
 
-def _as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:
+def as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:
     """The model's columns under the names they had at fit, or none where they had none."""
     names = [column.name for column in schema.needed]
     if not schema.named:

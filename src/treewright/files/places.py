@@ -26,7 +26,7 @@ from treewright.data.bins import Bins, checked_max_bins
 from treewright.data.cells import Cells
 from treewright.data.column_summary import ColumnSummary, Gathered, summary_of, whole_weights_among
 from treewright.data.dates import DATES
-from treewright.data.elsewhere import Together
+from treewright.data.elsewhere import NotBorrowedError, Together, claims
 from treewright.data.encoder import encode
 from treewright.data.frame import read_table
 from treewright.data.identifiers import FEWEST, reason_for
@@ -166,7 +166,7 @@ def _weights_of(frame: pl.DataFrame, asked: Asked) -> Any:
     if asked.weight is None:
         return None
     weights = frame.get_column(asked.weight)
-    if not weights.dtype.is_numeric():
+    if not weights.dtype.is_numeric() and weights.dtype != pl.Boolean:
         raise DataError(f"weight column {asked.weight!r} holds {weights.dtype}, not numbers")
     found = weights.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     if not (np.isfinite(found) & (found >= 0)).all():
@@ -364,6 +364,7 @@ class Place:
         self.n = 0
         self.part: Part | None = None
         self.together: Together | None = None
+        self._claimed = ""  # by which fit the rows are borrowed
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or self.__dict__.get("part") is None:
@@ -467,12 +468,18 @@ class Place:
 
     def of_cells(self, work: Callable[..., Any], *given: Any) -> list[Any]:
         """What ``work`` makes of every block of encoded rows: called with the place's number, that of the first row."""
-        found, at = [], 0
+        part, found, at = cast("Part", self.part), [], 0
         for cells, _, _ in self.encoded(*self._known):
+            contents = np.zeros(len(cells), np.uint64)
+            carry_content(np.empty((len(cells), 0)), cells, contents)
+            if not np.array_equal(contents, part.contents[at : at + len(cells)]):
+                raise InputFileError(
+                    f"{self.source.name}: the rows are others than when the dataset was made: make it again"
+                )
             found.append(work(self.number, at, cells, *given))
             at += len(cells)
         if at != self.n:
-            raise InputFileError(f"{self.source.name}: the number of rows is another than before: it changed meanwhile")
+            raise InputFileError(f"{self.source.name}: there are fewer rows than before: it changed meanwhile")
         return found
 
     def _arrays(self, n_columns: int, rows: Rows, stored: StoredArrays | None) -> dict[str, np.ndarray]:
@@ -495,8 +502,17 @@ class Place:
 
     def borrow(self, lent: list[dict[str, np.ndarray] | None], fit: str) -> None:
         """Have all rows, for a fit."""
-        if self.together is not None:
-            raise ParameterError("another fit learns from these rows at this moment: fit one after another")
+        with claims:
+            if self._claimed:
+                raise ParameterError("another fit learns from these rows at this moment: fit one after another")
+            self._claimed = fit
+        try:
+            self.together = self._together(lent, fit)
+        except BaseException:
+            self.give_back(fit)
+            raise
+
+    def _together(self, lent: list[dict[str, np.ndarray] | None], fit: str) -> Together:
         part = cast("Part", self.part)
         held: Mapping[str, np.ndarray]
         if part.stored is not None:
@@ -516,18 +532,21 @@ class Place:
             }
             budget, room = None, None
         weights = held["weights"] if part.sample_weights is not None else None
-        self.together = Together(
-            held["codes"], held["target"], weights, (self.number, len(lent)), self.n_threads, budget, room, fit
-        )
+        share = (self.number, len(lent))
+        return Together(held["codes"], held["target"], weights, share, self.n_threads, budget, room, fit)
 
-    def do(self, work: Callable[..., Any], *given: Any) -> Any:
-        """Do something with all rows: ``work`` is called with them first."""
-        return work(self.together, *given)
+    def do(self, fit: str, work: Callable[..., Any], *given: Any) -> Any:
+        """Do something with all rows that a fit has borrowed: ``work`` is called with them first."""
+        together = self.together
+        if together is None or together.fit != fit:
+            raise NotBorrowedError("the rows were given back, or are borrowed by another fit")
+        return work(together, *given)
 
     def give_back(self, fit: str) -> None:
         """Let go of what a fit has borrowed; of another one nothing."""
-        if self.together is not None and self.together.fit == fit:
-            self.together = None
+        with claims:
+            if self._claimed == fit:
+                self._claimed, self.together = "", None
 
     def end(self, fit: str) -> None:
         """See ``Part.end``; a place that could not become a part again has nothing to end."""

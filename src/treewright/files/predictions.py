@@ -24,8 +24,8 @@ from polars.io.plugins import register_io_source
 
 from treewright.core import progress
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
-from treewright.files.matching import columns_of, rows_for
-from treewright.files.sources import files_of
+from treewright.files.matching import as_at_fit, columns_of, rows_for
+from treewright.files.sources import absolute, below, files_of, is_several, told
 from treewright.files.table import require_columns
 from treewright.files.text import ReadOptions, check_regular
 from treewright.fitted.neighbors import NeighborsModel
@@ -110,14 +110,15 @@ def _is_isolation(model: Any) -> bool:
     return bool(model.facts.get("algorithm") == ISOLATION)
 
 
-def _checked(model: Any, proba: bool, quantiles: Sequence[float] | Mapping[str, float]) -> tuple[Any, dict[str, float]]:
+def _checked(model: Any, proba: bool, quantiles: Any) -> tuple[Any, dict[str, float]]:
     """The model of an estimator, and quantiles by their columns' names."""
     found = getattr(model, "model_", model)
     if not hasattr(found, "facts"):
         raise ParameterError(f"model is a {type(model).__name__}: give a model, or an estimator that was fitted")
     if proba and (_is_isolation(found) or found.task != "classification"):
         raise ParameterError("proba=True: the model predicts numbers, which have no class probabilities")
-    if len(quantiles) and (isinstance(found, NeighborsModel) or found.leaf_targets is None):
+    quantiles = quantiles if isinstance(quantiles, Mapping | Sequence | np.ndarray) else [quantiles]
+    if len(quantiles) > 0 and (isinstance(found, NeighborsModel) or found.leaf_targets is None):
         raise ParameterError("quantiles: only a forest of numbers that was fitted with quantiles=True has them")
     if isinstance(quantiles, Mapping):
         return found, dict(quantiles)
@@ -125,10 +126,26 @@ def _checked(model: Any, proba: bool, quantiles: Sequence[float] | Mapping[str, 
     return found, {quantile_name(each): float(each) for each in checked}
 
 
-def _refuse_clash(keep: Sequence[str], names: Sequence[str]) -> None:
-    clash = sorted({*keep} & {*names})
-    if clash:
-        raise ParameterError(f"keep={clash[0]!r}: a column of the predictions has this name: rename it in the table")
+def _named_once(keep: Sequence[str]) -> tuple[str, ...]:
+    """The columns to keep, each once."""
+    given: Any = keep
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ParameterError(
+            f"keep={keep!r}: give a list of columns, such as [{keep if isinstance(keep, str) else 'id'!r}]"
+        )
+    return tuple(dict.fromkeys(keep))
+
+
+def _together(beside: Sequence[pl.Series], found: Sequence[pl.Series]) -> pl.DataFrame:
+    """Columns that are kept, and predictions; each name once."""
+    names = [series.name for series in found]
+    clash = next((series.name for series in beside if series.name in names), None)
+    if clash is not None:
+        raise ParameterError(f"keep={clash!r}: a column of the predictions has this name: rename it in the table")
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise ParameterError(f"two columns of the predictions are called {double!r}: name quantiles otherwise")
+    return pl.DataFrame([*beside, *found])
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -199,17 +216,28 @@ def predict_files(
     monday.parquet ['no', 'no', 'yes', 'yes']
     """
     model, named = _checked(model, proba, quantiles)
-    given = [path] if isinstance(path, str | os.PathLike) else list(path)
-    files, root = files_of(given)
-    targets = _targets(files, root, Path(out), is_one=len(given) == 1 and Path(given[0]).is_file())
+    given: list[Any] = list(path) if isinstance(path, Sequence) and not isinstance(path, str) else [path]
+    keep = _named_once(keep)
+    place: Any = out
+    if not isinstance(place, str | os.PathLike):
+        raise ParameterError(f"out is a {type(out).__name__}: name a folder for the predictions")
+    with told(path):
+        return _predicted(model, given, Path(out), keep, proba, named, force, n_jobs, reading or ReadOptions())
+
+
+def _predicted(
+    model: Any, given: list[Any], out: Path, keep: tuple[str, ...], proba: bool, named: dict[str, float], force: bool,
+    n_jobs: int | None, options: ReadOptions,
+) -> list[Path]:  # fmt: skip
+    is_one = len(given) == 1 and not is_several(given[0] if isinstance(given[0], Path) else Path(given[0]))
+    files, targets = _files_and_targets(given, out, is_one=is_one)
     of_model = hashlib.blake2b(_bytes_of(model), digest_size=16).hexdigest()
     answered = partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs)
-    options = reading or ReadOptions()
     done: list[Path] = []
     for at, (rows, target) in enumerate(zip(files, targets, strict=True)):
         progress.report(at / len(files), "predicting")
         check_regular(rows)
-        digest = partial(_digest, rows, of_model, (proba, named, tuple(keep), options))
+        digest = partial(_digest, rows, of_model, (proba, named, keep, options))
         made_of, there = digest(), _made_of(target) if target.exists() else None
         if target.exists() and there != made_of and not force:
             raise InputFileError(
@@ -219,7 +247,7 @@ def predict_files(
                 ")",
             )
         if there != made_of:
-            _write(target, digest, _frames(model, rows, options, tuple(keep), answered))
+            _write(target, digest, _frames(model, rows, options, keep, answered))
         done.append(target)
     progress.report(1.0, "predicting")
     return done
@@ -229,8 +257,9 @@ def _bytes_of(model: Any) -> bytes:
     return neighbors_codec.dumps(model) if isinstance(model, NeighborsModel) else codec.dumps(model)
 
 
-def _targets(files: Sequence[Path], root: Path, out: Path, *, is_one: bool) -> list[Path]:
-    """Where the predictions of each file go; their folders are made."""
+def _files_and_targets(given: Sequence[Any], out: Path, *, is_one: bool) -> tuple[list[Path], list[Path]]:
+    """The files of rows, and where the predictions of each go: never where rows lie."""
+    files, root = files_of(given)
     if is_one and out.suffix == ".parquet" and not out.is_dir():
         targets = [out]
     else:
@@ -238,22 +267,42 @@ def _targets(files: Sequence[Path], root: Path, out: Path, *, is_one: bool) -> l
             raise InputFileError(f"{out}: is a file, and predictions of several go to a folder: name one")
         if out.suffix == ".parquet" and not out.exists():
             raise InputFileError(f"{out}: has the name of a file, and predictions of several go to a folder: name one")
-        inner = [file.relative_to(root) for file in files]
+        # A folder for the predictions may lie in that of the rows: what an earlier run wrote there are no rows.
+        inside = [file for file in files if root in absolute(out).parents and absolute(out) in absolute(file).parents]
+        taken = next((file for file in inside if _made_of(file) is None), None)
+        if taken is not None:
+            raise InputFileError(f"{out}: holds rows, such as {taken}: give another folder for the predictions")
+        files = [file for file in files if file not in inside]
+        if not files:
+            raise InputFileError(f"{given[0]}: holds predictions alone, and no rows")
+        inner = [below(file, root) for file in files]
         targets = [
             out / (each if each.suffix == ".parquet" else each.with_name(f"{each.name}.parquet")) for each in inner
         ]
-    for rows, target in zip(files, targets, strict=True):
-        if target.exists() and target.samefile(rows):
-            raise InputFileError(f"{target}: holds the rows: give another folder for the predictions")
+    double = next((at for at, target in enumerate(targets) if target in targets[:at]), None)
+    if double is not None:
+        first = files[targets.index(targets[double])]
+        raise InputFileError(
+            f"{first} and {files[double]}: their predictions would both be {targets[double]}: predict them apart"
+        )
+    of_rows = {(stat.st_dev, stat.st_ino) for stat in map(os.stat, files)}
+    for target in targets:
+        if target.exists() and not target.is_file():
+            raise InputFileError(f"{target}: is no ordinary file: name another for the predictions")
+        if target.exists() and (target.stat().st_dev, target.stat().st_ino) in of_rows:
+            raise InputFileError(f"{target}: holds rows: give another folder for the predictions")
+    return files, targets
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a file, and take away what runs that were killed have left in it."""
     try:
-        for folder in {target.parent for target in targets}:
-            folder.mkdir(parents=True, exist_ok=True)
-            for left in folder.glob(f"{_PART}*.part"):
-                if not _is_alive(left.name.removeprefix(_PART).partition("-")[0]):
-                    left.unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(f"{_PART}*.part"):
+            if not _is_alive(left.name.removeprefix(_PART).partition("-")[0]):
+                left.unlink()
     except OSError as error:
-        raise InputFileError(f"{out}: cannot be made: {error.strerror or error}") from None
-    return targets
+        raise InputFileError(f"{folder}: cannot be made: {error.strerror or error}") from None
 
 
 def _is_alive(process: str) -> bool:
@@ -290,15 +339,13 @@ def _frames(
 ) -> Iterator[pl.DataFrame]:
     """Predictions of a file's rows, block by block; at least one block, which may be empty."""
     for some in rows_for(model, rows, options, beside=keep):
-        found = answered(some.features)
-        _refuse_clash(keep, [series.name for series in found])
-        beside = [] if some.beside is None else some.beside.get_columns()
-        yield pl.DataFrame([*beside, *found])
+        yield _together([] if some.beside is None else some.beside.get_columns(), answered(some.features))
 
 
 def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFrame]) -> None:
     """Write a file block by block; it takes its place when it is whole, and when the rows are still those."""
     made_of, first = digest(), next(blocks)
+    _make_folder(target.parent)
 
     def given(_columns: Any, _predicate: Any, _n_rows: Any, _size: Any) -> Iterator[pl.DataFrame]:
         yield first
@@ -357,8 +404,9 @@ def predict_frame(
     [('Cid', 'yes'), ('Di', 'yes')]
     """
     model, named = _checked(model, proba, quantiles)
-    names = [str(column.name) for column in columns_of(model).needed]
-    answered = partial(_answered, model, names, tuple(keep), proba, named, n_jobs)
+    schema_of_model, keep = columns_of(model), _named_once(keep)
+    names = [str(column.name) for column in schema_of_model.needed]
+    answered = partial(_answered, model, keep, proba, named, n_jobs)
     if isinstance(frame, pl.DataFrame):
         require_columns(Path("the frame"), frame.columns, [*names, *keep])
         return answered(frame)
@@ -377,13 +425,12 @@ def predict_frame(
 
 
 def _answered(
-    model: Any, names: list[str], keep: tuple[str, ...], proba: bool, quantiles: Mapping[str, float],
-    n_jobs: int | None, frame: pl.DataFrame,
+    model: Any, keep: tuple[str, ...], proba: bool, quantiles: Mapping[str, float], n_jobs: int | None,
+    frame: pl.DataFrame,
 ) -> pl.DataFrame:  # fmt: skip
-    features = pl.DataFrame({name: frame.get_column(name) for name in names})
+    features = as_at_fit(columns_of(model), frame)
     found = answers(model, features, proba=proba, quantiles=quantiles, n_jobs=n_jobs)
-    _refuse_clash(keep, [series.name for series in found])
-    return pl.DataFrame([*(frame.get_column(name) for name in keep), *found])
+    return _together([frame.get_column(name) for name in keep], found)
 
 
 def _answered_pandas(answered: Callable[[pl.DataFrame], pl.DataFrame], frame: Any) -> Any:

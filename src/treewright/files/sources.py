@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from treewright.core import progress
-from treewright.exceptions import InputFileError
+from treewright.exceptions import InputFileError, ParameterError
 
 _BLOCK = 1 << 16  # rows handed on at a time
 _SHARE, _MOST_BLOCKS = 16, 8  # what is read at a time: a sixteenth of the budget, and so many blocks at most
@@ -126,15 +127,24 @@ def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path
 
     Of a folder those that end so, by default Parquet, or text where no Parquet is there.
     """
-    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    given = [path] if isinstance(path, str | os.PathLike) or not isinstance(path, Sequence) else list(path)
+    odd = next((each for each in given if not isinstance(each, str | os.PathLike)), None)
+    if odd is not None:
+        raise ParameterError(f"a {type(odd).__name__} was given: name a file, a folder, a pattern, or several of them")
     files: list[Path] = []
     roots: list[Path] = []
     kinds = [endings] if endings else [_PARQUET, _TEXT]
-    for each in map(Path, given):
+    # A path stays what it is: the command line has one that stands for standard input.
+    for each in (each if isinstance(each, Path) else Path(each) for each in given):
         if each.is_dir():
             roots.append(each)
-            own = [file for file in sorted(each.rglob("*")) if file.is_file() and not file.name.startswith((".", "_"))]
+            own = _below(each)
             of_kinds = [[file for file in own if file.name.lower().endswith(kind)] for kind in kinds]
+            if all(of_kinds) and len(of_kinds) > 1:
+                raise InputFileError(
+                    f"{each}: holds Parquet ({of_kinds[0][0].name}) and tables of text ({of_kinds[1][0].name}): name "
+                    f"one kind, as by the pattern {each / '*.parquet'}"
+                )
             files += next((found for found in of_kinds if found), [])
         elif is_several(each):
             roots.append(each.parent)
@@ -144,11 +154,54 @@ def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path
             files.append(each)
     if not files:
         kind = "Parquet file" if endings == _PARQUET else "Parquet file or table of text (.csv, .tsv)"
-        raise InputFileError(f"{given[0] if given else 'no path'}: no {kind} is there")
+        hint = ": tables of text are to be written as Parquet first (polars.scan_csv(...).sink_parquet(...))"
+        raise InputFileError(f"{given[0] if given else 'no path'}: no {kind} is there{hint if endings else ''}")
     for each in files:
         if not each.is_file():
             raise InputFileError(f"{each}: no such file")
-    return sorted(set(files)), Path(os.path.commonpath(roots))
+    try:
+        root = Path(os.path.commonpath([absolute(each) for each in roots]))
+    except ValueError:  # two drives
+        raise InputFileError(f"{given[0]} and others lie on several drives: name files of one") from None
+    return sorted({absolute(file): file for file in reversed(files)}.values()), root
+
+
+def _below(folder: Path) -> list[Path]:
+    """The files of a folder and of those in it, without hidden ones; OSError where one cannot be looked into."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    found = [
+        Path(place) / name
+        for place, _, names in os.walk(folder, onerror=refuse, followlinks=False)
+        for name in names
+        if not name.startswith((".", "_"))
+    ]
+    return sorted(file for file in found if file.is_file())
+
+
+@contextmanager
+def told(path: Any) -> Iterator[None]:
+    """What the file system refuses is an error that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise InputFileError(f"{error.filename or path}: {error.strerror or error}") from None
+    except ValueError as error:
+        if "null byte" not in str(error):
+            raise
+        raise InputFileError(f"{path!r}: no file has such a name ({error})") from None
+
+
+def absolute(path: Path) -> Path:
+    """The path from the top, without ``..``; links are not followed."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def below(file: Path, folder: Path) -> Path:
+    """What a file is called below an absolute folder."""
+    return Path(os.path.relpath(absolute(file), folder))
 
 
 def _stretches(name: str, frame: pl.LazyFrame, at_once: int) -> Iterator[pl.DataFrame]:

@@ -17,7 +17,7 @@ import polars as pl
 from treewright.exceptions import ColumnError, DataError, InputFileError, setting
 from treewright.files.columns import CellType, TextColumns, decide_types
 from treewright.files.parquet import parquet_columns, read_parquet
-from treewright.files.sources import files_of, is_several
+from treewright.files.sources import below, files_of, is_several
 from treewright.files.text import (
     ReadOptions,
     check_regular,
@@ -55,7 +55,7 @@ class Table:
     lines : int64[n_rows] or None
         The line each row begins on; None for Parquet.
     files : tuple of (Path, int)
-        Of several files each with the number of its rows, one after another; empty for a single one.
+        Of several files what each is called below the folder of all, and its rows, one after another; empty for one.
     kept : int64[n_rows] or None
         Of several files the number of each row, where some are left out.
     """
@@ -73,7 +73,7 @@ class Table:
         given = number = row if self.kept is None else int(self.kept[row])
         for path, n_rows in self.files:
             if number < n_rows:
-                return f"{place(self.lines, row) if self.lines is not None else f'row {number}'} of {path.name}"
+                return f"{place(self.lines, row) if self.lines is not None else f'row {number}'} of {path}"
             number -= n_rows
         raise IndexError(given)
 
@@ -116,21 +116,21 @@ def read_table(
     ColumnError
         A required column, or one to leave out, is not there.
     """
-    files = files_of(path)[0] if is_several(path) else [path]
+    files, root = files_of(path) if is_several(path) else ([path], path.parent)
     for file in files:
         check_regular(file)
     wanted = [*required, *leave_out, *(declared or {})]
     if is_parquet(files[0]):
-        table = _read_parquets(path, files, options, leave_out, required, wanted)
+        table = _read_parquets(path, files, root, options, leave_out, required, wanted)
     else:
-        table = _read_texts(path, files, options, declared or {}, leave_out, required, wanted)
+        table = _read_texts(path, files, root, options, declared or {}, leave_out, required, wanted)
     if table.frame.height == 0:
         raise InputFileError(f"{path}: the table has column names but no rows: at least one row is needed")
     return table
 
 
 def _read_parquets(
-    path: Path, files: list[Path], options: ReadOptions, leave_out: Sequence[str], required: Sequence[str],
+    path: Path, files: list[Path], root: Path, options: ReadOptions, leave_out: Sequence[str], required: Sequence[str],
     wanted: Sequence[str],
 ) -> Table:  # fmt: skip
     frames: list[pl.DataFrame] = []
@@ -140,12 +140,12 @@ def _read_parquets(
         require_columns(file, parquet_columns(file), wanted)
         frame = without_missing_tokens(read_parquet(file, leave_out, required), options.missing_tokens)
         frames.append(_like(file, frame, files[0], frames[0] if frames else frame))
-    return Table(path, pl.concat(frames), files=_rows_of_each(files, [frame.height for frame in frames]))
+    return Table(path, pl.concat(frames), files=_rows_of_each(files, root, [frame.height for frame in frames]))
 
 
 def _read_texts(
-    path: Path, files: list[Path], options: ReadOptions, declared: Mapping[str, CellType], leave_out: Sequence[str],
-    required: Sequence[str], wanted: Sequence[str],
+    path: Path, files: list[Path], root: Path, options: ReadOptions, declared: Mapping[str, CellType],
+    leave_out: Sequence[str], required: Sequence[str], wanted: Sequence[str],
 ) -> Table:  # fmt: skip
     parts: list[tuple[pl.DataFrame, np.ndarray]] = []
     kept: list[str] = []
@@ -173,11 +173,11 @@ def _read_texts(
         comma,
         tuple(required),
     )
-    return Table(path, decide_types(text, declared), text.lines, _rows_of_each(files, n_rows))
+    return Table(path, decide_types(text, declared), text.lines, _rows_of_each(files, root, n_rows))
 
 
-def _rows_of_each(files: list[Path], n_rows: list[int]) -> tuple[tuple[Path, int], ...]:
-    return tuple(zip(files, n_rows, strict=True)) if len(files) > 1 else ()
+def _rows_of_each(files: list[Path], root: Path, n_rows: list[int]) -> tuple[tuple[Path, int], ...]:
+    return tuple(zip([below(file, root) for file in files], n_rows, strict=True)) if len(files) > 1 else ()
 
 
 def _like(path: Path, frame: pl.DataFrame, first: Path, known: pl.DataFrame) -> pl.DataFrame:

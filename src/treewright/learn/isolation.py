@@ -16,10 +16,10 @@ import numpy as np
 from treewright.core import notices
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.dataset import Dataset
-from treewright.data.elsewhere import Elsewhere, answers_of
+from treewright.data.elsewhere import Elsewhere, unless_lost
 from treewright.data.memory import check_fits
 from treewright.data.target import Numbers, check_weights
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, TooLargeError
 from treewright.fitted import Model
 from treewright.forest.draws import Draws, held_draws, number_of_draws, order_of_contents, row_order
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
@@ -52,6 +52,7 @@ from treewright.version import __version__
 AUTO_SAMPLES = 256
 _OF_NO_TREE = ("n_estimators", "contamination", "unseen")  # what may change from one warm start to the next
 _BLOCK = 65_536  # rows that are made float64 at a time
+_ORDER_BYTES = 28  # of a row: its hash, and the order of all hashes
 _REMEDY = "draw fewer rows (max_samples), or grow fewer trees"
 
 
@@ -146,7 +147,15 @@ def _trained_elsewhere(dataset: Dataset, params: IsolationParams, n_threads: int
         raise ParameterError(
             f"the rows lie {where.where}, where warm_start=True is not worked out: ask for all trees at once"
         )
-    of_parts = answers_of(where.carrier, "contents")
+    # From the contents on for every part that is lost: those that are made again may hold the rows in another order.
+    with bar_where_nobody_listens(bool(params.verbose)):
+        return unless_lost(where.carrier, lambda _: _asked(dataset, params, n_threads))
+
+
+def _asked(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained:
+    """Ask for what rows hold, for the cells of those that are drawn, and for scores."""
+    where: Elsewhere = dataset.matrix
+    of_parts = where.carrier.ask("contents")
     contents = np.concatenate([own for own, _ in of_parts])
     weights = None if of_parts[0][1] is None else np.concatenate([own for _, own in of_parts])
     ends = np.cumsum([len(own) for own, _ in of_parts])
@@ -156,19 +165,25 @@ def _trained_elsewhere(dataset: Dataset, params: IsolationParams, n_threads: int
     )  # fmt: skip
     numbers = range(int(params.n_estimators))
     held, of_held = held_draws(draws, numbers)
-    check_fits(len(held) * len(dataset.schema) * 8, f"the {len(held):,} rows that the trees draw", _REMEDY)
+    needed = 2 * len(held) * len(dataset.schema) * 8 + _ORDER_BYTES * len(dataset)
+    what = f"{len(held):,} rows that the trees draw, and the order in which {len(dataset):,} are drawn,"
+    if where.budget is not None and needed > where.budget:
+        raise TooLargeError(
+            f"{what} take about {needed:,} bytes, and memory={where.budget:,} was allowed: allow more, or {_REMEDY}"
+        )
+    check_fits(needed, what, _REMEDY)
     of_places = tuple(np.split(held, np.searchsorted(held, ends[:-1])))
     positions = tuple(own - begin for own, begin in zip(of_places, [0, *ends[:-1]], strict=True))
-    blocks = answers_of(where.carrier, "of_cells", _cells_at, positions)
+    blocks = where.carrier.ask("of_cells", _cells_at, positions)
     matrix = np.concatenate([each for of_part in blocks for each in of_part])
     n_columns = columns_of_each(params.max_features, len(dataset.schema))
-    with bar_where_nobody_listens(bool(params.verbose)):
-        trees = grow_isolation_forest(matrix, dataset.schema, of_held, n_columns, numbers, n_threads)
-    model = _model_of(dataset, params, draws, trees)
+    model = _model_of(
+        dataset, params, draws, grow_isolation_forest(matrix, dataset.schema, of_held, n_columns, numbers, n_threads)
+    )
     if isinstance(params.contamination, str):
         warn_of_many_outliers(model, matrix, None if weights is None else weights[held], params.n_jobs)
         return Trained(model)
-    of_blocks = answers_of(where.carrier, "of_cells", _scores_of, model)
+    of_blocks = where.carrier.ask("of_cells", _scores_of, model)
     scores = np.concatenate([each for of_part in of_blocks for each in of_part])
     offset = lowest_share(scores, weights, float(params.contamination))
     return Trained(replace(model, facts={**model.facts, "offset": offset}))

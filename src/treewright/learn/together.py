@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any, Self
 
 from treewright.data.dataset import Dataset
-from treewright.data.elsewhere import Carrier, PartLostError, Together, unless_lost
+from treewright.data.elsewhere import Carrier, NotBorrowedError, PartLostError, Together, unless_lost
 from treewright.exceptions import TooLargeError
 
 Work = Callable[[range], list[Any]]
@@ -82,11 +82,16 @@ class Shared:
             if was_lost or not self.is_begun:
                 self.carrier.share(self.fit)
                 without = replace(self.dataset, matrix=replace(self.dataset.matrix, carrier=None))
-                self.carrier.ask("do", begin_work, without, self.begin, self.given)
+                self.carrier.ask("do", self.fit, begin_work, without, self.begin, self.given)
                 self.is_begun = True
-            return self.carrier.ask("do", work, *given)
+            return self.carrier.ask("do", self.fit, work, *given)
 
-        return unless_lost(self.carrier, done)
+        try:
+            return unless_lost(self.carrier, done)
+        except NotBorrowedError:  # another fit on the same rows has lost a part, and made all of them again
+            self.carrier.ask("give_back", self.fit)
+            self.is_begun = False
+            return unless_lost(self.carrier, done)
 
 
 # At the parts.
@@ -120,9 +125,14 @@ def trees_at_once(rows: Together, params: Any, n_drawn: int | None) -> int:
     of_row = _ROW_BYTES if are_few_nodes else _ROW_BYTES + _NODE_BYTES
     beside, of_tree = (0, of_row * n) if n_drawn is None else (_ORDER_BYTES * n, _DRAW_BYTES * n + of_row * n_drawn)
     if beside + of_tree > rows.budget:
+        n_held, n_parts = n if n_drawn is None else n_drawn, rows.share[1]
+        draw = f" and {of_tree - of_row * n_held + beside:,} for the draw from {n:,} rows" if beside else ""
+        processes = f", or fewer than {n_parts} processes" if n_parts > 1 else ""
+        limits = [] if are_few_nodes else ["max_depth"]
+        limits += ["max_samples"] if beside else []
+        smaller = f", or a smaller tree ({', '.join(limits)})" if limits else ""
         raise TooLargeError(
-            f"a tree of {n if n_drawn is None else n_drawn:,} of the {n:,} rows takes about {beside + of_tree:,} bytes "
-            f"while it grows, and memory={rows.budget:,} was allowed to each process: allow more, or limit max_depth, "
-            "or let each tree draw fewer rows (max_samples)"
+            f"growing a tree takes about {of_row * n_held:,} bytes for its {n_held:,} rows{draw}, and each process may "
+            f"have {rows.budget:,}: give memory={n_parts * (beside + of_tree)}{processes}{smaller}"
         )
     return min(rows.n_threads, (rows.budget - beside) // of_tree)

@@ -156,7 +156,10 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
     if not dataset.n_outputs:
         raise ParameterError("the Dataset has no target: make it with target=...")
     if params.task != held:
-        raise ParameterError(f"the target of the Dataset is for {held}, and the estimator does {params.task}")
+        raise ParameterError(
+            f"the target of the Dataset is for {held}, and the estimator does {params.task}: make the dataset with "
+            f"task={params.task!r}"
+        )
     if not dataset.is_elsewhere:  # there it is asked of whoever has the targets
         params.check_target(dataset.target)
     factors, class_weight = None, params.class_weight_of_fit

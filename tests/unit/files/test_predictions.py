@@ -169,7 +169,9 @@ def test_odd_requests_are_refused(rows, tmp_path):
         ({"model": "model.tw"}, "give a model"),
         ({"path": tmp_path / "nowhere"}, "no such file"),
         ({"path": tmp_path / "*.xyz"}, "no Parquet file or table of text"),
-        ({"out": rows}, "holds the rows"),
+        ({"out": rows}, "holds rows"),
+        ({"out": rows / "b"}, "holds rows, such as"),
+        ({"keep": "name"}, "give a list of columns"),
         ({"out": tmp_path / "all.parquet"}, "go to a folder"),
     ):
         given = {"model": FOREST, "path": rows, "out": out, **options}
@@ -213,3 +215,44 @@ def test_outliers_are_predicted_with_their_scores(tmp_path):
     found = pl.read_parquet(one)
     assert found["prediction"].to_list() == forest.predict(table).tolist()
     assert found["score"].to_list() == (-forest.score_samples(table)).tolist()
+
+
+def test_predictions_never_take_the_place_of_rows(tmp_path):
+    for folder in ("", "later", "later/still"):
+        (tmp_path / "rows" / folder).mkdir(parents=True, exist_ok=True)
+        X[:50].write_parquet(tmp_path / "rows" / folder / "a.parquet")
+    before = {file: file.read_bytes() for file in (tmp_path / "rows").rglob("*.parquet")}
+    for out in ("rows", "rows/later", "rows/later/still"):
+        with pytest.raises(InputFileError, match="holds rows"):
+            tw.predict_files(FOREST, tmp_path / "rows", tmp_path / out, force=True)
+    apart = [tmp_path / "rows" / "later" / ".." / "a.parquet", tmp_path / "rows" / "later" / "a.parquet"]
+    with pytest.raises(InputFileError, match="holds rows"):
+        tw.predict_files(FOREST, apart, tmp_path / "rows", force=True)
+    assert {file: file.read_bytes() for file in (tmp_path / "rows").rglob("*.parquet")} == before
+    done = tw.predict_files(FOREST, apart, tmp_path / "out")
+    assert [str(file.relative_to(tmp_path)) for file in done] == ["out/a.parquet", "out/later/a.parquet"]
+
+
+def test_answers_may_lie_among_the_rows_and_are_no_rows(rows):
+    first = tw.predict_files(FOREST, rows, rows / "answers", keep=["x", "k"])
+    assert tw.predict_files(FOREST, rows, rows / "answers", keep=["x", "k"]) == first
+    assert len(list(rows.rglob("*.parquet"))) == 6
+
+
+def test_two_files_with_one_name_for_their_predictions_are_refused(tmp_path):
+    X[:10].write_csv(tmp_path / "a.csv")
+    X[:20].write_parquet(tmp_path / "a.csv.parquet")
+    with pytest.raises(InputFileError, match="predict them apart"):
+        tw.predict_files(FOREST, tmp_path / "a*", tmp_path / "out", force=True)
+    os.mkfifo(tmp_path / "pipe.parquet")
+    with pytest.raises(InputFileError, match="no ordinary file"):
+        tw.predict_files(FOREST, tmp_path / "a.csv", tmp_path / "pipe.parquet")
+
+
+def test_columns_with_numbers_for_names_are_found(tmp_path):
+    table = {0: [1.0, 2.0, 8.0], "a": [1, 2, 3]}
+    tree = tw.DecisionTreeRegressor().fit(table, [1.0, 2.0, 3.0])
+    assert tw.predict_frame(tree, pl.DataFrame({"0": [1.0, 8.0], "a": [1, 2]}))["prediction"].to_list() == [1.0, 3.0]
+    with pytest.raises(ParameterError, match="two columns of the predictions"):
+        tw.predict_frame(NUMBERS, X, quantiles={"prediction": 0.5})
+    assert tw.predict_frame(FOREST, X, keep=["x", "x"]).columns == ["x", "prediction"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+import threading
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -433,3 +434,81 @@ def test_a_column_of_too_many_levels_is_refused_wherever_its_rows_are(monkeypatc
 
     with pytest.raises(DataError, match=r"column 'town' holds more than 20 different values: leave it out"):
         looked_at()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"weights": "w"}, "no option 'weights': did you mean 'weight'"),
+        ({"target": ["y"]}, "target is the name of a column, and a list was given"),
+        ({"weight": np.ones(3)}, "weight is the name of a column"),
+        ({"leave_out": "xk"}, "give a list of names"),
+        ({"leave_out": ["target"]}, "is the target, and leave_out names it too"),
+        ({"weight": "target"}, "is the target, and weight names it too"),
+        ({"memory": "inf"}, "give a size"),
+        ({"memory": 10}, "from 10,000 on"),
+        ({"n_processes": "2"}, "n_processes='2'"),
+        ({"path": 3}, "a int was given"),
+        ({"path": "x" * 5000}, "File name too long"),
+        ({"path": "a\0b"}, "no such file"),
+    ],
+)
+def test_odd_requests_are_refused_with_what_to_do(tmp_path, options, told):
+    folder = written(with_target(CLASSES), tmp_path / "files", 1)
+    given = {"path": folder, "target": "target", **options}
+    with pytest.raises((ParameterError, InputFileError), match=told):
+        tw.Dataset.from_parquet(given.pop("path"), **given)
+    with pytest.raises(ParameterError, match="target is missing"):
+        tw.Dataset.from_parquet(folder)
+
+
+def test_a_dataset_says_what_it_is_and_a_kept_folder_that_is_broken_is_made_again(tmp_path):
+    folder = written(with_target(CLASSES), tmp_path / "files", 2)
+    options = {"target": "target", "memory": "30KB", "folder": tmp_path / "bins", "task": "classification"}
+    with tw.Dataset.from_parquet(folder, **options) as dataset:
+        assert repr(dataset).startswith(f"<treewright.Dataset: {len(dataset):,} rows, ")
+        assert "target 'target' (classes), in files>" in repr(dataset)
+        model = tw.GradientBoostingClassifier(3).fit(dataset).model_
+    (kept,) = (tmp_path / "bins").iterdir()
+    (kept / "codes").unlink()
+    again = tw.Dataset.from_parquet(folder, **options)
+    assert dumps(tw.GradientBoostingClassifier(3).fit(again).model_) == dumps(model)
+    assert len(list((tmp_path / "bins").iterdir())) == 1
+
+
+def test_an_isolation_forest_of_files_that_changed_is_refused(tmp_path):
+    table = pl.DataFrame({f"x{at}": np.random.default_rng(at).normal(size=2_000) for at in range(9)})
+    table.write_csv(tmp_path / "rows.csv")
+    dataset = tw.Dataset.from_csv(tmp_path / "rows.csv", target=None, memory="250KB")
+    assert dataset.is_elsewhere
+    table.reverse().write_csv(tmp_path / "rows.csv")
+    with pytest.raises(InputFileError, match="others than when the dataset was made"):
+        tw.IsolationForest(n_estimators=2).fit(dataset)
+
+
+def test_fits_at_once_are_right_or_refused(tmp_path):
+    folder = written(with_target(CLASSES), tmp_path / "files", 2)
+    dataset = tw.Dataset.from_parquet(folder, target="target", memory="150KB", task="classification", n_jobs=1)
+    found: list[tuple[int, Any]] = []
+    refused: list[str] = []
+
+    def fit(seed: int) -> None:
+        for _ in range(15):
+            try:
+                forest = tw.RandomForestClassifier(2, random_state=seed, max_depth=4, max_samples=0.3).fit(dataset)
+                found.append((seed, dumps(forest.model_)))
+            except ParameterError as error:
+                refused.append(str(error))
+
+    expected = {
+        seed: dumps(tw.RandomForestClassifier(2, random_state=seed, max_depth=4, max_samples=0.3).fit(dataset).model_)
+        for seed in range(3)
+    }
+    workers = [threading.Thread(target=fit, args=(seed,)) for seed in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found
+    assert all("one after another" in each for each in refused)
+    assert all(model == expected[seed] for seed, model in found)

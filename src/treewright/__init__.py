@@ -11,7 +11,7 @@ from treewright.core.lazy import lazy_names
 from treewright.version import __version__
 
 if TYPE_CHECKING:
-    from treewright import distributed, model_selection, plot
+    from treewright import distributed, model_selection, plot, workbench
     from treewright.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from treewright.estimators.as_sklearn import to_sklearn
     from treewright.estimators.bagging import BaggingClassifier, BaggingRegressor
@@ -70,6 +70,7 @@ _HOMES = {
     "plot": "treewright.plot",
     "report": "treewright.reporting.document",
     "to_sklearn": "treewright.estimators.as_sklearn",
+    "workbench": "treewright.workbench",
 }
 
 __all__ = [
@@ -107,6 +108,7 @@ __all__ = [
     "predict_frame",
     "report",
     "to_sklearn",
+    "workbench",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES, also=("__version__",))

@@ -134,10 +134,10 @@ class _Growth:
     next_look: int = 100_000  # nodes at which the memory is looked at again
     rows_done: float = 0.0
 
-    def run(self) -> None:
-        """Grow until nothing waits, or the leaves are used up."""
-        root = all_instances(self.problem)
-        self.total_weight = root.weight
+    def run(self, root: Instances | None = None) -> None:
+        """Grow until nothing waits, or the leaves are used up; on all rows, or on those of a node."""
+        root = all_instances(self.problem) if root is None else root
+        self.total_weight = float(self.problem.weights.sum())
         if self.stops.max_leaf_nodes is not None:
             # Every node that waits may be taken: what does not fit in the leaves that are left is passed over.
             self.best_first = BestFirst(2**62)
@@ -340,6 +340,13 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
             )
         )
     return Grown(tree, np.array(sorted(inexact), np.int64), tuple(trace))
+
+
+def grow_below(problem: Problem, policy: Policy, stops: Stops, instances: Instances) -> list[Record]:
+    """The nodes that grow of a node's rows, itself the first, parents before their children."""
+    growth = _Growth(problem, policy, stops, keep_trace=False)
+    growth.run(instances)
+    return growth.records
 
 
 # From records to the arrays of a tree.

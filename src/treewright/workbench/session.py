@@ -24,12 +24,16 @@ from treewright.fitted import Model
 from treewright.grow.by_node.candidates import Candidate, level_branches
 from treewright.grow.by_node.grower import Stops, grow_below
 from treewright.grow.by_node.instances import EVERY_BRANCH, all_instances
+from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.judge.scores import explained, share_right
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.rows_aside import contents_of, held_out
 from treewright.learn.single import TreeParams, problem_and_policy
 from treewright.learn.train import make_dataset, model_of
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
+from treewright.tree.arrays import LEAF as LEAF_KIND
+from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.tree.tests import chosen, node_levels
 from treewright.workbench.plan import (
     LEAF,
     Path,
@@ -340,6 +344,80 @@ class Session:
             raise InputFileError(f"{path}: is damaged ({error})") from None
         session.replay(commands)
         return session
+
+    @classmethod
+    def from_model(cls, model: Any, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Self:
+        """Begin with the tree of a model: each of its questions is a command, so it can be taken back one by one.
+
+        Parameters
+        ----------
+        model : Model or estimator of one tree
+            With two branches at every question; also one that was imported.
+        X, y, sample_weight
+            The rows that the session is about; of other rows than the fit's the counts are others.
+        **options
+            As of ``Session``; the criterion is the model's where it has that of a tree.
+
+        Raises
+        ------
+        ParameterError
+            It has many trees, or questions with more branches; or a question leaves a branch without rows, which
+            names the command.
+        """
+        found = getattr(model, "model_", model)
+        if not isinstance(found, Model) or found.n_trees != 1 or found.combine != "single":
+            raise ParameterError("model is to be a single tree: of a forest or boosted model take its surrogate")
+        tree, columns = found.trees[0], found.schema.columns
+        if any(kind in (MULTIWAY, INTERVALS) for kind in tree.kind.tolist()) or (tree.n_branches > 2).any():
+            raise ParameterError("the tree asks questions with more than two branches, which split cannot ask")
+        options.setdefault("task", found.task)
+        criterion = found.facts.get("criterion")
+        if criterion in (*CLASSIFICATION_CRITERIA, *REGRESSION_CRITERIA):
+            options.setdefault("criterion", criterion)
+        session, waiting = cls(X, y, sample_weight, **options), [(0, "")]
+        commands = []
+        while waiting:
+            node, path = waiting.pop()
+            if tree.kind[node] == LEAF_KIND:
+                continue
+            column, first = columns[tree.feature[node]], int(tree.first_child[node])
+            given: dict[str, Any] = {
+                "column": column.name,
+                "missing": ("left", "right")[int(tree.missing_branch[node])],
+            }
+            if tree.kind[node] == SUBSET:
+                is_left, _ = node_levels(column, tree, node)
+                given["levels"] = list(chosen(column, is_left))
+            elif column.kind == "ordinal":
+                given["cut"] = column.levels[int(np.floor(tree.threshold[node]))]
+            else:
+                given["cut"] = float(tree.threshold[node])
+            commands.append(Command("split", path, given, session.who, "as in the model"))
+            below = f"{path}." if path else ""
+            waiting += [(first + 1, f"{below}1"), (first, f"{below}0")]
+        session.replay(commands)
+        return session
+
+    def compare(self, other: Session) -> dict[str, Any]:
+        """What two sessions have in common, and how their trees differ.
+
+        Returns
+        -------
+        dict
+            ``common``: commands that both begin with; ``here``, ``there``: those behind them; ``leaves``, ``depth``:
+            of both trees; ``same``: whether the trees are the same.
+        """
+        mine, theirs = self.log, other.log
+        plain = [[(each.do, each.path, dict(each.given)) for each in log] for log in (mine, theirs)]
+        same = [one == two for one, two in zip(*plain, strict=False)]
+        common = same.index(False) if False in same else len(same)
+        trees = [self._grown()[0], other._grown()[0]]
+        is_same = all(np.array_equal(getattr(trees[0], name), getattr(trees[1], name)) for name in vars(trees[0]))
+        return {
+            "common": common, "here": mine[common:], "there": theirs[common:], "same": is_same,
+            "leaves": tuple(int(tree.is_leaf.sum()) for tree in trees),
+            "depth": tuple(int(tree.depth.max()) for tree in trees),
+        }  # fmt: skip
 
     def replay(self, commands: Sequence[Command]) -> None:
         """Do the commands of another session, in their order.

@@ -267,3 +267,30 @@ def test_a_replay_on_other_rows_says_where_it_stops(tmp_path):
         (tmp_path / "broken.json").write_text(text)
         with pytest.raises(InputFileError):
             tw.workbench.Session.load(tmp_path / "broken.json", X, Y)
+
+
+def test_a_model_is_taken_up_question_by_question():
+    tree = tw.DecisionTreeClassifier(max_depth=4, min_samples_leaf=5, ordinal=GRADES).fit(X, Y)
+    session = tw.workbench.Session.from_model(tree, X, Y, held_out=0, min_samples_leaf=5, ordinal=GRADES)
+    assert (session.model.predict_proba(X) == tree.predict_proba(X)).all()
+    found = session.model.trees[0]
+    assert sorted(found.n_samples.tolist()) == sorted(tree.tree_.n_samples.tolist())
+    session.undo()
+    assert session.model.trees[0].n_nodes == tree.tree_.n_nodes - 2
+    for other, told in (
+        (tw.RandomForestClassifier(3).fit(X, Y), "single tree"),
+        (tw.C45Classifier().fit(X, Y), "more than two branches"),
+    ):
+        with pytest.raises(ParameterError, match=told):
+            tw.workbench.Session.from_model(other, X, Y)
+
+
+def test_sessions_are_compared():
+    one, other = made(), made()
+    for session in (one, other):
+        session.split("", "age", cut=40)
+    assert one.compare(other)["same"]
+    other.grow("1", levels=1)
+    found = one.compare(other)
+    assert (found["common"], len(found["here"]), len(found["there"])) == (1, 0, 1)
+    assert (found["leaves"], found["depth"], found["same"]) == ((2, 3), (1, 2), False)

@@ -117,11 +117,29 @@ def test_a_worker_that_is_killed_while_it_grows_trees_changes_nothing(monkeypatc
 @pytest.mark.slow
 @pytest.mark.parametrize("n_workers", [1, 7])
 def test_any_number_of_workers_gives_the_model_of_the_table(expected, n_workers):
+    table, cuts = TABLE[["x", "k", "z"]], list(range(100, N, 100))
     with cluster(n_workers) as client:
-        found = tw.distributed.fit(
-            boosting(), partitions(client, list(range(100, N, 100))), target="y", weight="w", client=client
-        )
-    assert dumps(found.model_) == expected
+        rows = tw.distributed.dataset(partitions(client, cuts), target="y", weight="w", client=client)
+        assert dumps(boosting().fit(rows).model_) == expected
+        for kind in (tw.RandomForestClassifier, tw.ExtraTreesClassifier):
+            assert dumps(kind(9).fit(rows).model_) == dumps(kind(9).fit(table, TABLE.y, TABLE.w).model_)
+        rows.close()
+        same_outliers(client, cuts)
+
+
+def same_outliers(client: Any, cuts: list[int]) -> None:
+    """An isolation forest has no target: rows, weights, and the share of them that are outliers."""
+    options = {"n_estimators": 10, "contamination": 0.05}
+    parts = partitions(client, cuts)
+    found = tw.distributed.fit(
+        tw.IsolationForest(**options), parts, target=None, weight="w", leave_out=["y"], client=client
+    )
+    here = tw.IsolationForest(**options).fit(TABLE[["x", "k", "z"]], sample_weight=TABLE.w)
+    assert dumps(found.model_) == dumps(here.model_)
+
+
+def test_outliers_on_a_cluster_are_those_of_the_table(client):
+    same_outliers(client, [0, 1, 2, 2, 300, N])
 
 
 def test_the_example_runs():

@@ -77,7 +77,7 @@ def fit(
     ...     table = dask.dataframe.read_parquet("rows/")
     ...     tw.distributed.fit(tw.GradientBoostingClassifier(100), table, target="y", client=client)
     """
-    options.setdefault("task", getattr(estimator, "_task", None))
+    options.setdefault("task", None if target is None else getattr(estimator, "_task", None))
     rows = dataset(data, target=target, client=client, patience=patience, **options)
     try:
         return estimator.fit(rows)

@@ -14,7 +14,7 @@ from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, u
 from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, say_json, screen_of
 from treewright.exceptions import DataError
 from treewright.files.matching import as_whole, rows_for, target_type
-from treewright.files.table import has_target, no_target, place
+from treewright.files.table import has_target, no_target
 from treewright.files.text import ReadOptions
 from treewright.judge.tallies import LabelScore, Score
 from treewright.model.threshold import threshold_words
@@ -82,20 +82,17 @@ def run_evaluate(
     if importances:
         check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
     costs = _costs_of(model, cost, positive)
-    n_missing = n_rows = first = begin = 0
-    file = ""
+    n_missing = n_rows = first = 0
     where = ""  # the first of the rows without a target
     with progress():
         for rows in rows_for(model, data, options, (name, target_type(model))):
             if rows.target is None:
                 continue
             kept = has_target(rows.target)
-            file, begin = rows.file, begin if rows.file == file else n_rows
             if not n_missing and not kept.all():
                 at = int((~kept).arg_max() or 0)
                 first = n_rows + at
-                where = place(rows.lines, first - begin if rows.lines is None else at)
-                where += f" of {file}" if file else ""
+                where = rows.place(at)
             n_rows += rows.n_rows
             n_missing += rows.n_rows - int(kept.sum())
             held = rows if kept.all() else rows.filter(kept)

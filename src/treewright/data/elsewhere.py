@@ -10,12 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
 from treewright.data.bins import Bins
-from treewright.exceptions import ParameterError, TreewrightError
+from treewright.exceptions import ParameterError, Phrase, TreewrightError
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
@@ -144,6 +144,10 @@ class Elsewhere:
     carrier: Carrier = field(repr=False)
     where: str = "elsewhere"
     budget: int | None = None
+
+    def refuse(self, *why: str | Phrase) -> NoReturn:
+        """ParameterError for what is not worked out of rows that lie elsewhere."""
+        raise ParameterError(f"the rows lie {self.where}, where this is not worked out: ", *why)
 
     def check_bins(self, max_bins: int) -> None:
         """ParameterError for bins of another size than those that the parts hold."""

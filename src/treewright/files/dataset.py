@@ -126,17 +126,13 @@ class Dataset(encoded.Dataset):
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f"a {type(path).__name__} was given: name one file")
         with told(path):
-            return cls._from_csv(path, **options)
-
-    @classmethod
-    def _from_csv(cls, path: str | os.PathLike[str], **options: Any) -> Dataset:
-        if not Path(path).is_file():
-            kind = (
-                "is a folder, and from_csv reads one file: write the others as Parquet" if Path(path).is_dir() else ""
-            )
-            raise InputFileError(f"{os.fspath(path)}: {kind or 'no such file'}")
-        frame = pl.scan_csv(Path(path), glob=False, infer_schema_length=None)  # the types of all rows, not of the first
-        return _made(cls, Source([(os.fspath(path), frame)], [Path(path)]), **options)
+            if Path(path).is_dir():
+                raise InputFileError(f"{path}: is a folder, and from_csv reads one file: write the others as Parquet")
+            if not Path(path).is_file():
+                raise InputFileError(f"{path}: no such file")
+            # The types of all rows, not of the first.
+            frame = pl.scan_csv(Path(path), glob=False, infer_schema_length=None)
+            return _made(cls, Source([(os.fspath(path), frame)], [Path(path)]), **options)
 
     @classmethod
     def from_frame(cls, frame: Any, **options: Any) -> Dataset:

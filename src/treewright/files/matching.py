@@ -59,6 +59,8 @@ class ModelRows:
         Columns that were asked for besides, as the file has them: of a text file the cells as text, null where missing.
     file : str
         What the file is called below the folder of all, where there are several.
+    first : int
+        The number of the first row in the file.
     """
 
     features: Any
@@ -67,6 +69,12 @@ class ModelRows:
     lines: np.ndarray | None = None
     beside: pl.DataFrame | None = None
     file: str = ""
+    first: int = 0
+
+    def place(self, at: int) -> str:
+        """Where a row of the block stands, of several files with the name of its own."""
+        where = f"row {self.first + at}" if self.lines is None else place(self.lines, at)
+        return f"{where} of {self.file}" if self.file else where
 
     def filter(self, kept: pl.Series) -> ModelRows:
         """The rows to keep."""
@@ -175,10 +183,12 @@ def rows_for(
         )
     if target is not None:
         wanted[target[0]] = target[1]
+    first = 0
     for frame, lines, others in _typed_blocks(path, options, wanted, beside):
         truth = frame[target[0]] if target is not None else None
         n_rows = others.height if beside else frame.height
-        yield ModelRows(as_at_fit(schema, frame), truth, n_rows, lines, others if beside else None)
+        yield ModelRows(as_at_fit(schema, frame), truth, n_rows, lines, others if beside else None, first=first)
+        first += n_rows
 
 
 def labelled_rows(
@@ -239,14 +249,11 @@ def _weights(model: AnyModel, path: Path, options: ReadOptions, weight: str, kep
 
 
 def _placed(parts: list[ModelRows], row: int) -> str:
-    """Where a row of several blocks stands, of several files with the name of its own."""
-    file, of_file, left = "", 0, row
+    """Where a row of several blocks stands."""
     for rows in parts:
-        file, of_file = rows.file, of_file if rows.file == file else 0
-        if left < rows.n_rows:
-            where = f"row {of_file + left}" if rows.lines is None else place(rows.lines, left)
-            return f"{where} of {file}" if file else where
-        of_file, left = of_file + rows.n_rows, left - rows.n_rows
+        if row < rows.n_rows:
+            return rows.place(row)
+        row -= rows.n_rows
     raise IndexError(row)
 
 

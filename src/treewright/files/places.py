@@ -455,7 +455,6 @@ class Place:
         """Be the part whose bins lie in a folder."""
         stored, n_columns = StoredArrays(folder, self.budget // 4), len(schema)
         self.part = _part_of(self._arrays(n_columns, rows, stored), n_columns, rows, self.n_threads, stored)
-        self._shapes_of_all = shapes_of(sum(rows.of_places), n_columns, rows)
         self._known = [str(name) for name in schema.names], schema, rows
 
     # Where bins do not say enough.
@@ -517,7 +516,9 @@ class Place:
         held: Mapping[str, np.ndarray]
         if part.stored is not None:
             stored = StoredArrays(part.stored.folder, self.budget // 4)
-            held = {name: stored.open(name, *shape) for name, shape in self._shapes_of_all.items()}
+            _, schema, rows = self._known
+            shapes = shapes_of(sum(rows.of_places), len(schema), rows)
+            held = {name: stored.open(name, *shape) for name, shape in shapes.items()}
             budget, room = self.budget, stored.scratch
         else:
             all_of = [own for own in lent if own is not None]

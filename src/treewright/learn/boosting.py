@@ -193,7 +193,7 @@ def _trained_elsewhere(
         order = setting("level_encoding", "subsets")
         why = (f"levels of {names} would stand in the order of a statistic: ", order, " does without")
     if why:
-        raise ParameterError(f"the rows lie {rows.where}, where this is not worked out: ", *why)
+        rows.refuse(*why)
     rows.check_bins(int(first.max_bins))
     answers_of(rows.carrier, "check", losses)
     settings = settings_of(first, dataset, losses, seed, n_threads)

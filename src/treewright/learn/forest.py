@@ -277,7 +277,7 @@ def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | 
     elif start is not None or params.warm_start:
         why = "warm_start=True needs the rows of the fit before: ask for all trees at once"
     if why:
-        raise ParameterError(f"the rows lie {where.where}, where this is not worked out: {why}")
+        where.refuse(why)
     where.check_bins(int(params.max_bins))
     n_trees, seed = int(params.n_estimators), seed_of(params.random_state)
     size, trees = Size(n_trees, 1, is_packed=True), list[PackedTrees]()
@@ -357,10 +357,8 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
     in_runs = runs_of_forest(params, dataset)
     if in_runs and dataset.is_elsewhere:
         names = ", ".join(repr(dataset.schema.columns[at].name) for at in in_runs)
-        raise ParameterError(
-            f"the rows lie {dataset.matrix.where}, where first runs of the levels of {names} are not worked out: ",
-            setting("level_encoding", "subsets"),
-            " does without",
+        dataset.matrix.refuse(
+            f"first runs of the levels of {names}: ", setting("level_encoding", "subsets"), " does without"
         )
     if params.derived_columns == "auto" and takes_derived(params, dataset):
         dataset = with_rows_of_levels(dataset, [at for at in in_runs if at in _of_many_levels(dataset)])

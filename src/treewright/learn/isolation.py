@@ -144,9 +144,7 @@ def _trained_elsewhere(dataset: Dataset, params: IsolationParams, n_threads: int
     """As ``train_isolation``, of rows that lie elsewhere: those that the trees draw are brought here, as cells."""
     where: Elsewhere = dataset.matrix
     if params.warm_start:
-        raise ParameterError(
-            f"the rows lie {where.where}, where warm_start=True is not worked out: ask for all trees at once"
-        )
+        where.refuse("warm_start=True needs the rows of the fit before: ask for all trees at once")
     # From the contents on for every part that is lost: those that are made again may hold the rows in another order.
     with bar_where_nobody_listens(bool(params.verbose)):
         return unless_lost(where.carrier, lambda _: _asked(dataset, params, n_threads))

@@ -271,7 +271,7 @@ def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
     elif columns_in_runs(dataset.schema, params.nominal_splits, len(dataset)):
         why = ("first runs of levels are not known there: ", setting("nominal_splits", "subset"), " does without")
     if why:
-        raise ParameterError(f"the rows lie {dataset.matrix.where}, where this is not worked out: ", *why)
+        dataset.matrix.refuse(*why)
     _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
     dataset.matrix.check_bins(int(params.max_bins))
     return params

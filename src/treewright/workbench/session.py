@@ -19,11 +19,12 @@ from treewright.core.files import write_whole
 from treewright.core.whole import is_whole
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column
-from treewright.exceptions import ColumnError, DataError, InputFileError, ParameterError
+from treewright.exceptions import ColumnError, InputFileError, ParameterError, TreewrightError
 from treewright.fitted import Model
 from treewright.grow.by_node.candidates import Candidate, level_branches
 from treewright.grow.by_node.grower import Stops, grow_below
 from treewright.grow.by_node.instances import EVERY_BRANCH, all_instances
+from treewright.grow.by_node.policies import count_of
 from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.judge.scores import explained, share_right
 from treewright.learn.params import CLASSES, NUMBERS
@@ -50,6 +51,12 @@ from treewright.workbench.plan import (
 
 _FORMAT = 1  # of saved sessions
 _SIDES = {"left": 0, "right": 1}
+# Parameters of a tree that mean something where nodes grow one by one.
+_USED = {
+    "calendar", "class_weight", "criterion", "max_depth", "min_impurity_decrease", "min_samples_leaf",
+    "min_samples_split", "min_weight_fraction_leaf", "missing", "nominal", "nominal_splits", "numeric", "ordinal",
+    "unseen",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -140,9 +147,13 @@ class Session:
             "task": task, "held_out": held_out, "sealed": sealed, "random_state": random_state, "who": who, **params,
         }  # fmt: skip
         self.who = who
-        for name, share in (("held_out", held_out), ("sealed", sealed)):
-            if not 0 <= share < 1:
+        shares: dict[str, Any] = {"held_out": held_out, "sealed": sealed}
+        for name, share in shares.items():
+            if not isinstance(share, int | float) or not 0 <= share < 1:
                 raise ParameterError(f"{name}={share!r}: give a share of the rows from 0 to below 1")
+        unused = sorted(set(params) - _USED)
+        if unused:
+            raise ParameterError(f"{unused[0]} is no parameter of a session; there are {', '.join(sorted(_USED))}")
         if task is None:
             task = NUMBERS if _are_fractions(y) else CLASSES
         self._params = TreeParams(task=task, **params)  # type: ignore[arg-type]
@@ -430,9 +441,11 @@ class Session:
         for number, command in enumerate(commands, 1):
             try:
                 self._do(command.do, command.path, dict(command.given), command.why, command.who, command.when)
-            except (ParameterError, ColumnError, DataError) as error:
-                at = f"command {number} of {len(commands)} ({command.do} {command.path!r}) does not fit: {error}"
-                raise type(error)(at) from None
+            except (TreewrightError, KeyError, TypeError, ValueError, AttributeError) as error:
+                kind = type(error) if isinstance(error, TreewrightError) else ParameterError
+                why = error if isinstance(error, TreewrightError) else f"it is damaged ({error!r})"
+                at = f"command {number} of {len(commands)} ({command.do} {command.path!r})"
+                raise kind(f"{at} does not fit: {why}") from None
 
     def script(self) -> str:
         """A Python script that makes the model again, of ``X`` and ``y``, which it has to be given."""
@@ -451,6 +464,7 @@ class Session:
         self, do: str, path: str, given: dict[str, Any], why: str, who: str | None = None, when: str | None = None
     ) -> None:
         self._refuse_opened()
+        given = {name: _plain(value) for name, value in given.items()}
         if do not in _DO:
             raise ParameterError(f"there is no command {do!r}: there are {', '.join(_DO)}")
         at = path_of(path)
@@ -598,7 +612,8 @@ def _grown_below(session: Session, plan: Plan, path: Path, levels: int | None) -
     limit = None if params.max_depth is None else max(int(params.max_depth) - len(path), 0)
     depths = [depth for depth in (limit, levels) if depth is not None]
     stops = Stops(
-        max_depth=min(depths) if depths else None, min_samples_split=max(2, int(params.min_samples_split)),
+        max_depth=min(depths) if depths else None,
+        min_samples_split=max(2, count_of(params.min_samples_split, len(session._rows))),
         min_impurity_decrease=float(params.min_impurity_decrease), seed=0,
     )  # fmt: skip
     records = grow_below(session._problem, session._policy, stops, instances)
@@ -622,7 +637,7 @@ def _move(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) ->
 
 def _merge(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
     node = node_at(plan, path)
-    merged = sorted({int(branch) for branch in given["branches"]})
+    merged = sorted({branch for branch in given["branches"] if is_whole(branch)})
     if len(merged) < 2 or merged[0] < 0 or merged[-1] >= len(node.branches):
         raise ParameterError(f"branches={given['branches']!r}: give two or more of the {len(node.branches)} branches")
     if len(merged) == len(node.branches) or node.test is None:
@@ -679,7 +694,9 @@ def _decide(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) 
         try:
             decision = float(value)
         except (TypeError, ValueError):
-            raise ParameterError(f"value={value!r}: give a number") from None
+            decision = np.nan
+        if not np.isfinite(decision):
+            raise ParameterError(f"value={value!r}: give a finite number")
     else:
         labels = session._rows.classes[0].tolist()
         if value not in labels:
@@ -699,6 +716,13 @@ _DO: dict[str, Callable[[Session, Plan, Path, Mapping[str, Any]], Plan]] = {
     "rename": _rename,
     "decide": _decide,
 }
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON and a script write it: numbers of numpy as Python's."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _are_fractions(y: Any) -> bool:

@@ -263,6 +263,11 @@ def test_a_replay_on_other_rows_says_where_it_stops(tmp_path):
         tw.workbench.Session.load(tmp_path / "session.json", X.filter(young), Y.filter(young))
     with pytest.raises(ColumnError, match=r"command 2 of 2 .* no column 'home'"):
         tw.workbench.Session.load(tmp_path / "session.json", X.drop("home"), Y)
+    damaged = json.loads((tmp_path / "session.json").read_text())
+    damaged["commands"][0]["given"] = {"cut": 40}
+    (tmp_path / "damaged.json").write_text(json.dumps(damaged))
+    with pytest.raises(ParameterError, match=r"command 1 of 2 .* it is damaged \(KeyError\('column'\)\)"):
+        tw.workbench.Session.load(tmp_path / "damaged.json", X, Y)
     for text in ("{", "[]", json.dumps({"document": "treewright session", "version": 9})):
         (tmp_path / "broken.json").write_text(text)
         with pytest.raises(InputFileError):
@@ -294,3 +299,28 @@ def test_sessions_are_compared():
     found = one.compare(other)
     assert (found["common"], len(found["here"]), len(found["there"])) == (1, 0, 1)
     assert (found["leaves"], found["depth"], found["same"]) == ((2, 3), (1, 2), False)
+
+
+def test_odd_parameters_and_values_are_refused():
+    for options, told in (
+        ({"held_out": "some"}, "held_out='some'"),
+        ({"splitter": "hist"}, "splitter is no parameter of a session"),
+        ({"missing": "surrogate"}, "goes one way"),
+    ):
+        with pytest.raises(ParameterError, match=told):
+            made(**options)
+    session = tw.workbench.Session(X, pl.Series("pull", PULL), held_out=0, ordinal=GRADES)
+    with pytest.raises(ParameterError, match="finite number"):
+        session.decide("", float("nan"), why="nobody knows")
+    with pytest.raises(ParameterError, match="two or more"):
+        session.merge("", ["left"])
+
+
+def test_numbers_of_numpy_and_shares_of_rows_are_what_they_mean(tmp_path):
+    session = made(held_out=0, min_samples_split=0.5)
+    session.split("", "age", cut=np.int64(40))
+    session.grow("1", levels=3)
+    session.save(tmp_path / "session.json")
+    assert dumps(tw.workbench.Session.load(tmp_path / "session.json", X, Y).model) == dumps(session.model)
+    tree = session.model.trees[0]
+    assert (tree.n_samples[~tree.is_leaf] >= N / 2).all()

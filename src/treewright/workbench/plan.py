@@ -51,9 +51,11 @@ class Plan:
 
     def nodes(self, path: Path = ()) -> Iterator[tuple[Path, Plan]]:
         """Every node with its path, a parent before its children."""
-        yield path, self
-        for branch, below in enumerate(self.branches):
-            yield from below.nodes((*path, branch))
+        waiting = [(path, self)]
+        while waiting:
+            at, node = waiting.pop()
+            yield at, node
+            waiting += [((*at, branch), node.branches[branch]) for branch in reversed(range(len(node.branches)))]
 
 
 LEAF = Plan()
@@ -93,11 +95,14 @@ def node_at(plan: Plan, path: Path) -> Plan:
 
 def with_node_at(plan: Plan, path: Path, node: Plan) -> Plan:
     """The plan with another node at the end of a path."""
-    if not path:
-        return node
-    branches = list(plan.branches)
-    branches[path[0]] = with_node_at(branches[path[0]], path[1:], node)
-    return replace(plan, branches=tuple(branches))
+    above = [plan]
+    for branch in path[:-1]:
+        above.append(above[-1].branches[branch])
+    for branch, parent in zip(reversed(path), reversed(above), strict=False):
+        branches = list(parent.branches)
+        branches[branch] = node
+        node = replace(parent, branches=tuple(branches))
+    return node
 
 
 def divided(problem: Problem, instances: Instances, test: Candidate) -> tuple[list[Instances | None], int]:
@@ -113,51 +118,61 @@ def without_orders(root: Instances) -> Instances:
     return replace(root, orders=np.empty((0, len(root)), np.int32), n_present=np.empty(0, np.int64))
 
 
-def instances_at(problem: Problem, root: Instances, plan: Plan, path: Path) -> Instances:
-    """Those of the root's rows that come to a node; ParameterError where none does."""
+def instances_at(problem: Problem, root: Instances, plan: Plan, path: Path) -> Instances | None:
+    """Those of the root's rows that come to a node; None where none does."""
     instances: Instances | None = root
-    for depth, branch in enumerate(path):
-        node = node_at(plan, path[:depth])
+    node = plan
+    for branch in path:
         if instances is not None and node.test is not None:
             instances = divided(problem, instances, node.test)[0][branch]
-    if instances is None:
-        raise ParameterError(f"path={written(path)!r}: no row comes to this node, so there is nothing to ask")
+        node = node.branches[branch]
     return instances
 
 
-def tree_of(problem: Problem, policy: Policy, root: Instances, plan: Plan) -> tuple[Tree, list[Path]]:
-    """The tree that the root's rows make of a plan, and the path of each node."""
+def tree_of(problem: Problem, policy: Policy, root: Instances, plan: Plan) -> Tree:
+    """The tree that the root's rows make of a plan; a node without rows holds what is above it."""
     records: list[Record] = []
-    paths: list[Path] = []
-    waiting: list[tuple[Plan, Instances | None, int, int, Path]] = [(plan, root, -1, 0, ())]
+    waiting: list[tuple[Plan, Instances | None, int, int, int]] = [(plan, root, -1, 0, 0)]
     while waiting:
-        node, instances, parent, branch, path = waiting.pop()
+        node, instances, parent, branch, depth = waiting.pop()
         number = len(records)
         if instances is None:
-            above = records[parent]
-            records.append(Record(parent, branch, len(path), 0, 0.0, above.impurity, above.value))
+            n_rows, weight, impurity, value = 0, 0.0, records[parent].impurity, records[parent].value
         else:
+            n_rows, weight, impurity = len(instances), instances.weight, policy.impurity(instances)
             value = policy.value(instances)
-            if node.decision is not None and node.test is None:
-                value = _decided(problem, value, node.decision)
-            impurity = policy.impurity(instances)
-            records.append(
-                Record(parent, branch, len(path), len(instances), instances.weight, impurity, value)
-            )  # fmt: skip
-        paths.append(path)
-        if node.test is None or instances is None:
+        held = value if node.decision is None or node.test is not None else _decided(problem, value, node.decision)
+        records.append(Record(parent, branch, depth, n_rows, weight, impurity, held))
+        if node.test is None:
             continue
-        children, missing = divided(problem, instances, node.test)
+        children: list[Instances | None] = [None] * len(node.branches)
+        missing = max(node.test.missing_branch, 0)
+        if instances is not None:
+            children, missing = divided(problem, instances, node.test)
         records[number].candidate, records[number].missing_branch = node.test, missing
         waiting += [
-            (below, own, number, at, (*path, at))
+            (below, own, number, at, depth + 1)
             for at, (below, own) in enumerate(zip(node.branches, children, strict=True))
         ]
-    tree, places = assemble(records, problem)
-    in_order: list[Path] = [()] * len(paths)
-    for path, place in zip(paths, places.tolist(), strict=True):
-        in_order[place] = path
-    return tree, in_order
+    return assemble(records, problem)[0]
+
+
+def number_of(tree: Tree, path: Path) -> int:
+    """The number of a node in the tree of its plan."""
+    node = 0
+    for branch in path:
+        node = int(tree.first_child[node]) + branch
+    return node
+
+
+def paths_of(tree: Tree, most: int) -> list[str]:
+    """The paths of the first nodes, at most so many; parents stand before their children."""
+    paths: list[str] = [""]
+    for node in range(1, min(tree.n_nodes, most)):
+        above = int(tree.parent[node])
+        branch = node - int(tree.first_child[above])
+        paths.append(f"{paths[above]}.{branch}" if above else str(branch))
+    return paths
 
 
 def _decided(problem: Problem, value: np.ndarray, decision: float) -> np.ndarray:

@@ -6,51 +6,40 @@ the one before. So every command can be undone, the list can be replayed on othe
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path as FilePath
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 
+from treewright.core import progress
+from treewright.core.confidence import r2_interval, share_interval
 from treewright.core.files import write_whole
-from treewright.core.whole import is_whole
+from treewright.core.whole import is_whole, whole_number
 from treewright.data.dataset import Dataset
-from treewright.data.schema import Column
-from treewright.exceptions import ColumnError, InputFileError, ParameterError, TreewrightError
+from treewright.exceptions import InputFileError, ParameterError, TreewrightError
+from treewright.explain.audit import Audit, audit_node
 from treewright.fitted import Model
-from treewright.grow.by_node.candidates import Candidate, level_branches
-from treewright.grow.by_node.grower import Stops, grow_below
-from treewright.grow.by_node.instances import EVERY_BRANCH, all_instances
-from treewright.grow.by_node.policies import count_of
+from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.judge.scores import explained, share_right
+from treewright.judge.uncertainty import rows_worth
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.rows_aside import contents_of, held_out
-from treewright.learn.single import TreeParams, problem_and_policy
+from treewright.learn.single import TreeParams
 from treewright.learn.train import make_dataset, model_of
-from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
+from treewright.model_selection.surrogate import surrogate_tree
 from treewright.tree.arrays import LEAF as LEAF_KIND
+from treewright.tree.arrays import Tree
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
-from treewright.tree.tests import chosen, node_levels
-from treewright.workbench.plan import (
-    LEAF,
-    Path,
-    Plan,
-    divided,
-    instances_at,
-    node_at,
-    path_of,
-    tree_of,
-    with_node_at,
-    without_orders,
-    written,
-)
+from treewright.workbench.commands import Command, done
+from treewright.workbench.plan import LEAF, Plan, instances_at, node_at, number_of, path_of, tree_of, written
+from treewright.workbench.questions import Ground, told_of
 
 _FORMAT = 1  # of saved sessions
-_SIDES = {"left": 0, "right": 1}
 # Parameters of a tree that mean something where nodes grow one by one.
 _USED = {
     "calendar", "class_weight", "criterion", "max_depth", "min_impurity_decrease", "min_samples_leaf",
@@ -59,31 +48,12 @@ _USED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Command:
-    """What somebody decided.
+class Noted(TypedDict, total=False):
+    """What stands beside a command in the log: why, who if not the session's own, when if not now (ISO 8601)."""
 
-    Attributes
-    ----------
-    do : str
-        "split", "grow", "move", "merge", "prune", "lock", "unlock", "rename" or "decide".
-    path : str
-        Of the node that it is about.
-    given : mapping of plain JSON
-    who, why, when : str
-        When is a moment in ISO 8601, to the second.
-    """
-
-    do: str
-    path: str
-    given: Mapping[str, Any] = field(default_factory=dict)
-    who: str = ""
-    why: str = ""
-    when: str = ""
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON has it, without what is empty."""
-        return {name: value for name, value in vars(self).items() if value not in ("", {}, None) or name == "path"}
+    why: str
+    who: str
+    when: str
 
 
 class Session:
@@ -105,6 +75,8 @@ class Session:
         For the rows kept aside, which depend on what rows hold, not on their order.
     who : str, optional
         Who decides; written into the log.
+    looks : int, default 0
+        How often the rows held out were looked at before; counted on.
     **params
         Of CART (``DecisionTreeClassifier``): ``criterion``, ``min_samples_leaf``, ``class_weight``, ``nominal``,
         ``ordinal``, ``numeric``, ``nominal_splits`` ...
@@ -141,11 +113,13 @@ class Session:
         sealed: float = 0.0,
         random_state: int = 0,
         who: str = "",
+        looks: int = 0,
         **params: Any,
     ) -> None:
         self._made_with = {
             "task": task, "held_out": held_out, "sealed": sealed, "random_state": random_state, "who": who, **params,
         }  # fmt: skip
+        self._made_by = ("tw.workbench.Session(X, y", ["# X, y = the table and its target"])
         self.who = who
         shares: dict[str, Any] = {"held_out": held_out, "sealed": sealed}
         for name, share in shares.items():
@@ -156,28 +130,30 @@ class Session:
             raise ParameterError(f"{unused[0]} is no parameter of a session; there are {', '.join(sorted(_USED))}")
         if task is None:
             task = NUMBERS if _are_fractions(y) else CLASSES
-        self._params = TreeParams(task=task, **params)  # type: ignore[arg-type]
-        if self._params.missing not in ("direction", "branch", "error"):
+        tree_params = TreeParams(task=task, **params)  # type: ignore[arg-type]
+        if tree_params.missing not in ("direction", "branch", "error"):
             raise ParameterError(
-                f"missing={self._params.missing!r}: by hand a missing cell goes one way: give 'direction', 'branch' or "
+                f"missing={tree_params.missing!r}: by hand a missing cell goes one way: give 'direction', 'branch' or "
                 "'error'"
             )
-        whole = make_dataset(X, y, self._params, sample_weight)
+        whole = make_dataset(X, y, tree_params, sample_weight)
         if whole.n_outputs != 1:
             raise ParameterError(f"y has {whole.n_outputs} targets, and a tree is grown by hand for one")
         if whole.is_sparse:
             whole = whole.made_dense()
-        self._rows, self._judging, self._sealed = _apart(whole, held_out, sealed, random_state)
-        self._problem, self._policy = problem_and_policy(self._rows, self._params)
+        self.rows_digest = _digest_of(whole)
+        rows, self._judging, self._sealed = _apart(whole, held_out, sealed, random_state)
         # Columns are sorted once; most commands only divide rows.
-        self._sorted_rows = all_instances(self._problem)
-        self._all_rows = without_orders(self._sorted_rows)
+        self.ground = Ground(rows, tree_params)
         self._commands: list[Command] = []
         self._states: list[Plan] = [LEAF]  # before the first command, and after each
         self._at = 0
-        self._n_looks = 0
+        self._n_looks = whole_number("looks", looks, 0)
         self._is_opened = False
-        self._tree: tuple[Plan, Any] | None = None
+        self._tree: tuple[Plan, Tree] | None = None
+        # By the state: what was worked out once, and what was looked at.
+        self._trained: dict[Plan, dict[str, Any]] = {}
+        self._looked: dict[Plan, dict[str, Any]] = {}
 
     # What there is.
 
@@ -187,51 +163,153 @@ class Session:
         return tuple(self._commands[: self._at])
 
     @property
+    def undone(self) -> tuple[Command, ...]:
+        """The commands that ``redo`` does again, the next one first."""
+        return tuple(self._commands[self._at :])
+
+    @property
     def plan(self) -> Plan:
         """The state."""
         return self._states[self._at]
 
     @property
+    def n_looks(self) -> int:
+        """How many states were judged by the rows held out."""
+        return self._n_looks
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether the sealed rows were opened: then the session takes no further command."""
+        return self._is_opened
+
+    @property
     def model(self) -> Model:
         """The tree as a model like any other; its facts hold the log, and how often held-out rows were looked at."""
-        tree, paths = self._grown()
         noted = {
             "log": [command.plain() for command in self.log],
             "names": {written(path): node.name for path, node in self.plan.nodes() if node.name},
             "locked": [written(path) for path, node in self.plan.nodes() if node.locked],
-            "nodes": {written(path): at for at, path in enumerate(paths)},
             "looks_at_held_out_rows": self._n_looks,
             "sealed_rows_opened": self._is_opened,
         }
-        return model_of(
-            self._rows, (tree,), self._params, combine="single", criterion=self._params.criterion_name,
-            missing=self._params.missing, workbench=noted,
-        )  # fmt: skip
+        return self._model_of(self.plan, workbench=noted)
 
     def node(self, path: str) -> int:
         """The number of a node in the model, by its path."""
-        paths = self._grown()[1]
-        node_at(self.plan, path_of(path))
-        return paths.index(path_of(path))
+        at = path_of(path)
+        node_at(self.plan, at)
+        return number_of(self._grown(), at)
+
+    # What a step shows.
 
     def candidates(self, path: str = "") -> list[dict[str, Any]]:
-        """What a node could ask: the best test of each column, by what it gains, the largest first.
+        """What a node could ask: the best question about each column, the one that gains most first.
+
+        Parameters
+        ----------
+        path : str
 
         Returns
         -------
         list of dict
-            ``column``; ``cut`` or ``levels`` (those that go to branch 0), as ``split`` takes them; ``gain``, the
-            decrease of impurity per unit of the node's weight; ``missing``, "left", "right" or None.
+            ``column``, ``cut`` or ``levels`` and ``missing``, as ``split`` takes them; ``gain``, the decrease of
+            impurity per unit of the node's weight; ``cost``, what is lost against the best; ``p_value`` of the target
+            against the branches (chi-squared, or F), and ``adjusted_p_value``, that times the number of questions that
+            the node could ask (Bonferroni).
+
+        Raises
+        ------
+        ParameterError
+            There is no such node, or no row comes to it.
         """
-        found = self._policy.candidates(instances_at(self._problem, self._sorted_rows, self.plan, path_of(path)))
-        told = [self._told(test) for test in found if test.kind in (THRESHOLD, SUBSET)]
-        return sorted(told, key=lambda each: -each["gain"])
+        at = path_of(path)
+        node_at(self.plan, at)
+        return [dict(each) for each in self.ground.candidates(self.plan, at)]
+
+    def question(
+        self, path: str, column: Hashable, *, cut: Any = None, levels: Any = None, missing: Any = None
+    ) -> dict[str, Any]:
+        """What a question would gain and cost, without asking it.
+
+        Parameters
+        ----------
+        path, column, cut, levels, missing
+            As of ``split``.
+
+        Returns
+        -------
+        dict
+            ``gain``, ``cost``, ``p_value``, ``adjusted_p_value`` as of ``candidates``; ``branches``: of each its rows
+            ``n`` and ``values``, the weight of each class or the mean.
+        """
+        at, given = path_of(path), _given(column=column, cut=cut, levels=levels, missing=missing)
+        node_at(self.plan, at)
+        test = self.ground.test_of(self.plan, at, self.ground.column(column), given)
+        return self.ground.weighed(self.plan, at, test)
+
+    def costs(self) -> list[dict[str, Any]]:
+        """What every question of the tree gains, and costs against the best one there; the root first.
+
+        Returns
+        -------
+        list of dict
+            ``path``, and what ``question`` returns without ``branches``; a node without rows is left out.
+        """
+        found = []
+        for path, node in self.plan.nodes():
+            if node.test is not None and instances_at(self.ground.problem, self.ground.whole, self.plan, path):
+                told = self.ground.weighed(self.plan, path, node.test)
+                found.append({"path": written(path), **{name: told[name] for name in told if name != "branches"}})
+        return found
+
+    def audit(self, path: str = "", **options: Any) -> Audit:
+        """The arithmetic of what a node could ask, as on paper.
+
+        Parameters
+        ----------
+        path : str
+        **options
+            ``every`` (a column whose cuts are to be listed one by one), ``log_base``, ``digits``, as of ``est.audit``.
+        """
+        instances = self.ground.at(self.plan, path_of(path))
+        ground = self.ground
+        return audit_node(
+            self.model, ground.problem, ground.policy, instances.rows, instances.weights, self.node(path), **options
+        )
+
+    def figures(self, *, look: bool = True) -> dict[str, Any]:
+        """How good the tree is, now and before the last command.
+
+        Parameters
+        ----------
+        look : bool
+            Whether to look at the rows held out; a state is counted once.
+
+        Returns
+        -------
+        dict
+            ``measure``, "accuracy" or "R2"; ``training`` and ``held_out``: ``score``, ``low`` and ``high`` of its
+            95 % interval (nan where the rows do not tell), ``n`` rows; ``seen``, states judged by rows held out so far;
+            ``before``: both of the state before, or None. ``held_out`` is None where it was not looked at.
+        """
+        if look and self._judging is not None:
+            self.held_out()
+        before = self._states[self._at - 1] if self._at else None
+        return {
+            "measure": "accuracy" if self.ground.params.task == CLASSES else "R2",
+            "training": self._on_training(self.plan),
+            "held_out": self._looked.get(self.plan),
+            "seen": self._n_looks,
+            "before": None
+            if before is None
+            else {"training": self._on_training(before), "held_out": self._looked.get(before)},
+        }
 
     # Commands.
 
     def split(
-        self, path: str, column: Hashable, *, cut: float | None = None, levels: Sequence[Any] | None = None,
-        missing: str | None = None, why: str = "",
+        self, path: str, column: Hashable, *, cut: Any = None, levels: Any = None, missing: Any = None,
+        empty: bool = False, **noted: Unpack[Noted],
     ) -> None:  # fmt: skip
         """Ask a leaf about a column: ``x <= cut``, or whether its level is one of ``levels``.
 
@@ -240,54 +318,63 @@ class Session:
         path : str
             Of a leaf; of another node what is below it is gone.
         column : its name
-        cut : float
-            Of a column with an order; of an ordinal one a level: up to it, rows go to branch 0.
-        levels : sequence
-            Of a nominal column: those that go to branch 0.
-        missing : {"left", "right"}, optional
-            Where missing cells go; by default with the larger branch.
-        why : str
+        cut : float, or list of float
+            Of a column with an order; of an ordinal one a level: up to it, rows go to branch 0. Several cuts make a
+            branch more than there are cuts. Without any, and with ``missing``: whether there is a value.
+        levels : list, or list of lists
+            Of a nominal column: those that go to branch 0; or those of each branch.
+        missing : {"left", "right", "own"} or int, optional
+            Where missing cells go: to a side or a branch, or to a branch of their own; by default with the largest.
+        empty : bool
+            Whether a branch may be without rows.
+        **noted
+            ``why``; ``who`` if not the session's own; ``when``, if not now.
         """
-        given = {"column": column, "cut": cut, "levels": None if levels is None else list(levels), "missing": missing}
-        self._do("split", path, {name: value for name, value in given.items() if value is not None}, why)
+        given = _given(column=column, cut=cut, levels=levels, missing=missing, empty=empty or None)
+        self._do("split", path, given, **noted)
 
-    def grow(self, path: str = "", *, levels: int | None = None, rest: bool = False, why: str = "") -> None:
+    def grow(self, path: str = "", *, levels: int | None = None, rest: bool = False, **noted: Unpack[Noted]) -> None:
         """Let the algorithm grow below a node: so many levels, or to the end; ``rest``: below every leaf not locked."""
-        self._do("grow", path, {"levels": levels, "rest": rest}, why)
+        self._do("grow", path, _given(levels=levels, rest=rest or None), **noted)
 
     def move(
-        self, path: str, *, cut: float | None = None, levels: Sequence[Any] | None = None, missing: str | None = None,
-        why: str = "",
-    ) -> None:  # fmt: skip
+        self, path: str, *, cut: Any = None, levels: Any = None, missing: Any = None, **noted: Unpack[Noted]
+    ) -> None:
         """Move a cut, or levels between branches; the questions below stay, and other rows come to them."""
-        given = {"cut": cut, "levels": None if levels is None else list(levels), "missing": missing}
-        self._do("move", path, {name: value for name, value in given.items() if value is not None}, why)
+        self._do("move", path, _given(cut=cut, levels=levels, missing=missing), **noted)
 
-    def merge(self, path: str, branches: Sequence[int], *, why: str = "") -> None:
-        """Make one branch of several; what was below them is gone. Of two branches in all: as ``prune``."""
-        self._do("merge", path, {"branches": list(branches)}, why)
+    def merge(self, path: str, branches: Sequence[int], **noted: Unpack[Noted]) -> None:
+        """Make one branch of several; what was below them is gone. Of all branches: as ``prune``."""
+        self._do("merge", path, {"branches": list(branches)}, **noted)
 
-    def prune(self, path: str, *, why: str = "") -> None:
-        """Make a node a leaf."""
-        self._do("prune", path, {}, why)
+    def prune(self, path: str = "", *, leaves: int | None = None, **noted: Unpack[Noted]) -> None:
+        """Make a node a leaf; or cut the weakest links below it until at most so many leaves are left there.
 
-    def lock(self, path: str, *, why: str = "") -> None:
+        Parameters
+        ----------
+        path : str
+        leaves : int >= 1, optional
+            By cost-complexity of the rows that learn (Breiman et al. 1984, section 3.3); what is locked stays.
+        """
+        self._do("prune", path, _given(leaves=leaves), **noted)
+
+    def lock(self, path: str, **noted: Unpack[Noted]) -> None:
         """Let nothing change a node, its rows, or what is below it, until it is unlocked."""
-        self._do("lock", path, {}, why)
+        self._do("lock", path, {}, **noted)
 
-    def unlock(self, path: str, *, why: str = "") -> None:
+    def unlock(self, path: str, **noted: Unpack[Noted]) -> None:
         """Take a lock away."""
-        self._do("unlock", path, {}, why)
+        self._do("unlock", path, {}, **noted)
 
-    def rename(self, path: str, name: str, *, why: str = "") -> None:
-        """Call a node by a name of your own."""
-        self._do("rename", path, {"name": name}, why)
+    def rename(self, path: str, name: str, **noted: Unpack[Noted]) -> None:
+        """Call a node by a name of your own; an empty one takes it away."""
+        self._do("rename", path, {"name": name}, **noted)
 
-    def decide(self, path: str, value: Any, *, why: str) -> None:
-        """Set what a leaf predicts, a label or a number, whatever its rows say; it needs a reason."""
-        if not str(why).strip():
+    def decide(self, path: str, value: Any, **noted: Unpack[Noted]) -> None:
+        """Set what a leaf predicts, a label or a number, whatever its rows say; it needs a reason, ``why``."""
+        if not str(noted.get("why", "")).strip():
             raise ParameterError("why is empty: what a leaf predicts against its rows needs a reason")
-        self._do("decide", path, {"value": value}, why)
+        self._do("decide", path, {"value": value}, **noted)
 
     def undo(self) -> None:
         """Go back before the last command."""
@@ -303,36 +390,57 @@ class Session:
             raise ParameterError("there is nothing to do again")
         self._at += 1
 
+    def go_to(self, n: int) -> None:
+        """Undo or redo, so that the first ``n`` commands are done."""
+        self._refuse_opened()
+        if not (is_whole(n) and 0 <= n <= len(self._commands)):
+            raise ParameterError(f"n={n!r}: there are {len(self._commands)} commands, give a number from 0 to that")
+        self._at = int(n)
+
     # Rows that judge.
 
     def held_out(self) -> dict[str, Any]:
-        """How the model does on the rows held out; every look is counted.
+        """How the model does on the rows held out; every state that is looked at is counted, once.
 
         Returns
         -------
         dict
-            ``score`` (share of the weight that is right, or R2), ``n`` rows, ``seen``: looks up to now.
+            ``score`` (share of the weight that is right, or R2), ``low``, ``high`` of its 95 % interval, ``n`` rows,
+            ``seen``: states judged up to now.
         """
         if self._judging is None:
             raise ParameterError("no rows are held out: make the session with held_out=0.25")
-        self._n_looks += 1
-        return {**self._judged(self._judging), "seen": self._n_looks}
+        if self.plan not in self._looked:
+            self._n_looks += 1
+            self._looked[self.plan] = self._judged(self.plan, self._judging)
+        return {**self._looked[self.plan], "seen": self._n_looks}
 
     def open_sealed(self) -> dict[str, Any]:
         """How the model does on the sealed rows. Once: the session takes no command afterwards."""
         if self._sealed is None:
             raise ParameterError("no rows are sealed: make the session with sealed=0.2")
         self._is_opened = True
-        return self._judged(self._sealed)
+        return self._judged(self.plan, self._sealed)
 
     # What stays.
 
+    def to_dict(self) -> dict[str, Any]:
+        """The session, its commands without any row, as plain JSON has it."""
+        return {
+            "document": "treewright session",
+            "version": _FORMAT,
+            "made_with": self._made_with,
+            "rows": self.rows_digest,
+            "looks": self._n_looks,
+            "opened": self._is_opened,
+            "commands": [command.plain() for command in self.log],
+            "undone": [command.plain() for command in self.undone],
+        }
+
     def save(self, path: str) -> None:
         """Write the session, its commands without any row, as JSON."""
-        document = {"document": "treewright session", "version": _FORMAT, "made_with": self._made_with}
-        document["commands"] = [command.plain() for command in self.log]
         try:
-            text = json.dumps(document, indent=1, ensure_ascii=False)
+            text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"the session cannot be written as JSON: {error}") from None
         write_whole(path, (text + "\n").encode())
@@ -340,20 +448,23 @@ class Session:
     @classmethod
     def load(cls, path: str, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make a session of a saved one on the same rows, or on others; see ``replay``."""
+        return cls.from_dict(read_saved(path), X, y, sample_weight, named=str(path))
+
+    @classmethod
+    def from_dict(
+        cls, document: Mapping[str, Any], X: Any, y: Any, sample_weight: Any = None, *, named: str = "the session"
+    ) -> Self:
+        """Make a session of what ``to_dict`` gave; ``named`` is what errors call it."""
         try:
-            document = json.loads(FilePath(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputFileError(f"{path}: cannot be read ({error})") from None
-        if not isinstance(document, dict) or document.get("document") != "treewright session":
-            raise InputFileError(f"{path}: is no session of Treewright")
-        if document.get("version") != _FORMAT:
-            raise InputFileError(f"{path}: is a session of version {document.get('version')!r}, known is {_FORMAT}")
-        try:
-            session = cls(X, y, sample_weight, **document["made_with"])
+            options = {**document["made_with"], "looks": document.get("looks", 0)}
+            session = cls(X, y, sample_weight, **options)
             commands = [Command(**each) for each in document["commands"]]
+            undone = [Command(**each) for each in document.get("undone", ())]
         except (KeyError, TypeError) as error:
-            raise InputFileError(f"{path}: is damaged ({error})") from None
-        session.replay(commands)
+            raise InputFileError(f"{named}: is damaged ({error})") from None
+        session.replay([*commands, *undone])
+        session.go_to(len(commands))
+        session._is_opened = bool(document.get("opened"))
         return session
 
     @classmethod
@@ -362,8 +473,9 @@ class Session:
 
         Parameters
         ----------
-        model : Model or estimator of one tree
-            With two branches at every question; also one that was imported.
+        model : Model or estimator
+            Of one tree, also one that was imported; of many trees their surrogate is taken
+            (``model_selection.surrogate_tree``), grown on what they predict for ``X``.
         X, y, sample_weight
             The rows that the session is about; of other rows than the fit's the counts are others.
         **options
@@ -372,40 +484,32 @@ class Session:
         Raises
         ------
         ParameterError
-            It has many trees, or questions with more branches; or a question leaves a branch without rows, which
-            names the command.
+            It is no model of trees. A column of the model is not in the table, or a level: which command says so.
         """
         found = getattr(model, "model_", model)
-        if not isinstance(found, Model) or found.n_trees != 1 or found.combine != "single":
-            raise ParameterError("model is to be a single tree: of a forest or boosted model take its surrogate")
-        tree, columns = found.trees[0], found.schema.columns
-        if any(kind in (MULTIWAY, INTERVALS) for kind in tree.kind.tolist()) or (tree.n_branches > 2).any():
-            raise ParameterError("the tree asks questions with more than two branches, which split cannot ask")
+        if not isinstance(found, Model):
+            raise ParameterError(f"model is to be a fitted model of trees, not {type(model).__name__}")
+        why = "as in the model"
+        if found.n_trees != 1 or found.combine != "single":
+            surrogate = surrogate_tree(model, X, sample_weight=sample_weight)
+            why = f"as in the surrogate of {surrogate.of}"
+            found = surrogate.estimator.model_
         options.setdefault("task", found.task)
         criterion = found.facts.get("criterion")
         if criterion in (*CLASSIFICATION_CRITERIA, *REGRESSION_CRITERIA):
             options.setdefault("criterion", criterion)
-        session, waiting = cls(X, y, sample_weight, **options), [(0, "")]
-        commands = []
+        session = cls(X, y, sample_weight, **options)
+        tree, columns = found.trees[0], found.schema.columns
+        commands, waiting = [], [(0, "")]
         while waiting:
             node, path = waiting.pop()
             if tree.kind[node] == LEAF_KIND:
                 continue
-            column, first = columns[tree.feature[node]], int(tree.first_child[node])
-            given: dict[str, Any] = {
-                "column": column.name,
-                "missing": ("left", "right")[int(tree.missing_branch[node])],
-            }
-            if tree.kind[node] == SUBSET:
-                is_left, _ = node_levels(column, tree, node)
-                given["levels"] = list(chosen(column, is_left))
-            elif column.kind == "ordinal":
-                given["cut"] = column.levels[int(np.floor(tree.threshold[node]))]
-            else:
-                given["cut"] = float(tree.threshold[node])
-            commands.append(Command("split", path, given, session.who, "as in the model"))
-            below = f"{path}." if path else ""
-            waiting += [(first + 1, f"{below}1"), (first, f"{below}0")]
+            test = candidate_of(tree, node, found.schema, found.missing)
+            given = {**told_of(columns[test.feature], test, every_level=True), "empty": True}
+            commands.append(Command("split", path, given, session.who, why, _now()))
+            first, below = int(tree.first_child[node]), f"{path}." if path else ""
+            waiting += [(first + at, f"{below}{at}") for at in reversed(range(test.n_branches))]
         session.replay(commands)
         return session
 
@@ -422,7 +526,7 @@ class Session:
         plain = [[(each.do, each.path, dict(each.given)) for each in log] for log in (mine, theirs)]
         same = [one == two for one, two in zip(*plain, strict=False)]
         common = same.index(False) if False in same else len(same)
-        trees = [self._grown()[0], other._grown()[0]]
+        trees = [self._grown(), other._grown()]
         is_same = all(np.array_equal(getattr(trees[0], name), getattr(trees[1], name)) for name in vars(trees[0]))
         return {
             "common": common, "here": mine[common:], "there": theirs[common:], "same": is_same,
@@ -439,8 +543,10 @@ class Session:
             A command does not fit these rows: which one, and why. Those before it are done.
         """
         for number, command in enumerate(commands, 1):
+            progress.report(number / len(commands), "replaying")
             try:
-                self._do(command.do, command.path, dict(command.given), command.why, command.who, command.when)
+                with progress.without("growing"):
+                    self._take(command)
             except (TreewrightError, KeyError, TypeError, ValueError, AttributeError) as error:
                 kind = type(error) if isinstance(error, TreewrightError) else ParameterError
                 why = error if isinstance(error, TreewrightError) else f"it is damaged ({error!r})"
@@ -448,32 +554,30 @@ class Session:
                 raise kind(f"{at} does not fit: {why}") from None
 
     def script(self) -> str:
-        """A Python script that makes the model again, of ``X`` and ``y``, which it has to be given."""
+        """A Python script that makes the same model again, byte for byte."""
+        made, before = self._made_by
         options = {name: value for name, value in self._made_with.items() if value not in (None, "")}
-        lines = ["import treewright as tw", "", "# X, y = the table and its target"]
-        lines.append(f"session = tw.workbench.Session(X, y{''.join(f', {k}={v!r}' for k, v in options.items())})")
+        options |= {"looks": self._n_looks} if self._n_looks else {}
+        lines = ["import treewright as tw", "", *before]
+        lines.append(f"session = {made}{''.join(f', {name}={value!r}' for name, value in options.items())})")
         for command in self.log:
-            words = "".join(f", {name}={value!r}" for name, value in command.given.items())
-            why = f", why={command.why!r}" if command.why else ""
-            lines.append(f"session.{command.do}({command.path!r}{words}{why})")
+            noted = {"why": command.why, "when": command.when, "who": command.who if command.who != self.who else ""}
+            words = {**command.given, **{name: value for name, value in noted.items() if value}}
+            lines.append(f"session.{command.do}({command.path!r}{''.join(f', {k}={v!r}' for k, v in words.items())})")
+        lines += ["session.open_sealed()"] if self._is_opened else []
         return "\n".join([*lines, "model = session.model", ""])
 
     # Inside.
 
     def _do(
-        self, do: str, path: str, given: dict[str, Any], why: str, who: str | None = None, when: str | None = None
+        self, do: str, path: str, given: dict[str, Any], why: str = "", who: str | None = None, when: str = ""
     ) -> None:
-        self._refuse_opened()
         given = {name: _plain(value) for name, value in given.items()}
-        if do not in _DO:
-            raise ParameterError(f"there is no command {do!r}: there are {', '.join(_DO)}")
-        at = path_of(path)
-        node_at(self.plan, at)
-        if do not in ("lock", "unlock", "rename"):
-            self._refuse_locked(at, rest=bool(given.get("rest")))
-        plan = _DO[do](self, self.plan, at, given)
-        moment = datetime.now(UTC).isoformat(timespec="seconds") if when is None else when
-        command = Command(do, path, given, self.who if who is None else who, why, moment)
+        self._take(Command(do, path, given, self.who if who is None else who, why, when or _now()))
+
+    def _take(self, command: Command) -> None:
+        self._refuse_opened()
+        plan = done(self.ground, self.plan, command)
         del self._commands[self._at :], self._states[self._at + 1 :]
         self._commands.append(command)
         self._states.append(plan)
@@ -483,244 +587,76 @@ class Session:
         if self._is_opened:
             raise ParameterError("the sealed rows were opened: the session takes no further command")
 
-    def _refuse_locked(self, path: Path, *, rest: bool) -> None:
-        for depth in range(len(path) + 1):
-            if node_at(self.plan, path[:depth]).locked:
-                raise ParameterError(f"node {written(path[:depth])!r} is locked: unlock it first")
-        if not rest:
-            below = next((own for own, node in node_at(self.plan, path).nodes(path) if node.locked), None)
-            if below is not None:
-                raise ParameterError(f"node {written(below)!r} below is locked, and its rows would change: unlock it")
-
-    def _grown(self) -> Any:
-        if self._tree is None or self._tree[0] is not self.plan:
-            self._tree = (self.plan, tree_of(self._problem, self._policy, self._all_rows, self.plan))
+    def _grown(self, plan: Plan | None = None) -> Tree:
+        plan = self.plan if plan is None else plan
+        if self._tree is None or self._tree[0] is not plan:
+            ground = self.ground
+            self._tree = (plan, tree_of(ground.problem, ground.policy, ground.whole, plan))
         return self._tree[1]
 
-    def _judged(self, rows: Dataset) -> dict[str, Any]:
-        model = self.model
-        if model.task == CLASSES:
-            score = share_right(rows.target_array, model.codes_of(rows.matrix), rows.sample_weight)
+    def _model_of(self, plan: Plan, **facts: Any) -> Model:
+        params = self.ground.params
+        return model_of(
+            self.ground.rows, (self._grown(plan),), params, combine="single", criterion=params.criterion_name,
+            missing=params.missing, **facts,
+        )  # fmt: skip
+
+    def _on_training(self, plan: Plan) -> dict[str, Any]:
+        if plan not in self._trained:
+            self._trained[plan] = self._judged(plan, self.ground.rows)
+        return self._trained[plan]
+
+    def _judged(self, plan: Plan, rows: Dataset) -> dict[str, Any]:
+        """The score of a state on rows, with its interval."""
+        params = self.ground.params
+        model = self._model_of(plan)
+        truth, weights = rows.target_array, rows.sample_weight
+        if params.task == CLASSES:
+            score = float(share_right(truth, model.codes_of(rows.matrix), weights))
+            low, high = share_interval(score, rows_worth(len(rows), weights))
         else:
-            score = explained(rows.target_array, model.numbers_of(rows.matrix), rows.sample_weight)
-        return {"score": float(score), "n": len(rows)}
-
-    def _column(self, name: Hashable) -> int:
-        positions = self._rows.schema.positions
-        if name in positions:
-            return int(positions[name])
-        if is_whole(name) and 0 <= int(name) < len(positions):  # type: ignore[call-overload]
-            return int(name)  # type: ignore[call-overload]
-        raise ColumnError(f"there is no column {name!r}", column=name)
-
-    def _told(self, test: Candidate) -> dict[str, Any]:
-        column = self._rows.schema.columns[test.feature]
-        told: dict[str, Any] = {"column": column.name, "gain": test.gain}
-        if test.kind == THRESHOLD:
-            told["cut"] = test.threshold
-            if column.kind == "ordinal":
-                told["cut"] = column.levels[int(np.floor(test.threshold))]
-        else:
-            told["levels"] = [level for level, side in zip(column.levels, test.branch_of, strict=False) if side == 0]
-        sides = {0: "left", 1: "right"}
-        return {**told, "missing": sides.get(test.missing_branch)}
-
-    def _test_of(self, path: Path, feature: int, given: Mapping[str, Any]) -> Candidate:
-        """The test that somebody asks for, on the rows of a node."""
-        column, instances = (
-            self._rows.schema.columns[feature],
-            instances_at(self._problem, self._all_rows, self.plan, path),
-        )
-        missing = given.get("missing")
-        if missing not in (None, *_SIDES):
-            raise ParameterError(f"missing={missing!r}: give 'left' or 'right'")
-        side = EVERY_BRANCH if missing is None else _SIDES[missing]
-        if column.kind == "nominal":
-            branch_of = self._sides_of_levels(column, feature, given, instances.rows)
-            test = Candidate(feature, SUBSET, 2, side, 0.0, 0.0, branch_of=branch_of)
-        else:
-            test = Candidate(feature, THRESHOLD, 2, side, 0.0, 0.0, threshold=_cut_of(column, given))
-        if any(own is None for own in divided(self._problem, instances, test)[0]):
-            raise ParameterError(
-                f"the question about {column.name!r} leaves a branch of node {written(path)!r} without rows: "
-                "give another cut, or other levels"
-            )
-        return test
-
-    def _sides_of_levels(self, column: Column, feature: int, given: Mapping[str, Any], rows: np.ndarray) -> np.ndarray:
-        if given.get("levels") is None or given.get("cut") is not None:
-            raise ParameterError(f"column {column.name!r} is nominal: give levels=[...], those that go to branch 0")
-        unknown = [level for level in given["levels"] if level not in column.levels]
-        if unknown:
-            raise ParameterError(
-                f"column {column.name!r} has no level {unknown[0]!r}: it has {list(column.levels)[:12]}"
-            )
-        groups = np.array([0 if level in given["levels"] else 1 for level in column.levels])
-        cells = self._problem.values[feature, rows]
-        held = cells[~np.isnan(cells)].astype(np.int64)
-        present = np.bincount(held[held < len(groups)], minlength=len(groups)) > 0
-        here = groups[present]
-        heavier = 1 if len(here) == 0 or 2 * np.isin(held, np.flatnonzero(groups == 1)).sum() >= len(held) else 0
-        return level_branches(len(groups), groups, present, heavier)
+            said = model.numbers_of(rows.matrix)
+            score = float(explained(truth, said, weights))
+            low, high = r2_interval(truth, said, weights, score)
+        return {"score": score, "low": low, "high": high, "n": len(rows)}
 
 
-def _cut_of(column: Column, given: Mapping[str, Any]) -> float:
-    cut = given.get("cut")
-    if cut is None or given.get("levels") is not None:
-        raise ParameterError(f"column {column.name!r} has an order: give cut=..., up to which rows go to branch 0")
-    if column.kind == "ordinal":
-        if cut not in column.levels:
-            raise ParameterError(f"column {column.name!r} has no level {cut!r}: it has {list(column.levels)[:12]}")
-        return column.levels.index(cut) + 0.5
+def read_saved(path: str) -> dict[str, Any]:
+    """A saved session as ``to_dict`` gave it.
+
+    Raises
+    ------
+    InputFileError
+        It cannot be read, is no session, or is one of a later version.
+    """
     try:
-        number = float(cut)
-    except (TypeError, ValueError):
-        raise ParameterError(f"cut={cut!r}: column {column.name!r} holds numbers, give one") from None
-    if not np.isfinite(number):
-        raise ParameterError(f"cut={cut!r}: give a finite number")
-    return number
+        document = json.loads(FilePath(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputFileError(f"{path}: cannot be read ({error})") from None
+    if not isinstance(document, dict) or document.get("document") != "treewright session":
+        raise InputFileError(f"{path}: is no session of Treewright")
+    if document.get("version") != _FORMAT:
+        raise InputFileError(f"{path}: is a session of version {document.get('version')!r}, known is {_FORMAT}")
+    return document
 
 
-# What each command makes of a plan.
+def _given(**words: Any) -> dict[str, Any]:
+    """What was given to a command, without what was left out."""
+    return {name: value for name, value in words.items() if value is not None}
 
 
-def _split(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
-    test = session._test_of(path, session._column(given["column"]), given)
-    return with_node_at(plan, path, replace(node_at(plan, path), test=test, branches=(LEAF, LEAF), decision=None))
+def _digest_of(rows: Dataset) -> str:
+    """A digest of what the rows hold, whatever their order."""
+    return hashlib.sha256(np.sort(contents_of(rows)).tobytes()).hexdigest()[:16] + f"-{len(rows)}"
 
 
-def _grow(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
-    levels = given.get("levels")
-    if levels is not None and not (is_whole(levels) and levels >= 1):
-        raise ParameterError(f"levels={levels!r}: give a whole number of at least 1, or None")
-    at = [path]
-    if given.get("rest"):
-        locked = [own for own, node in plan.nodes() if node.locked]
-        at = [
-            own for own, node in node_at(plan, path).nodes(path)
-            if node.test is None and node.decision is None and not any(own[: len(lock)] == lock for lock in locked)
-        ]  # fmt: skip
-    for each in at:
-        plan = with_node_at(plan, each, _grown_below(session, plan, each, levels))
-    return plan
-
-
-def _grown_below(session: Session, plan: Plan, path: Path, levels: int | None) -> Plan:
-    """The node with what the algorithm grows below it."""
-    params, node = session._params, node_at(plan, path)
-    instances = instances_at(session._problem, session._sorted_rows, plan, path)
-    limit = None if params.max_depth is None else max(int(params.max_depth) - len(path), 0)
-    depths = [depth for depth in (limit, levels) if depth is not None]
-    stops = Stops(
-        max_depth=min(depths) if depths else None,
-        min_samples_split=max(2, count_of(params.min_samples_split, len(session._rows))),
-        min_impurity_decrease=float(params.min_impurity_decrease), seed=0,
-    )  # fmt: skip
-    records = grow_below(session._problem, session._policy, stops, instances)
-    children: list[dict[int, int]] = [{} for _ in records]
-    for number, record in enumerate(records[1:], 1):
-        children[record.parent][record.branch] = number
-    grown: list[Plan] = [LEAF] * len(records)
-    for at in range(len(records) - 1, -1, -1):  # children stand behind their parents
-        test, own = records[at].candidate, children[at]
-        if test is not None:
-            grown[at] = Plan(test, tuple(grown[own[branch]] for branch in range(test.n_branches)))
-    return replace(node, test=grown[0].test, branches=grown[0].branches, decision=None)
-
-
-def _move(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
-    node = node_at(plan, path)
-    if node.test is None or node.test.kind not in (THRESHOLD, SUBSET) or len(node.branches) != 2:
-        raise ParameterError(f"node {written(path)!r} asks no question with two branches: there is nothing to move")
-    return with_node_at(plan, path, replace(node, test=session._test_of(path, node.test.feature, given)))
-
-
-def _merge(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
-    node = node_at(plan, path)
-    merged = sorted({branch for branch in given["branches"] if is_whole(branch)})
-    if len(merged) < 2 or merged[0] < 0 or merged[-1] >= len(node.branches):
-        raise ParameterError(f"branches={given['branches']!r}: give two or more of the {len(node.branches)} branches")
-    if len(merged) == len(node.branches) or node.test is None:
-        return with_node_at(plan, path, replace(node, test=None, branches=()))
-    if node.test.kind == INTERVALS and merged != list(range(merged[0], merged[-1] + 1)):
-        raise ParameterError(f"branches={given['branches']!r}: intervals that merge stand side by side")
-    new_of, n_new = np.zeros(len(node.branches), np.int64), 0
-    for branch in range(len(node.branches)):
-        if branch in merged[1:]:
-            new_of[branch] = new_of[merged[0]]
-        else:
-            new_of[branch], n_new = n_new, n_new + 1
-    kept = [below for branch, below in enumerate(node.branches) if branch not in merged[1:]]
-    kept[int(new_of[merged[0]])] = LEAF
-    test, missing = node.test, node.test.missing_branch
-    changed: dict[str, Any] = {"n_branches": n_new, "missing_branch": missing if missing < 0 else int(new_of[missing])}
-    if test.kind == INTERVALS:
-        changed["cuts"] = np.delete(test.cuts, [branch - 1 for branch in merged[1:]])
-    elif test.kind == MULTIWAY:
-        absent = test.branch_of < 0
-        moved = new_of[np.where(absent, ~test.branch_of, test.branch_of)]
-        changed["branch_of"] = np.where(absent, ~moved, moved)
-    else:
-        raise ParameterError(
-            f"node {written(path)!r}: a branch of missing cells stands alone: prune it, or move levels"
-        )
-    return with_node_at(plan, path, replace(node, test=replace(test, **changed), branches=tuple(kept)))
-
-
-def _prune(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
-    return with_node_at(plan, path, replace(node_at(plan, path), test=None, branches=()))
-
-
-def _lock(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
-    return with_node_at(plan, path, replace(node_at(plan, path), locked=True))
-
-
-def _unlock(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
-    node = node_at(plan, path)
-    if not node.locked:
-        raise ParameterError(f"node {written(path)!r} is not locked")
-    return with_node_at(plan, path, replace(node, locked=False))
-
-
-def _rename(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
-    return with_node_at(plan, path, replace(node_at(plan, path), name=str(given["name"])))
-
-
-def _decide(session: Session, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
-    node, value = node_at(plan, path), given["value"]
-    if node.test is not None:
-        raise ParameterError(f"node {written(path)!r} is no leaf: prune it first, or decide about its leaves")
-    if not session._rows.classes:
-        try:
-            decision = float(value)
-        except (TypeError, ValueError):
-            decision = np.nan
-        if not np.isfinite(decision):
-            raise ParameterError(f"value={value!r}: give a finite number")
-    else:
-        labels = session._rows.classes[0].tolist()
-        if value not in labels:
-            raise ParameterError(f"value={value!r}: there is no such class; there are {labels[:12]}")
-        decision = float(labels.index(value))
-    return with_node_at(plan, path, replace(node, decision=decision))
-
-
-_DO: dict[str, Callable[[Session, Plan, Path, Mapping[str, Any]], Plan]] = {
-    "split": _split,
-    "grow": _grow,
-    "move": _move,
-    "merge": _merge,
-    "prune": _prune,
-    "lock": _lock,
-    "unlock": _unlock,
-    "rename": _rename,
-    "decide": _decide,
-}
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _plain(value: Any) -> Any:
     """A value as JSON and a script write it: numbers of numpy as Python's."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple | set | np.ndarray):
         return [_plain(each) for each in value]
     return value.item() if isinstance(value, np.generic) else value
 

@@ -15,6 +15,7 @@ import treewright as tw
 from treewright.exceptions import ColumnError, InputFileError, ParameterError
 from treewright.judge.scores import share_right
 from treewright.model.codec import dumps
+from treewright.workbench.plan import LEAF, Plan
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -143,9 +144,10 @@ def test_the_task_of_an_analyst(tmp_path):
     session.save(tmp_path / "session.json")
     again = tw.workbench.Session.load(tmp_path / "session.json", X, Y)
     assert dumps(again.model) == dumps(session.model)
+    session.held_out()
     names = {"X": X, "y": Y}
     exec(session.script(), names)
-    assert tree_bytes(names["session"]) == tree_bytes(session)
+    assert dumps(names["model"]) == dumps(session.model)
     session.model.save(tmp_path / "m.tw")
     assert tw.load(tmp_path / "m.tw").facts["workbench"]["log"] == noted["log"]
 
@@ -166,7 +168,11 @@ def test_looks_are_counted_and_the_seal_is_broken_once():
     session = made(sealed=0.2)
     session.grow(levels=2)
     first = session.held_out()
-    assert (first["seen"], session.held_out()["seen"]) == (1, 2)
+    assert (first["seen"], session.held_out()["seen"], session.n_looks) == (1, 1, 1)
+    session.prune("0")
+    assert session.held_out()["seen"] == 2
+    session.undo()
+    assert session.held_out() == {**first, "seen": 2}
     rows = session._judging
     expected = share_right(rows.target_array, session.model.codes_of(rows.matrix), None)
     assert first["score"] == expected
@@ -243,7 +249,12 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(do, given, told):
         ({"column": "age", "cut": 5}, "without rows"),
         ({"column": "age", "cut": "old"}, "holds numbers"),
         ({"column": "age", "cut": float("inf")}, "finite"),
-        ({"column": "age", "cut": 30, "missing": "up"}, "'left' or 'right'"),
+        ({"column": "age", "cut": 30, "missing": "up"}, "give 'left', 'right' or 'own'"),
+        ({"column": "age", "cut": [30, 20]}, "cuts that rise"),
+        ({"column": "age", "cut": 30, "levels": ["own"]}, "either cut= or levels="),
+        ({"column": "home", "levels": [["own"], ["rent"]]}, r"in no branch: \['free'\]"),
+        ({"column": "home", "levels": [["own", "rent", "free"]]}, "two lists of levels or more"),
+        ({"column": "age", "cut": 30, "missing": "own"}, "without rows"),
         ({"column": "home", "levels": ["castle"]}, "no level 'castle'"),
         ({"column": "grade", "cut": "top"}, "no level 'top'"),
     ],
@@ -282,12 +293,186 @@ def test_a_model_is_taken_up_question_by_question():
     assert sorted(found.n_samples.tolist()) == sorted(tree.tree_.n_samples.tolist())
     session.undo()
     assert session.model.trees[0].n_nodes == tree.tree_.n_nodes - 2
-    for other, told in (
-        (tw.RandomForestClassifier(3).fit(X, Y), "single tree"),
-        (tw.C45Classifier().fit(X, Y), "more than two branches"),
-    ):
-        with pytest.raises(ParameterError, match=told):
-            tw.workbench.Session.from_model(other, X, Y)
+    with pytest.raises(ParameterError, match="fitted model of trees"):
+        tw.workbench.Session.from_model(tw.KNeighborsClassifier().fit(X.select("age"), Y), X, Y)
+
+
+WHOLE = X.drop("income")
+
+
+@pytest.mark.parametrize("learner", [tw.C45Classifier(), tw.CHAIDClassifier(), tw.ID3Classifier()])
+def test_trees_of_many_branches_are_taken_up(learner):
+    rows = WHOLE if not isinstance(learner, tw.ID3Classifier) else WHOLE.select(pl.col("home", "grade").cast(pl.String))
+    tree = learner.fit(rows, Y)
+    session = tw.workbench.Session.from_model(tree, rows, Y, held_out=0)
+    assert (tree.tree_.n_branches > 2).any()
+    assert (session.model.predict(rows) == tree.predict(rows)).all()
+    assert (session.model.trees[0].n_samples == tree.tree_.n_samples).all()
+    names = {"X": rows, "y": Y}
+    exec(session.script(), names)
+    assert dumps(names["model"]) == dumps(session.model)
+
+
+def test_of_a_forest_the_surrogate_is_taken_up():
+    forest = tw.RandomForestClassifier(20, ordinal=GRADES).fit(X, Y)
+    session = tw.workbench.Session.from_model(forest, X, Y, held_out=0, ordinal=GRADES)
+    assert session.log[0].why == "as in the surrogate of the 20 trees"
+    assert np.mean(session.model.predict(X) == forest.predict(X)) > 0.7
+
+
+def test_missing_cells_have_a_branch_of_their_own():
+    session = made(held_out=0)
+    session.split("", "income", cut=20_000, missing="own")
+    session.split("2", "home", levels=[["own"], ["rent", "free"]])
+    session.split("0", "age", cut=[30, 50])
+    tree = session.model.trees[0]
+    assert tree.n_samples[1:4].tolist() == [
+        int((X["income"] <= 20_000).sum()),
+        int(((X["income"] > 20_000) & ~X["income"].is_nan()).sum()),
+        int(X["income"].is_nan().sum()),
+    ]
+    session.merge("", [1, 2])
+    session.split("1", "income", missing="right")
+    assert session.model.trees[0].n_samples[session.node("1.1")] == int(X["income"].is_nan().sum())
+    session.undo()
+    session.undo()
+    session.merge("", [0, 1])
+    assert session.model.trees[0].n_samples[1:3].tolist() == [
+        N - int(X["income"].is_nan().sum()),
+        int(X["income"].is_nan().sum()),
+    ]
+    again = made(held_out=0)
+    again.replay(session.log)
+    assert dumps(again.model) == dumps(session.model)
+
+
+def test_a_question_costs_what_the_best_gains_more():
+    session = made(held_out=0)
+    session.split("", "age", cut=40)
+    for each in session.candidates("1"):
+        asked = {name: each[name] for name in ("column", "cut", "levels", "missing") if name in each}
+        told = session.question("1", **asked)
+        assert told["gain"] == pytest.approx(each["gain"], abs=1e-12)
+        assert told["cost"] == pytest.approx(each["cost"], abs=1e-12)
+        assert told["p_value"] == pytest.approx(each["p_value"], rel=1e-9)
+        assert sum(branch["n"] for branch in told["branches"]) == session.model.trees[0].n_samples[2]
+    assert session.candidates("1")[0]["cost"] == 0.0
+    assert session.costs()[0]["cost"] == session.question("", "age", cut=40)["cost"] > 0
+    best = session.audit("1").winner
+    assert best.gain == pytest.approx(session.candidates("1")[0]["gain"])
+
+
+def test_a_p_value_is_that_of_scipy():
+    from scipy.stats import chi2_contingency, f_oneway
+
+    session = made(held_out=0)
+    is_left = (X["age"] <= 40).to_numpy()
+    good = (Y == "good").to_numpy()
+    table = [[int((good[side] == own).sum()) for own in (False, True)] for side in (is_left, ~is_left)]
+    expected = chi2_contingency(table, correction=False).pvalue
+    assert session.question("", "age", cut=40)["p_value"] == pytest.approx(expected, rel=1e-9)
+    numbers = tw.workbench.Session(X, pl.Series("pull", PULL), held_out=0, ordinal=GRADES)
+    expected = f_oneway(PULL[is_left], PULL[~is_left]).pvalue
+    assert numbers.question("", "age", cut=40)["p_value"] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("leaves", [1, 2, 3, 5, 8, 13])
+def test_without_locks_few_leaves_are_those_of_the_pruner(leaves):
+    session = made(held_out=0)
+    session.grow()
+    expected = session.model.prune("leaves", max_leaves=leaves)
+    session.prune(leaves=leaves)
+    assert (session.model.predict_proba(X) == expected.predict_proba(X)).all()
+    assert session.model.trees[0].n_leaves == expected.trees[0].n_leaves
+
+
+def test_what_is_locked_outlasts_pruning():
+    session = made(held_out=0)
+    session.grow()
+    inner = [path for path, node in session.plan.nodes() if node.test is not None and len(path) == 3]
+    where = ".".join(map(str, inner[-1]))
+    session.lock(where)
+    locked = [tree_bytes_below(session, inner[-1])]
+    for leaves in (12, 9, 7):
+        session.prune(leaves=leaves)
+        locked.append(tree_bytes_below(session, inner[-1]))
+        assert session.model.trees[0].n_leaves <= leaves
+    assert len(set(locked)) == 1
+    with pytest.raises(ParameterError, match="what is locked leaves"):
+        session.prune(leaves=1)
+    below = made(held_out=0)
+    below.grow()
+    before = below.model.trees[0].n_leaves
+    own = int(below.model.tree(0).trees[0].n_leaves)
+    below.prune("1", leaves=2)
+    assert below.model.trees[0].n_leaves < before == own
+    assert sum(1 for path, node in below.plan.nodes() if path[:1] == (1,) and node.test is None) <= 2
+
+
+def tree_bytes_below(session: Any, path: tuple[int, ...]) -> bytes:
+    tree = session.model.trees[0]
+    nodes = [session.node(".".join(map(str, own))) for own, _ in session.plan.nodes() if own[: len(path)] == path]
+    return b"".join(
+        np.ascontiguousarray(getattr(tree, name)[nodes]).tobytes() for name in ("kind", "threshold", "value")
+    )
+
+
+def test_figures_are_those_of_evaluate_now_and_before():
+    session = made()
+    session.grow(levels=1)
+    session.figures()
+    session.grow(rest=True, levels=2)
+    found = session.figures()
+    rows = session._judging
+    labels = rows.classes[0]
+    table = {name: rows.matrix[:, at] for at, name in enumerate(X.columns)}
+    assert found["held_out"]["score"] == share_right(rows.target_array, session.model.codes_of(rows.matrix), None)
+    assert found["held_out"]["low"] < found["held_out"]["score"] < found["held_out"]["high"]
+    assert (found["seen"], found["measure"], len(table), len(labels)) == (2, "accuracy", 4, 2)
+    before = found["before"]
+    session.undo()
+    now = session.figures()
+    assert (now["training"], now["held_out"]) == (before["training"], before["held_out"])
+    assert now["seen"] == 2
+    assert session.figures(look=False)["seen"] == 2
+
+
+def test_a_chain_of_thousands_of_levels_is_no_deep_recursion():
+    numbers, n = np.arange(3_000.0), 2_500
+    session = tw.workbench.Session({"x": numbers}, (numbers % 2).astype(int), held_out=0)
+    chain = LEAF
+    for cut in range(n - 1, -1, -1):
+        test = session.ground.test_of(LEAF, (), 0, {"cut": cut + 0.5})
+        chain = Plan(test, (LEAF, chain))
+    session._states[0] = chain
+    assert session.model.trees[0].max_depth == n
+    session.rename(".".join(["1"] * n), "far")
+    assert list(session.model.facts["workbench"]["names"].values()) == ["far"]
+    session.lock("1.0")
+    session.prune(leaves=600)
+    assert session.model.trees[0].n_leaves <= 600
+    assert session.node("1.0") == 3
+
+
+def test_what_was_undone_and_seen_is_saved_too(tmp_path):
+    session = made(sealed=0.1)
+    session.split("", "age", cut=40)
+    session.held_out()
+    session.prune("")
+    session.undo()
+    session.save(tmp_path / "s.json")
+    again = tw.workbench.Session.load(tmp_path / "s.json", X, Y)
+    assert (again.log, again.undone, again.n_looks) == (session.log, session.undone, 1)
+    again.redo()
+    assert again.model.trees[0].n_nodes == 1
+    again.go_to(0)
+    again.go_to(2)
+    again.open_sealed()
+    again.save(tmp_path / "s.json")
+    opened = tw.workbench.Session.load(tmp_path / "s.json", X, Y)
+    assert dumps(opened.model) == dumps(again.model)
+    with pytest.raises(ParameterError, match="sealed rows were opened"):
+        opened.undo()
 
 
 def test_sessions_are_compared():

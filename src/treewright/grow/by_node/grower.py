@@ -15,6 +15,7 @@ import numpy as np
 
 from treewright.core import progress, threads
 from treewright.data.memory import check_fits
+from treewright.data.schema import Schema
 from treewright.grow.by_node.candidates import (
     Candidate,
     Surrogate,
@@ -272,7 +273,8 @@ def shares_of(candidate: Candidate, instances: Instances, branch: np.ndarray) ->
     """float64[k]: the share of each branch in the weight of the rows that are present."""
     known = branch != EVERY_BRANCH
     weights = np.bincount(branch[known], weights=instances.weights[known], minlength=candidate.n_branches)
-    return weights / weights.sum()
+    total = weights.sum()
+    return weights / total if total > 0.0 else weights  # by hand a column may be asked that no row has
 
 
 def divide_by(
@@ -496,13 +498,13 @@ class _SideTables:
 # How a tree that is there already would have grown.
 
 
-def candidate_of(tree: Tree, node: int, problem: Problem) -> Candidate:
-    """The test of an inner node as a candidate; its gain and score are 0."""
+def candidate_of(tree: Tree, node: int, schema: Schema, missing_cells: str) -> Candidate:
+    """The test of an inner node as a candidate, for the columns of its model; its gain and score are 0."""
     kind, feature = int(tree.kind[node]), int(tree.feature[node])
     n_branches, missing = int(tree.n_branches[node]), int(tree.missing_branch[node])
-    if problem.missing in ("fractional", "surrogate"):
+    if missing_cells in ("fractional", "surrogate"):
         missing = EVERY_BRANCH
-    column = problem.schema.columns[feature]
+    column = schema.columns[feature]
     cuts, branch_of = np.empty(0), np.empty(0, np.int64)
     if kind == INTERVALS:
         cuts = node_cuts(tree, node)
@@ -557,7 +559,7 @@ def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
     for node in np.flatnonzero(~tree.is_leaf).tolist():
         instances = waiting.pop(node)
         choice = policy.choose(instances, None)
-        own = chosen = candidate_of(tree, node, problem)
+        own = chosen = candidate_of(tree, node, problem.schema, problem.missing)
         if choice.chosen is not None and choice.chosen.feature == own.feature:
             chosen = choice.chosen
         steps.append(

@@ -1,0 +1,313 @@
+"""What each command makes of a plan. In: the rows, a plan, a path, what was given. Out: another plan.
+
+    split, move     ask a node another question       ``Ground.test_of``
+    grow            let the algorithm ask             ``grow_below``
+    merge           make one branch of several
+    prune           a leaf, or the weakest links below a node until few leaves are left
+    lock, unlock, rename, decide                      what is said about a node
+
+What is locked never changes, nor do the rows that come to it: ``done`` refuses commands that would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from treewright.core import progress
+from treewright.core.whole import is_whole
+from treewright.exceptions import ParameterError
+from treewright.grow.by_node.grower import Stops, grow_below
+from treewright.grow.by_node.policies import count_of
+from treewright.prune.cost_complexity import path_of_costs
+from treewright.prune.costs import impurity_share
+from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD, Tree
+from treewright.workbench.plan import (
+    LEAF,
+    Path,
+    Plan,
+    instances_at,
+    node_at,
+    number_of,
+    path_of,
+    tree_of,
+    with_node_at,
+    written,
+)
+from treewright.workbench.questions import Ground
+
+
+@dataclass(frozen=True)
+class Command:
+    """What somebody decided.
+
+    Attributes
+    ----------
+    do : str
+        "split", "grow", "move", "merge", "prune", "lock", "unlock", "rename" or "decide".
+    path : str
+        Of the node that it is about.
+    given : mapping of plain JSON
+    who, why, when : str
+        When is a moment in ISO 8601, to the second.
+    """
+
+    do: str
+    path: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    who: str = ""
+    why: str = ""
+    when: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it, without what is empty."""
+        return {name: value for name, value in vars(self).items() if value not in ("", {}, None) or name == "path"}
+
+
+def done(ground: Ground, plan: Plan, command: Command) -> Plan:
+    """The plan after a command.
+
+    Raises
+    ------
+    ParameterError, ColumnError
+        It does not fit: there is no such node, it is locked, or what was given is odd.
+    """
+    if command.do not in DO:
+        raise ParameterError(f"there is no command {command.do!r}: there are {', '.join(DO)}")
+    path, given = path_of(command.path), command.given
+    node_at(plan, path)
+    if command.do not in ("lock", "unlock", "rename"):
+        spares = bool(given.get("rest")) or given.get("leaves") is not None
+        _refuse_locked(plan, path, spares=spares)
+    return DO[command.do](ground, plan, path, given)
+
+
+def _refuse_locked(plan: Plan, path: Path, *, spares: bool) -> None:
+    """Refuse what would change something locked; ``spares``: the command leaves out what is locked below."""
+    for depth in range(len(path) + 1):
+        if node_at(plan, path[:depth]).locked:
+            raise ParameterError(f"node {written(path[:depth])!r} is locked: unlock it first")
+    if not spares:
+        below = next((own for own, node in node_at(plan, path).nodes(path) if node.locked), None)
+        if below is not None:
+            raise ParameterError(f"node {written(below)!r} below is locked, and its rows would change: unlock it")
+
+
+def _split(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
+    test = ground.test_of(plan, path, ground.column(given["column"]), given)
+    node = replace(node_at(plan, path), test=test, branches=(LEAF,) * test.n_branches, decision=None)
+    return with_node_at(plan, path, node)
+
+
+def _grow(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
+    levels = given.get("levels")
+    if levels is not None and not (is_whole(levels) and levels >= 1):
+        raise ParameterError(f"levels={levels!r}: give a whole number of at least 1, or None")
+    at = [path]
+    if given.get("rest"):
+        locked = {own for own, node in plan.nodes() if node.locked}
+        at = [
+            own for own, node in node_at(plan, path).nodes(path)
+            if node.test is None and node.decision is None
+            and not any(own[:depth] in locked for depth in range(len(own) + 1))
+        ]  # fmt: skip
+    begun = plan
+    for done_already, each in enumerate(at):
+        progress.report(done_already / len(at), "growing")
+        with progress.without("growing") if len(at) > 1 else nullcontext():
+            plan = with_node_at(plan, each, _grown_below(ground, begun, each, levels))
+    return plan
+
+
+def _grown_below(ground: Ground, plan: Plan, path: Path, levels: int | None) -> Plan:
+    """The node with what the algorithm grows below it; a node without rows stays as it is."""
+    params, node = ground.params, node_at(plan, path)
+    instances = instances_at(ground.problem, ground.sorted, plan, path)
+    if instances is None:
+        return node
+    limit = None if params.max_depth is None else max(int(params.max_depth) - len(path), 0)
+    depths = [depth for depth in (limit, levels) if depth is not None]
+    stops = Stops(
+        max_depth=min(depths) if depths else None,
+        min_samples_split=max(2, count_of(params.min_samples_split, len(ground.rows))),
+        min_impurity_decrease=float(params.min_impurity_decrease), seed=0,
+    )  # fmt: skip
+    records = grow_below(ground.problem, ground.policy, stops, instances)
+    children: list[dict[int, int]] = [{} for _ in records]
+    for number, record in enumerate(records[1:], 1):
+        children[record.parent][record.branch] = number
+    grown: list[Plan] = [LEAF] * len(records)
+    for at in range(len(records) - 1, -1, -1):  # children stand behind their parents
+        test, own = records[at].candidate, children[at]
+        if test is not None:
+            grown[at] = Plan(test, tuple(grown[own[branch]] for branch in range(test.n_branches)))
+    return replace(node, test=grown[0].test, branches=grown[0].branches, decision=None)
+
+
+def _move(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
+    node = node_at(plan, path)
+    if node.test is None:
+        raise ParameterError(f"node {written(path)!r} asks nothing: there is nothing to move")
+    test = ground.test_of(plan, path, node.test.feature, given)
+    if test.n_branches != node.test.n_branches:
+        raise ParameterError(
+            f"node {written(path)!r} has {node.test.n_branches} branches, and what was given makes {test.n_branches}: "
+            "to have others, split it anew"
+        )
+    return with_node_at(plan, path, replace(node, test=test))
+
+
+def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
+    node = node_at(plan, path)
+    merged = sorted({branch for branch in given["branches"] if is_whole(branch)})
+    if len(merged) < 2 or merged[0] < 0 or merged[-1] >= len(node.branches):
+        raise ParameterError(f"branches={given['branches']!r}: give two or more of the {len(node.branches)} branches")
+    if len(merged) == len(node.branches) or node.test is None:
+        return with_node_at(plan, path, replace(node, test=None, branches=()))
+    if node.test.kind == INTERVALS and merged != list(range(merged[0], merged[-1] + 1)):
+        raise ParameterError(f"branches={given['branches']!r}: intervals that merge stand side by side")
+    new_of, n_new = np.zeros(len(node.branches), np.int64), 0
+    for branch in range(len(node.branches)):
+        if branch in merged[1:]:
+            new_of[branch] = new_of[merged[0]]
+        else:
+            new_of[branch], n_new = n_new, n_new + 1
+    kept = [below for branch, below in enumerate(node.branches) if branch not in merged[1:]]
+    kept[int(new_of[merged[0]])] = LEAF
+    test, missing = node.test, node.test.missing_branch
+    changed: dict[str, Any] = {"n_branches": n_new, "missing_branch": missing if missing < 0 else int(new_of[missing])}
+    if test.kind == INTERVALS:
+        changed["cuts"] = np.delete(test.cuts, [branch - 1 for branch in merged[1:]])
+    elif test.kind == MULTIWAY:
+        absent = test.branch_of < 0
+        moved = new_of[np.where(absent, ~test.branch_of, test.branch_of)]
+        changed["branch_of"] = np.where(absent, ~moved, moved)
+    elif merged != [0, 1]:  # of three branches the last one is that of missing cells: it joins another
+        changed["missing_branch"] = merged[0]
+    else:  # what is left is whether there is a value
+        changed |= {"threshold": np.inf} if test.kind == THRESHOLD else {"branch_of": np.minimum(test.branch_of, 0)}
+    return with_node_at(plan, path, replace(node, test=replace(test, **changed), branches=tuple(kept)))
+
+
+def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
+    leaves = given.get("leaves")
+    if leaves is None:
+        return with_node_at(plan, path, replace(node_at(plan, path), test=None, branches=()))
+    if not (is_whole(leaves) and leaves >= 1):
+        raise ParameterError(f"leaves={leaves!r}: give a whole number of at least 1")
+    tree = tree_of(ground.problem, ground.policy, ground.whole, plan)
+    is_leaf_at, sizes = leaf_counts(tree, plan, path)
+    if leaves < sizes[-1]:
+        raise ParameterError(f"leaves={leaves}: what is locked leaves {sizes[-1]} leaves here: unlock it first")
+    is_cut, parents = is_leaf_at >= sizes[np.argmax(sizes <= leaves)], tree.parent.tolist()
+    is_gone = np.zeros(tree.n_nodes, bool)
+    for node in range(tree.n_nodes):  # parents stand before their children
+        is_gone[node] = node > 0 and (is_gone[parents[node]] or is_cut[parents[node]])
+    for node in np.flatnonzero(is_cut & ~is_gone).tolist():
+        at = path_to(tree, node)
+        plan = with_node_at(plan, at, replace(node_at(plan, at), test=None, branches=()))
+    return plan
+
+
+def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """How the tree below a path shrinks, the weakest links first (``prune.cost_complexity``), around what is locked.
+
+    Returns
+    -------
+    is_leaf_at : int64[n_nodes]
+        The number of leaves below the path from which on, downwards, a node is a leaf. 0 where it is one already, is
+        locked, stands above a lock, or elsewhere.
+    sizes : int64[k], descending
+        The numbers of leaves below the path that can be reached.
+    """
+    top = number_of(tree, path)
+    parents = tree.parent.astype(np.int64)
+    n = tree.n_nodes
+    is_below, is_locked = np.zeros(n, bool), np.zeros(n, bool)
+    is_below[top] = True
+    is_locked[[number_of(tree, own) for own, each in plan.nodes() if each.locked]] = True
+    for node in range(1, n):  # parents stand before their children
+        is_below[node] |= is_below[parents[node]]
+        is_locked[node] |= is_locked[parents[node]]
+    stays = is_locked.copy()
+    for node in range(n - 1, 0, -1):
+        stays[parents[node]] |= stays[node]
+    stays |= ~is_below
+    cost = impurity_share(tree)
+    # So dear that every other link is weaker; a power of two, so that nothing else is rounded.
+    dear = 2.0**30 * max(float(cost.max()), float(np.finfo(float).tiny))
+    way = path_of_costs(tree, np.where(stays & ~tree.is_leaf, dear, cost))
+    step = way.collapse_step
+    kept = step[stays & ~tree.is_leaf]
+    last = int(kept.min()) - 1 if len(kept) else len(way.n_leaves) - 1
+    # A node is a leaf from its own step on until its parent's.
+    n_steps = len(way.n_leaves)
+    ends = np.where(np.arange(n) == top, n_steps, step[np.maximum(parents, 0)])
+    counted = is_below & (step < ends)
+    changes = np.zeros(n_steps + 1, np.int64)
+    np.add.at(changes, step[counted], 1)
+    np.add.at(changes, ends[counted], -1)
+    n_leaves = np.cumsum(changes)[:-1]
+    is_free = ~stays & ~tree.is_leaf & (step <= last)
+    return np.where(is_free, n_leaves[np.minimum(step, n_steps - 1)], 0), n_leaves[: max(last, 0) + 1]
+
+
+def path_to(tree: Tree, node: int) -> Path:
+    """The path of a node."""
+    found: list[int] = []
+    while node:
+        above = int(tree.parent[node])
+        found.append(node - int(tree.first_child[above]))
+        node = above
+    return tuple(reversed(found))
+
+
+def _lock(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
+    return with_node_at(plan, path, replace(node_at(plan, path), locked=True))
+
+
+def _unlock(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
+    node = node_at(plan, path)
+    if not node.locked:
+        raise ParameterError(f"node {written(path)!r} is not locked")
+    return with_node_at(plan, path, replace(node, locked=False))
+
+
+def _rename(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
+    return with_node_at(plan, path, replace(node_at(plan, path), name=str(given["name"])))
+
+
+def _decide(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
+    node, value = node_at(plan, path), given["value"]
+    if node.test is not None:
+        raise ParameterError(f"node {written(path)!r} is no leaf: prune it first, or decide about its leaves")
+    if not ground.rows.classes:
+        try:
+            decision = float(value)
+        except (TypeError, ValueError):
+            decision = np.nan
+        if not np.isfinite(decision):
+            raise ParameterError(f"value={value!r}: give a finite number")
+    else:
+        labels = ground.rows.classes[0].tolist()
+        if value not in labels:
+            raise ParameterError(f"value={value!r}: there is no such class; there are {labels[:12]}")
+        decision = float(labels.index(value))
+    return with_node_at(plan, path, replace(node, decision=decision))
+
+
+DO: dict[str, Callable[[Ground, Plan, Path, Mapping[str, Any]], Plan]] = {
+    "split": _split,
+    "grow": _grow,
+    "move": _move,
+    "merge": _merge,
+    "prune": _prune,
+    "lock": _lock,
+    "unlock": _unlock,
+    "rename": _rename,
+    "decide": _decide,
+}

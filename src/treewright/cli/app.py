@@ -885,6 +885,74 @@ def compare(
 
 
 @app.command()
+def workbench(
+    data: Data,
+    target: Target,
+    session: Annotated[
+        Path | None,
+        typer.Option(
+            "--session",
+            parser=output_path,
+            metavar="FILE.json",
+            help="Where the session is saved after every command, and goes on from; by default DATA.session.json here.",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model", parser=input_path, metavar="MODEL", help="Begin with this tree; of many trees with a surrogate."
+        ),
+    ] = None,
+    task: TaskChoice = TaskName.auto,
+    settings: Settings = None,
+    held_out: Annotated[
+        float | None, typer.Option("--held-out", help="Share of the rows that judge; 0.25 by default, 0: none.")
+    ] = None,
+    sealed: Annotated[
+        float | None, typer.Option("--sealed", help="Share of the rows for one last judgement; none by default.")
+    ] = None,
+    seed: Seed = 0,
+    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Who decides, for the log.")] = "",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or only print its address.")
+    ] = True,
+    nominal: Nominal = None,
+    ordinal: Ordinal = None,
+    numeric: Numeric = None,
+    calendar: Calendar = None,
+    types: Types = None,
+    drop: Drop = None,
+    weight: Weight = None,
+    skip_missing_target: SkipMissingTarget = False,
+    unseen: Unseen = None,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+) -> None:
+    """Grow and cut a tree by hand in the browser; every decision is kept, and can be taken back."""
+    with refusals(data):
+        check_files({"DATA": data, "--model": model}, {"--session": session})
+        from treewright.cli.request import FitRequest
+        from treewright.cli.workbench import Beginning, run_workbench
+
+        request = FitRequest(
+            data=data,
+            target=target,
+            task=task.value,
+            settings=tuple(settings or ()),
+            declared=declare(nominal or (), ordinal or (), numeric or (), types or (), calendar or ()),
+            drop=tuple(drop or ()),
+            weight=weight,
+            skip_missing_target=skip_missing_target,
+            reading=reading(missing_tokens, separator, encoding),
+            unseen=None if unseen is None else unseen.value,
+            seed=seed,
+        )
+        run_workbench(request, Beginning(session, model, held_out, sealed, who, port, browser))
+
+
+@app.command()
 def parameters(
     algorithm: Annotated[
         str | None,

@@ -74,6 +74,8 @@ class Audit(Sequence[AuditRow]):
         Entropies are in bits or in nats.
     every : hashable or None
         The column whose candidates are listed.
+    of : hashable or None
+        The column whose test is worked out, where it is not to be the best one.
     barred : tuple of Barred
         Columns without a candidate, and why.
     asked : str
@@ -111,6 +113,7 @@ class Audit(Sequence[AuditRow]):
     log_base: LogBase
     targets: tuple[float, ...] = ()
     every: Hashable | None = None
+    of: Hashable | None = None
     barred: tuple[Barred, ...] = ()
     asked: str = ""
     asked_feature: int = -1

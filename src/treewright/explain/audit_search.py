@@ -25,7 +25,7 @@ from treewright.grow.by_node.levels import EXHAUSTIVE_LEVELS, divisions, every_s
 from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
 from treewright.grow.by_node.significance import Chance, chance_of
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR
-from treewright.model.summary import TreeSummary, counted, cuts_of
+from treewright.model.summary import BY_HAND, TreeSummary, counted, cuts_of
 from treewright.tree.arrays import SUBSET, THRESHOLD
 from treewright.tree.writing import gap_digits
 
@@ -508,6 +508,8 @@ def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
         )
     if summary.algorithm == "c45" and parameters.get("confidence", 0.25) is not None:
         return "it was split, and pruning took that back"
+    if BY_HAND in summary.model.facts:
+        return "nothing is asked here"
     if was_cut:
         return "a test was possible: the tree was pruned after it was grown"
     return "a test was possible: the tree was pruned, or other rows grew it"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, Written, decimals_for, fraction, plain
 from treewright.explain.audit_rows import AuditBranch, AuditRow
 from treewright.explain.table import TextColumn, aligned, html_table
-from treewright.model.summary import counted
+from treewright.model.summary import BY_HAND, counted
 from treewright.tree.writing import shorten, written_amount, written_name
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def text_of(audit: Audit) -> str:
     if audit.barred:
         lines += ["", *barred_lines(audit)]
     shown = audit.winner or next(iter(best_rows(audit, 1)), None)
+    if audit.of is not None:
+        shown = next((row for row in audit.rows if row.column == audit.of), None)
     if shown is not None:
         lines += ["", *winner_lines(audit, shown), "", *verdict_lines(audit, shown)]
     return "\n".join(lines).rstrip()
@@ -327,6 +329,8 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
 def why_other(audit: Audit) -> str:
     """Return why a node may ask another test than the best one of its rows."""
     parameters = audit.summary.model.facts.get("parameters", {})
+    if BY_HAND in audit.summary.model.facts:
+        return ": somebody chose it"
     if audit.n_samples != audit.n_fitted:
         return ": it was grown on others"
     if parameters.get("max_features") is not None:

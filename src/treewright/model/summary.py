@@ -42,12 +42,15 @@ MISSING_NOTES = {
     "error": "missing values are refused",
     "floating": "missing values are in the group of levels that they differ least from, or in a branch of their own",
 }
+BY_HAND = "workbench"  # the fact of a tree that somebody grew question by question
 AnyModel = TypeVar("AnyModel", bound=ModelData)
 
 
 def grown_by(facts: Mapping[str, Any]) -> str:
     """What grew the trees, and where: "grown by cart", "grown by random_forest of scikit-learn"."""
     algorithm, source = escape_controls(str(facts.get("algorithm", ""))), facts.get("imported")
+    if BY_HAND in facts:
+        return "grown by hand"
     if not algorithm or not isinstance(source, Mapping) or "library" not in source:
         return algorithm and f"grown by {algorithm}"
     return f"grown by {algorithm} of {shorten(escape_controls(str(source['library'])), NAME_WIDTH)}"

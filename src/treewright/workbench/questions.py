@@ -11,7 +11,7 @@ the branches; the adjusted one is that times the number of tests that a node cou
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from treewright.core.whole import is_whole
 from treewright.data.dataset import Dataset
+from treewright.data.matching import did_you_mean
 from treewright.data.schema import Column
 from treewright.exceptions import ColumnError, ParameterError
 from treewright.grow.by_node.candidates import Candidate, level_branches
@@ -33,7 +34,10 @@ from treewright.workbench.plan import Path, Plan, divided, instances_at, without
 
 SIDES = ("left", "right")
 OWN = "own"
+ROUNDED = 1e-12  # of the impurity of a node: gains that differ by no more are equal
 MOST_NAMED = 12
+# Columns of more levels are asked by hand alone: the search by nodes looks at pairs of levels (1,000: 9 MB a node).
+MOST_SEARCHED = 1_000
 
 
 @dataclass(eq=False)
@@ -45,7 +49,7 @@ class Ground:
     rows : Dataset
     params : TreeParams
     problem, policy : Problem, GainPolicy
-        As the grower by nodes takes them.
+        As the grower by nodes takes them; the policy does not search nominal columns of more than 1,000 levels.
     sorted : Instances
         All rows, every column in its order: what a search needs.
     whole : Instances
@@ -62,6 +66,14 @@ class Ground:
 
     def __post_init__(self) -> None:
         self.problem, policy = problem_and_policy(self.rows, self.params)
+        wide = [
+            at for at, column in enumerate(self.columns)
+            if column.kind == "nominal" and len(column.levels) > MOST_SEARCHED
+        ]  # fmt: skip
+        if wide:
+            matrix = self.rows.matrix.copy()
+            matrix[:, wide] = np.nan
+            policy = problem_and_policy(replace(self.rows, matrix=matrix), self.params)[1]
         self.policy = cast("GainPolicy", policy)  # CART's
         self.sorted = all_instances(self.problem)
         self.whole = without_orders(self.sorted)
@@ -78,7 +90,8 @@ class Ground:
             return int(positions[name])
         if is_whole(name) and 0 <= int(name) < len(positions):  # type: ignore[call-overload]
             return int(name)  # type: ignore[call-overload]
-        raise ColumnError(f"there is no column {name!r}", column=name)
+        meant = did_you_mean(str(name), [each.name for each in self.columns if isinstance(each.name, str)])
+        raise ColumnError(f"there is no column {name!r}{meant}", column=name)
 
     def at(self, plan: Plan, path: Path, *, in_order: bool = False) -> Instances:
         """The rows of a node, which is to have some."""
@@ -100,11 +113,15 @@ class Ground:
             test = _test_of_cuts(column, feature, given)
         if instances is None or may_be_empty:
             return test
-        shares = divided(self.problem, instances, test)[0]
-        if any(own is None for own in shares):
+        held = [own is not None for own in divided(self.problem, instances, test)[0]]
+        # A branch for levels that the node lacks is no mistake, as long as the others divide something.
+        if not all(held) and (test.kind != MULTIWAY or sum(held) < len(SIDES)):
+            instead = "another cut"
+            if column.kind == "nominal":
+                instead = "other levels, or a list of lists for a branch each"
             raise ParameterError(
                 f"the question about {column.name!r} leaves a branch of node {written(path)!r} without rows: "
-                "give another cut, or other levels"
+                f"give {instead}"
             )
         return test
 
@@ -124,6 +141,8 @@ class Ground:
                     raise ParameterError(
                         f"column {column.name!r} has no level {level!r}: it has {list(column.levels)[:MOST_NAMED]}"
                     )
+                if is_many and groups[places[level]] >= 0:
+                    raise ParameterError(f"level {level!r} of column {column.name!r} is in two branches")
                 groups[places[level]] = branch
         n_branches = len(branches) if is_many else 2
         if n_branches < 2:
@@ -167,16 +186,19 @@ class Ground:
 
     def weighed(self, plan: Plan, path: Path, test: Candidate) -> dict[str, Any]:
         """What a question gains, what it costs against the best one, and how its branches divide the rows."""
-        best = next(iter(self.candidates(plan, path)), None)
+        best = max((each["gain"] for each in self.candidates(plan, path)), default=0.0)
         instances = self.at(plan, path, in_order=True)
         children = divided(self.problem, instances, test)[0]
-        gain = self.policy.impurity(instances) - sum(
-            own.weight / instances.weight * self.policy.impurity(own) for own in children if own is not None
+        before = float(self.policy.impurity(instances))
+        gain = before - float(
+            sum(own.weight / instances.weight * self.policy.impurity(own) for own in children if own is not None)
         )
+        # The search adds up in another order: the best question costs nothing but a rounding.
+        cost = best - gain if abs(best - gain) > ROUNDED * before else 0.0
         log_n = log_count_of_tests(self.policy.search, instances, test.n_branches)
         return {
             "gain": gain,
-            "cost": 0.0 if best is None else best["gain"] - gain,
+            "cost": cost,
             **_chances(Chance(1.0, log_p_of(self.problem, instances, test), log_n)),
             "branches": [
                 {
@@ -188,8 +210,8 @@ class Ground:
         }
 
     def told(self, test: Candidate) -> dict[str, Any]:
-        """A test in words; of levels those that the node holds."""
-        return told_of(self.columns[test.feature], test)
+        """A test in words; of levels those that the node holds, but all where each branch has a list of its own."""
+        return told_of(self.columns[test.feature], test, every_level=test.kind == MULTIWAY)
 
 
 def _chances(chance: Chance) -> dict[str, float]:

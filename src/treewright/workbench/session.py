@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any, Self, TypedDict, Unpack
@@ -20,8 +22,14 @@ from treewright.core.confidence import r2_interval, share_interval
 from treewright.core.files import write_whole
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.dataset import Dataset
-from treewright.exceptions import InputFileError, ParameterError, TreewrightError
+from treewright.data.take import take_rows
+from treewright.data.target import are_classes
+from treewright.exceptions import DataError, InputFileError, ParameterError, TreewrightError
 from treewright.explain.audit import Audit, audit_node
+from treewright.files import ReadOptions, Table, read_table
+from treewright.files.columns import CellType
+from treewright.files.matching import as_whole
+from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.fitted import Model
 from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.settings import REGRESSION_CRITERIA
@@ -32,6 +40,7 @@ from treewright.learn.rows_aside import contents_of, held_out
 from treewright.learn.single import TreeParams
 from treewright.learn.train import make_dataset, model_of
 from treewright.model_selection.surrogate import surrogate_tree
+from treewright.reporting.document import Report, report
 from treewright.tree.arrays import LEAF as LEAF_KIND
 from treewright.tree.arrays import Tree
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
@@ -40,6 +49,10 @@ from treewright.workbench.plan import LEAF, Plan, instances_at, node_at, number_
 from treewright.workbench.questions import Ground, told_of
 
 _FORMAT = 1  # of saved sessions
+# How a file is read: the parameters of ``from_file``.
+_TOLD = (
+    "path", "target", "weight", "drop", "types", "skip_missing_target", "missing_tokens", "separator", "encoding",
+)  # fmt: skip
 # Parameters of a tree that mean something where nodes grow one by one.
 _USED = {
     "calendar", "class_weight", "criterion", "max_depth", "min_impurity_decrease", "min_samples_leaf",
@@ -66,7 +79,8 @@ class Session:
     y : n labels or numbers
     sample_weight : n numbers >= 0, optional
     task : {"classification", "regression"}, optional
-        Without it numbers that are no whole numbers are a regression, everything else is a classification.
+        By default numbers that are not all whole, or of more than 20 sorts, are a regression, everything else is a
+        classification.
     held_out : float, default 0.25
         Share of the rows that judge and are not learned from; 0 for none.
     sealed : float, default 0
@@ -79,7 +93,8 @@ class Session:
         How often the rows held out were looked at before; counted on.
     **params
         Of CART (``DecisionTreeClassifier``): ``criterion``, ``min_samples_leaf``, ``class_weight``, ``nominal``,
-        ``ordinal``, ``numeric``, ``nominal_splits`` ...
+        ``ordinal``, ``numeric``, ``nominal_splits`` ... Nominal columns of more than 1,000 levels are asked by hand
+        alone.
 
     Examples
     --------
@@ -119,7 +134,7 @@ class Session:
         self._made_with = {
             "task": task, "held_out": held_out, "sealed": sealed, "random_state": random_state, "who": who, **params,
         }  # fmt: skip
-        self._made_by = ("tw.workbench.Session(X, y", ["# X, y = the table and its target"])
+        self._file: dict[str, Any] | None = None
         self.who = who
         shares: dict[str, Any] = {"held_out": held_out, "sealed": sealed}
         for name, share in shares.items():
@@ -129,7 +144,7 @@ class Session:
         if unused:
             raise ParameterError(f"{unused[0]} is no parameter of a session; there are {', '.join(sorted(_USED))}")
         if task is None:
-            task = NUMBERS if _are_fractions(y) else CLASSES
+            task = CLASSES if _holds_classes(y) else NUMBERS
         tree_params = TreeParams(task=task, **params)  # type: ignore[arg-type]
         if tree_params.missing not in ("direction", "branch", "error"):
             raise ParameterError(
@@ -142,14 +157,17 @@ class Session:
         if whole.is_sparse:
             whole = whole.made_dense()
         self.rows_digest = _digest_of(whole)
-        rows, self._judging, self._sealed = _apart(whole, held_out, sealed, random_state)
+        given = np.arange(len(whole)) if whole.kept is None else np.flatnonzero(whole.kept)
+        (rows, self._judging, self._sealed), (fitted, judging, _) = _apart(whole, given, held_out, sealed, random_state)
+        self._table = (X, y, sample_weight)
+        self._reported = fitted if self._judging is None else judging  # which rows of the table a report is about
         # Columns are sorted once; most commands only divide rows.
         self.ground = Ground(rows, tree_params)
         self._commands: list[Command] = []
         self._states: list[Plan] = [LEAF]  # before the first command, and after each
         self._at = 0
         self._n_looks = whole_number("looks", looks, 0)
-        self._is_opened = False
+        self.opened: dict[str, Any] | None = None  # what ``open_sealed`` said
         self._tree: tuple[Plan, Tree] | None = None
         # By the state: what was worked out once, and what was looked at.
         self._trained: dict[Plan, dict[str, Any]] = {}
@@ -178,9 +196,14 @@ class Session:
         return self._n_looks
 
     @property
-    def is_opened(self) -> bool:
-        """Whether the sealed rows were opened: then the session takes no further command."""
-        return self._is_opened
+    def has_held_out(self) -> bool:
+        """Whether rows are held out."""
+        return self._judging is not None
+
+    @property
+    def n_sealed(self) -> int:
+        """How many rows are sealed."""
+        return 0 if self._sealed is None else len(self._sealed)
 
     @property
     def model(self) -> Model:
@@ -189,8 +212,11 @@ class Session:
             "log": [command.plain() for command in self.log],
             "names": {written(path): node.name for path, node in self.plan.nodes() if node.name},
             "locked": [written(path) for path, node in self.plan.nodes() if node.locked],
+            "decided": [
+                written(path) for path, node in self.plan.nodes() if node.decision is not None and node.test is None
+            ],
             "looks_at_held_out_rows": self._n_looks,
-            "sealed_rows_opened": self._is_opened,
+            "sealed_rows_opened": self.opened is not None,
         }
         return self._model_of(self.plan, workbench=noted)
 
@@ -213,7 +239,8 @@ class Session:
         -------
         list of dict
             ``column``, ``cut`` or ``levels`` and ``missing``, as ``split`` takes them; ``gain``, the decrease of
-            impurity per unit of the node's weight; ``cost``, what is lost against the best; ``p_value`` of the target
+            impurity per unit of the node's weight; ``cost``, what is lost against the best of them; ``p_value`` of the
+            target
             against the branches (chi-squared, or F), and ``adjusted_p_value``, that times the number of questions that
             the node could ask (Bonferroni).
 
@@ -224,25 +251,27 @@ class Session:
         """
         at = path_of(path)
         node_at(self.plan, at)
-        return [dict(each) for each in self.ground.candidates(self.plan, at)]
+        return deepcopy(self.ground.candidates(self.plan, at))
 
     def question(
-        self, path: str, column: Hashable, *, cut: Any = None, levels: Any = None, missing: Any = None
-    ) -> dict[str, Any]:
+        self, path: str, column: Hashable, *, cut: Any = None, levels: Any = None, missing: Any = None,
+        empty: bool = False,
+    ) -> dict[str, Any]:  # fmt: skip
         """What a question would gain and cost, without asking it.
 
         Parameters
         ----------
-        path, column, cut, levels, missing
+        path, column, cut, levels, missing, empty
             As of ``split``.
 
         Returns
         -------
         dict
-            ``gain``, ``cost``, ``p_value``, ``adjusted_p_value`` as of ``candidates``; ``branches``: of each its rows
-            ``n`` and ``values``, the weight of each class or the mean.
+            ``gain``, ``cost``, ``p_value``, ``adjusted_p_value`` as of ``candidates``; the cost is below 0 where it
+            gains more than all of them, as with more branches it may. ``branches``: of each its rows ``n`` and
+            ``values``, the weight of each class or the mean.
         """
-        at, given = path_of(path), _given(column=column, cut=cut, levels=levels, missing=missing)
+        at, given = path_of(path), _given(column=column, cut=cut, levels=levels, missing=missing, empty=empty)
         node_at(self.plan, at)
         test = self.ground.test_of(self.plan, at, self.ground.column(column), given)
         return self.ground.weighed(self.plan, at, test)
@@ -262,20 +291,23 @@ class Session:
                 found.append({"path": written(path), **{name: told[name] for name in told if name != "branches"}})
         return found
 
-    def audit(self, path: str = "", **options: Any) -> Audit:
+    def audit(self, path: str = "", *, of: Hashable | None = None, **options: Any) -> Audit:
         """The arithmetic of what a node could ask, as on paper.
 
         Parameters
         ----------
         path : str
+        of : its name, optional
+            The column whose best question is worked out; by default the best question of all.
         **options
             ``every`` (a column whose cuts are to be listed one by one), ``log_base``, ``digits``, as of ``est.audit``.
         """
         instances = self.ground.at(self.plan, path_of(path))
         ground = self.ground
-        return audit_node(
+        found = audit_node(
             self.model, ground.problem, ground.policy, instances.rows, instances.weights, self.node(path), **options
         )
+        return found if of is None else replace(found, of=ground.columns[ground.column(of)].name)
 
     def figures(self, *, look: bool = True) -> dict[str, Any]:
         """How good the tree is, now and before the last command.
@@ -305,7 +337,73 @@ class Session:
             else {"training": self._on_training(before), "held_out": self._looked.get(before)},
         }
 
+    def report(self, **options: Any) -> Report:
+        """A page about the tree as it is now, judged by the rows held out, which counts as a look at them.
+
+        Parameters
+        ----------
+        **options
+            As of ``treewright.report``. Where no rows are held out the page is about those that the tree is grown on.
+        """
+        if self._judging is not None:
+            self.held_out()
+        X, y, weights = (None if each is None else take_rows(each, self._reported) for each in self._table)
+        return report(self.model, X, y, sample_weight=weights, **options)
+
+    def widget(self, *, title: str = "", save_to: str | None = None, height: int = 760) -> Any:
+        """The workbench in a notebook: Jupyter, VS Code or marimo.
+
+        Parameters
+        ----------
+        title : str
+        save_to : str, optional
+            A file that holds the session after every command.
+        height : int, pixels
+
+        Returns
+        -------
+        anywidget.AnyWidget
+
+        Raises
+        ------
+        MissingLibraryError
+            anywidget is not installed.
+        """
+        from treewright.workbench.screen import Desk
+        from treewright.workbench.widget import widget_of
+
+        return widget_of(Desk(self, save_to=save_to, title=title), height)
+
+    def serve(self, *, title: str = "", save_to: str | None = None, port: int = 0, browser: bool = True) -> None:
+        """The workbench in the browser, until somebody quits it there or by Ctrl-C.
+
+        Parameters
+        ----------
+        title : str
+        save_to : str, optional
+            A file that holds the session after every command.
+        port : int
+            0 takes a free one.
+        browser : bool
+            Whether the page is opened, or only its address printed.
+
+        Raises
+        ------
+        MissingLibraryError
+            starlette or uvicorn is not installed.
+        ParameterError
+            The port is taken.
+        """
+        from treewright.workbench.screen import Desk
+        from treewright.workbench.server import Server
+
+        Server(Desk(self, save_to=save_to, title=title), port).serve(browser=browser)
+
     # Commands.
+
+    def command(self, do: str, path: str, given: Mapping[str, Any] | None = None, **noted: Unpack[Noted]) -> None:
+        """Do a command by its name, with what it is given as plain JSON."""
+        self._do(do, path, dict(given or {}), **noted)
 
     def split(
         self, path: str, column: Hashable, *, cut: Any = None, levels: Any = None, missing: Any = None,
@@ -372,8 +470,6 @@ class Session:
 
     def decide(self, path: str, value: Any, **noted: Unpack[Noted]) -> None:
         """Set what a leaf predicts, a label or a number, whatever its rows say; it needs a reason, ``why``."""
-        if not str(noted.get("why", "")).strip():
-            raise ParameterError("why is empty: what a leaf predicts against its rows needs a reason")
         self._do("decide", path, {"value": value}, **noted)
 
     def undo(self) -> None:
@@ -419,8 +515,9 @@ class Session:
         """How the model does on the sealed rows. Once: the session takes no command afterwards."""
         if self._sealed is None:
             raise ParameterError("no rows are sealed: make the session with sealed=0.2")
-        self._is_opened = True
-        return self._judged(self.plan, self._sealed)
+        if self.opened is None:
+            self.opened = self._judged(self.plan, self._sealed)
+        return dict(self.opened)
 
     # What stays.
 
@@ -430,9 +527,10 @@ class Session:
             "document": "treewright session",
             "version": _FORMAT,
             "made_with": self._made_with,
+            "file": self._file,
             "rows": self.rows_digest,
             "looks": self._n_looks,
-            "opened": self._is_opened,
+            "opened": self.opened is not None,
             "commands": [command.plain() for command in self.log],
             "undone": [command.plain() for command in self.undone],
         }
@@ -458,13 +556,69 @@ class Session:
         try:
             options = {**document["made_with"], "looks": document.get("looks", 0)}
             session = cls(X, y, sample_weight, **options)
-            commands = [Command(**each) for each in document["commands"]]
-            undone = [Command(**each) for each in document.get("undone", ())]
+            commands, undone = ([Command(**each) for each in list(log)] for log in _logs_of(document))
         except (KeyError, TypeError) as error:
             raise InputFileError(f"{named}: is damaged ({error})") from None
         session.replay([*commands, *undone])
         session.go_to(len(commands))
-        session._is_opened = bool(document.get("opened"))
+        if document.get("opened"):
+            session.open_sealed()
+        return session
+
+    @classmethod
+    def from_file(
+        cls, path: str, target: str, *, weight: str | None = None, drop: Sequence[str] = (),
+        types: Mapping[str, CellType] | None = None, skip_missing_target: bool = False,
+        missing_tokens: Sequence[str] | None = None, separator: str | None = None, encoding: str | None = None,
+        **options: Any,
+    ) -> Self:  # fmt: skip
+        """Make a session of a file, as ``treewright workbench`` does.
+
+        Parameters
+        ----------
+        path : str
+            CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern.
+        target, weight : str
+            Columns that are predicted, and that weigh rows.
+        drop : sequence of str
+            Columns to leave out.
+        types : mapping of str to {"number", "boolean", "text"}, optional
+            Types of columns of text files; by default what their cells look like.
+        skip_missing_target : bool
+            Whether rows without a target are left out, and not refused.
+        missing_tokens, separator, encoding
+            As of the command line.
+        **options
+            As of ``Session``.
+
+        Raises
+        ------
+        InputFileError, ColumnError, DataError
+            The file is no sound table, lacks a column, or a cell was refused.
+        """
+        told = {
+            "path": str(path), "target": target, "weight": weight, "drop": list(drop), "types": types,
+            "skip_missing_target": skip_missing_target, "missing_tokens": list(missing_tokens or ()),
+            "separator": separator, "encoding": encoding,
+        }  # fmt: skip
+        return cls.of_table(_read(told), told, options)
+
+    @classmethod
+    def of_table(
+        cls, table: Table, told: Mapping[str, Any], options: Mapping[str, Any], model: Any = None
+    ) -> Self:  # fmt: skip
+        """Make a session of a table that was read, as ``from_file`` was told; perhaps of a model."""
+        data = _taken_apart(table, told)
+        session = cls(*data, **options) if model is None else cls.from_model(model, *data, **options)
+        session._file = {name: value for name, value in told.items() if value}
+        return session
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any], told: Mapping[str, Any], *, named: str) -> Self:
+        """Make a session of what ``to_dict`` gave, on the rows of a file that is read as it was told."""
+        full = {**dict.fromkeys(_TOLD), **told}
+        session = cls.from_dict(document, *_taken_apart(_read(full), full), named=named)
+        session._file = dict(told)
         return session
 
     @classmethod
@@ -495,11 +649,15 @@ class Session:
             why = f"as in the surrogate of {surrogate.of}"
             found = surrogate.estimator.model_
         options.setdefault("task", found.task)
+        columns = found.schema.columns
+        ranked = {each.name: list(each.levels) for each in columns if each.kind == "ordinal" and not each.part}
+        if ranked:
+            options.setdefault("ordinal", ranked)
         criterion = found.facts.get("criterion")
         if criterion in (*CLASSIFICATION_CRITERIA, *REGRESSION_CRITERIA):
             options.setdefault("criterion", criterion)
         session = cls(X, y, sample_weight, **options)
-        tree, columns = found.trees[0], found.schema.columns
+        tree = found.trees[0]
         commands, waiting = [], [(0, "")]
         while waiting:
             node, path = waiting.pop()
@@ -555,16 +713,21 @@ class Session:
 
     def script(self) -> str:
         """A Python script that makes the same model again, byte for byte."""
-        made, before = self._made_by
-        options = {name: value for name, value in self._made_with.items() if value not in (None, "")}
-        options |= {"looks": self._n_looks} if self._n_looks else {}
-        lines = ["import treewright as tw", "", *before]
-        lines.append(f"session = {made}{''.join(f', {name}={value!r}' for name, value in options.items())})")
+        options = {**self._made_with, "looks": self._n_looks or None}
+        lines = ["import treewright as tw", ""]
+        if self._file is None:
+            lines.append("# X, y = the table and its target")
+            made = "tw.workbench.Session(X, y"
+        else:
+            options = {**self._file, **options}
+            made = f"tw.workbench.Session.from_file({options.pop('path')!r}, {options.pop('target')!r}"
+        words = "".join(f", {name}={value!r}" for name, value in options.items() if value not in (None, "", (), []))
+        lines.append(f"session = {made}{words})")
         for command in self.log:
             noted = {"why": command.why, "when": command.when, "who": command.who if command.who != self.who else ""}
-            words = {**command.given, **{name: value for name, value in noted.items() if value}}
-            lines.append(f"session.{command.do}({command.path!r}{''.join(f', {k}={v!r}' for k, v in words.items())})")
-        lines += ["session.open_sealed()"] if self._is_opened else []
+            given = {**command.given, **{name: value for name, value in noted.items() if value}}
+            lines.append(f"session.{command.do}({command.path!r}{''.join(f', {k}={v!r}' for k, v in given.items())})")
+        lines += ["session.open_sealed()"] if self.opened is not None else []
         return "\n".join([*lines, "model = session.model", ""])
 
     # Inside.
@@ -577,6 +740,8 @@ class Session:
 
     def _take(self, command: Command) -> None:
         self._refuse_opened()
+        if command.do == "decide" and not command.why.strip():
+            raise ParameterError("why is empty: what a leaf predicts against its rows needs a reason")
         plan = done(self.ground, self.plan, command)
         del self._commands[self._at :], self._states[self._at + 1 :]
         self._commands.append(command)
@@ -584,7 +749,7 @@ class Session:
         self._at += 1
 
     def _refuse_opened(self) -> None:
-        if self._is_opened:
+        if self.opened is not None:
             raise ParameterError("the sealed rows were opened: the session takes no further command")
 
     def _grown(self, plan: Plan | None = None) -> Tree:
@@ -640,6 +805,34 @@ def read_saved(path: str) -> dict[str, Any]:
     return document
 
 
+def _logs_of(document: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The commands that are done and those that were undone, as a saved session has them."""
+    logs = document["commands"], document.get("undone", [])
+    if not all(isinstance(log, list) for log in logs):
+        raise TypeError("its commands are no list")
+    return logs
+
+
+def _read(told: Mapping[str, Any]) -> Table:
+    """The table of a file, as it is told."""
+    reading = ReadOptions(tuple(told["missing_tokens"] or ()), told["separator"], told["encoding"])
+    needed = [told["target"], *([told["weight"]] if told["weight"] else [])]
+    return read_table(FilePath(told["path"]), reading, told["types"], tuple(told["drop"] or ()), needed)
+
+
+def _taken_apart(table: Table, told: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """The columns that are learned from, the target, and the weights or None."""
+    name, weight = told["target"], told["weight"]
+    kept = rows_with_target(table.path, table.frame[name], table.place, skip=bool(told["skip_missing_target"]))
+    if kept is not None:
+        table = table.filter(kept)
+    weights = None if weight is None else checked_weights(table.path, table.frame[weight], table.place)
+    features = pick(table.frame, [each for each in table.frame.columns if each not in (name, weight)])
+    if not features.width:
+        raise DataError(f"{table.path}: no column is left to learn from beside the target")
+    return features, as_whole(table.frame[name]), weights
+
+
 def _given(**words: Any) -> dict[str, Any]:
     """What was given to a command, without what was left out."""
     return {name: value for name, value in words.items() if value is not None}
@@ -661,22 +854,21 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _are_fractions(y: Any) -> bool:
+def _holds_classes(y: Any) -> bool:
     values = np.asarray(y)
-    if values.dtype.kind != "f":
-        return False
-    return bool((values[np.isfinite(values)] != np.floor(values[np.isfinite(values)])).any())
+    return values.dtype.kind not in "iuf" or are_classes(values)
 
 
-def _apart(whole: Dataset, share: float, sealed: float, seed: int) -> tuple[Dataset, Dataset | None, Dataset | None]:
-    """The rows to learn from, those that judge, and those that are sealed."""
-    parts: list[Dataset | None] = []
+def _apart(
+    whole: Dataset, given: np.ndarray, share: float, sealed: float, seed: int
+) -> tuple[tuple[Dataset, Dataset | None, Dataset | None], list[np.ndarray]]:
+    """The rows to learn from, those that judge, and those that are sealed; and where they stand in the table."""
+    parts: list[tuple[Dataset | None, np.ndarray]] = []
     for number, part in enumerate((sealed, share)):
         if not part:
-            parts.append(None)
+            parts.append((None, given[:0]))
             continue
-        contents = contents_of(whole)
-        aside = held_out(whole.target_array, contents, part, seed + number, by_class=bool(whole.classes))
-        parts.append(whole.take(aside))
-        whole = whole.take(~aside)
-    return whole, parts[1], parts[0]
+        aside = held_out(whole.target_array, contents_of(whole), part, seed + number, by_class=bool(whole.classes))
+        parts.append((whole.take(aside), given[aside]))
+        whole, given = whole.take(~aside), given[~aside]
+    return (whole, parts[1][0], parts[0][0]), [given, parts[1][1], parts[0][1]]

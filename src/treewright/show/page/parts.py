@@ -78,6 +78,10 @@ class NodePart:
     # ``TreePart.edges``; None where no rows judge
     judged: tuple[float, ...] | None = None
     audit: tuple[CandidatePart, ...] = ()  # best first; empty where no rows were at hand or the node is small
+    # name, locked, decided: what somebody said of it at the workbench
+    name: str = ""
+    locked: bool = False
+    decided: bool = False
 
 
 @dataclass(frozen=True)

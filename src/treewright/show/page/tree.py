@@ -6,7 +6,9 @@ styles nor its scripts meet those of the notebook.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.render import render
+from treewright.tree.arrays import Tree
 from treewright.tree.tests import bounds_below
 from treewright.tree.walk import subtree_sizes, unfolded
 from treewright.tree.wording import clock_of, conditions, threshold_digits
@@ -38,7 +41,9 @@ LEVELS = 5
 KINDS = {"threshold": "cuts", "intervals": "cuts", "present": "present", "subset": "levels", "multiway": "levels"}
 
 
-def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: int = MAX_NODES) -> TreePart:
+def tree_part(
+    model: ModelData, tree: int = 0, *, title: str = "", max_nodes: int = MAX_NODES, has_rules: bool = True
+) -> TreePart:
     """One of a model's trees as a page shows it.
 
     Parameters
@@ -49,6 +54,8 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
     title : str, optional
     max_nodes : int >= 1
         At most this many nodes, those with the most rows.
+    has_rules : bool
+        Whether the conditions that lead to each node are written down.
 
     Raises
     ------
@@ -58,7 +65,8 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
     summary = summarize(model, tree)
     grown = summary.tree
     shown = unfolded(grown, max_nodes=max_nodes)
-    rules = rules_of(summary, shown)
+    rules = rules_of(summary, shown) if has_rules else None
+    marks = marks_of(model, grown)
     sizes, digits = subtree_sizes(grown).tolist(), threshold_digits(grown).tolist()
     parts = []
     splits: dict[int, Split] = {}  # parents stand before their children
@@ -87,6 +95,7 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
                 rule=None if rules is None else rules[node.number],
                 test=None if split is None else test_part(split),
                 hidden=0 if split is not None else sizes[node.number] - 1,
+                **marks.get(node.number, {}),
             )
         )
     first, decides = grown.value[:, summary.outputs[0].start], summary.model.threshold
@@ -109,6 +118,33 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
         missing_words=missing_words_of(summary),
         threshold=None if decides is None else (decides.positive, decides.at),
     )
+
+
+def marks_of(model: ModelData, tree: Tree) -> dict[int, dict[str, Any]]:
+    """What was said at the workbench of nodes, by their numbers; a file may hold anything there, or other paths."""
+    noted = model.facts.get("workbench")
+    marks: dict[int, dict[str, Any]] = {}
+    if not isinstance(noted, Mapping):
+        return marks
+    names = noted.get("names")
+    for path, name in names.items() if isinstance(names, Mapping) else ():
+        marks.setdefault(node_at_path(tree, path), {})["name"] = shorten(escape_controls(str(name)), NAME_WIDTH)
+    for mark in ("locked", "decided"):
+        paths = noted.get(mark)
+        for path in paths if isinstance(paths, Sequence) else ():
+            marks.setdefault(node_at_path(tree, path), {})[mark] = True
+    return marks
+
+
+def node_at_path(tree: Tree, path: object) -> int:
+    """The number of the node at the end of a path of branches, such as ``"0.1"``; -1 where there is none."""
+    node = 0
+    for word in str(path).split(".") if path else ():
+        branch = int(word) if word.isascii() and word.isdigit() and len(word) <= 9 else -1
+        if not 0 <= branch < tree.n_branches[node]:
+            return -1
+        node = int(tree.first_child[node]) + branch
+    return node
 
 
 def missing_words_of(summary: TreeSummary) -> str:

@@ -5,10 +5,11 @@ const tree = (() => {
   const BUDGETS = [treeModel.BUDGET, 48, 40, 32, 25, 20, 15, 11, 9, 7, 5, 1], SMALL = 0.42, SMALLER = 0.5, BOXES = 0.05;
   let instances = 0;
 
-  // part: TreePart; options: columns (ColumnWords), shared: whether path, row and shape are those of the page.
-  function mount(host, part, { columns = state.summary.columns, shared = false } = {}) {
+  // part: TreePart; options: columns (ColumnWords), shared: whether path, row and shape are those of the page; chosen:
+  // who is told of the node that the reader chooses, and keeps its way.
+  function mount(host, part, { columns = state.summary.columns, shared = false, chosen = null } = {}) {
     const name = `tree${instances++}`;
-    const self = { columns, name, shared, own: part, cards: new Map(), edges: new Map(), hits: new Set(), hit: -1, row: new Map(), path: null, dots: [] };
+    const self = { columns, name, shared, chosen, own: part, cards: new Map(), edges: new Map(), hits: new Set(), hit: -1, row: new Map(), path: null, dots: [] };
     build(self, host);
     use(self, part);
     home(self);
@@ -20,7 +21,7 @@ const tree = (() => {
       state.on("path", (id) => keep(self, id));
       state.on("row", (row) => follow(self, row));
     }
-    return { show: (other) => { use(self, other); home(self); }, reveal: (id) => go(self, self.model.place.get(id)) };
+    return { show: (other) => { use(self, other); home(self); }, reveal: (id) => go(self, self.model.place.get(id)), self, legend, tell, focus, keep, changed };
   }
 
   function build(self, host) {
@@ -249,12 +250,14 @@ const tree = (() => {
   const rest = (self) => treeDrawing.nearest(self, self.path === null ? self.current : self.model.place.get(self.path));
 
   function letGo(self) {
+    if (self.chosen) return;
     if (self.shared) state.set("path", null);
     else keep(self, null);
   }
 
   function choose(self, position) {
     const { id } = self.model.nodes[position];
+    if (self.chosen) { self.chosen(self.model.nodes[position]); return; }
     const next = self.path === id ? null : id;
     if (self.shared) state.set("path", next);
     else keep(self, next);
@@ -369,5 +372,5 @@ const tree = (() => {
     if (host && state.summary.tree) mount(host, state.summary.tree, { shared: true });
   }
 
-  return { start };
+  return { start, mount };
 })();

@@ -182,7 +182,8 @@ const treeDrawing = (() => {
   // Classes that say what is kept, found, followed.
   function marks(self) {
     const way = self.path === null ? null : self.way;
-    self.stage.classList.toggle("has-path", way !== null);
+    // Where a node is always chosen nothing pales beside it.
+    self.stage.classList.toggle("has-path", way !== null && !self.chosen);
     self.stage.classList.toggle("has-row", self.row.size > 0);
     drawThin(self, way);
     for (const [at, card] of self.cards) {

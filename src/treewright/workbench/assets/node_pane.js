@@ -1,0 +1,156 @@
+// What can be done at the node that was chosen, what it could ask, and the question that is being changed.
+const nodePane = (() => {
+  const ORDERS = {
+    gain: ["gain", (one, other) => other.gain - one.gain], cost: ["cost", (one, other) => one.cost - other.cost],
+    p: ["p", (one, other) => one.adjusted_p_value - other.adjusted_p_value || other.gain - one.gain],
+    column: ["question", (one, other, columns) => columns[one.column].name.localeCompare(columns[other.column].name)],
+  };
+
+  function make(bench) {
+    const self = { bench, path: null, order: "gain", column: null, question: null, turn: 0 };
+    self.title = dom.el("h2", { tabindex: "-1", id: "bench-node-title" });
+    self.actions = dom.el("div", { class: "bench-actions", role: "toolbar", "aria-label": "What to do here" });
+    self.more = dom.el("div", { class: "bench-more" });
+    self.why = dom.el("input", { type: "text", id: "bench-why", autocomplete: "off", placeholder: "for the log", maxlength: 500 });
+    self.candidates = dom.el("div", { class: "bench-candidates" });
+    self.host = dom.el("div", { class: "bench-question-host" });
+    self.details = dom.el("div", { class: "tree-panel bench-details", role: "region", tabindex: "0", "aria-label": "Numbers of the node" });
+    self.paper = dom.el("details", { class: "bench-paper", ontoggle: () => arithmetic(self) }, dom.el("summary", {}, "Arithmetic"), dom.el("pre", { tabindex: "0" }));
+    const element = dom.el("section", { class: "bench-node", "aria-labelledby": "bench-node-title" }, self.title, self.actions, self.more,
+      dom.el("p", { class: "bench-reason" }, dom.el("label", { for: "bench-why" }, "Reason "), self.why),
+      self.candidates, self.host, self.paper,
+      dom.el("details", { open: true }, dom.el("summary", {}, "Numbers of this node"), self.details));
+    return { element, show: (path, model, position) => show(self, path, model, position), act: (name) => act(self, name), why: () => takeWhy(self) };
+  }
+
+  function takeWhy(self) {
+    const why = self.why.value.trim();
+    self.why.value = "";
+    return why;
+  }
+
+  // Show a node, which may be the same as before with other numbers.
+  function show(self, path, model, position) {
+    const { bench } = self, node = model.nodes[position], leaf = !model.children[position].length && !node.hidden;
+    if (path !== self.path) self.column = null;
+    Object.assign(self, { path, node, leaf, model, position });
+    self.title.textContent = `${leaf ? "Leaf" : "Node"} ${path === "" ? "at the root" : path}${node.name ? `: ${node.name}` : ""}${node.locked ? " (locked)" : ""}`;
+    dom.fill(self.more);
+    dom.fill(self.actions, buttons(self));
+    treePanel.show(self.details, model, bench.state.columns, position, false);
+    self.paper.open = false;
+    offers(self);
+  }
+
+  function buttons(self) {
+    const { node, leaf, bench } = self, opened = Boolean(bench.state.opened);
+    const locked = node.locked || bench.isLocked(self.path);
+    const button = (name, text, title, can = true) => dom.el("button", { type: "button", title, "data-act": name, disabled: opened || !can, onclick: () => act(self, name) }, text);
+    return [
+      button("grow", "Grow a level", "Let the algorithm ask one more question here (G)", !locked && leaf),
+      button("grow_end", "Grow to the end", "Let the algorithm grow all below (Shift+G)", !locked),
+      button("prune", "Prune", "Make it a leaf (Delete)", !locked && !leaf),
+      node.locked ? button("unlock", "Unlock", "Let it change again (L)") : button("lock", "Lock", "Let nothing change it or what is below it (L)", !locked),
+      button("rename", "Name", "Call it by a name of your own (N)"),
+      button("decide", "Decide", "Set what it predicts (D)", !locked && leaf),
+      self.model.children[self.position].length > 2 && button("merge", "Merge", "Make one branch of several", !locked),
+    ];
+  }
+
+  // A command by its name: some ask for a word first.
+  function act(self, name) {
+    const { bench, path } = self;
+    if (self.actions.querySelector(`[data-act="${name}"]:disabled`)) return;
+    const run = (what, given = {}) => bench.run(what, path, given, takeWhy(self));
+    if (name === "grow") run("grow", { levels: 1 });
+    else if (name === "grow_end") run("grow");
+    else if (name === "rename") form(self, "Name", [dom.el("input", { type: "text", value: self.node.name, maxlength: 100, "aria-label": "Name of the node" })], (input) => run("rename", { name: input.value.trim() }));
+    else if (name === "decide") decide(self, run);
+    else if (name === "merge") merge(self, run);
+    else if (["prune", "lock", "unlock"].includes(name)) run(name);
+  }
+
+  function form(self, label, fields, done) {
+    dom.fill(self.more, dom.el("form", { class: "bench-form", onsubmit: (event) => { event.preventDefault(); dom.fill(self.more); done(...fields); } },
+      fields, dom.el("button", { type: "submit" }, label), dom.el("button", { type: "button", onclick: () => { dom.fill(self.more); self.title.focus(); } }, "Cancel")));
+    self.more.querySelector("input, select").focus();
+  }
+
+  function decide(self, run) {
+    const { labels } = self.bench.state;
+    const field = labels.length
+      ? dom.el("select", { "aria-label": "What the leaf predicts" }, labels.map((label, code) => dom.el("option", { value: code }, label)))
+      : dom.el("input", { type: "number", step: "any", required: true, "aria-label": "What the leaf predicts" });
+    form(self, "Decide", [field], (input) => {
+      if (!self.why.value.trim()) { self.bench.say("A decision against the rows needs a reason.", true); self.why.focus(); return; }
+      run("decide", { value: Number(input.value) });
+    });
+  }
+
+  function merge(self, run) {
+    const boxes = self.model.children[self.position].map((at, branch) => dom.el("input", { type: "checkbox", value: branch, "aria-label": self.model.nodes[at].edge }));
+    const fields = boxes.map((box, branch) => dom.el("label", {}, box, self.model.nodes[self.model.children[self.position][branch]].edge));
+    form(self, "Merge", fields, () => run("merge", { branches: boxes.filter((box) => box.checked).map((box) => Number(box.value)) }));
+  }
+
+  // ---- what it could ask ----
+
+  async function offers(self) {
+    const turn = ++self.turn, { bench, path } = self;
+    dom.fill(self.host);
+    const answer = await bench.ask({ ask: "candidates", path }, { quiet: true });
+    if (turn !== self.turn) return;
+    if (answer.error) { dom.fill(self.candidates, dom.el("p", { class: "muted" }, answer.error)); return; }
+    self.found = answer;
+    table(self);
+    const first = answer.asked ? answer.asked.column : answer.candidates.length ? answer.candidates[0].column : null;
+    const column = self.column ?? first;
+    if (column !== null) choose(self, column);
+  }
+
+  function table(self) {
+    const { columns } = self.bench.state, { candidates, asked, others } = self.found, [, compare] = ORDERS[self.order];
+    const sorted = [...candidates].sort((one, other) => compare(one, other, columns));
+    const head = (order, kind, title) => dom.el("th", { scope: "col", class: kind, title, "aria-sort": self.order === order ? (order === "gain" ? "descending" : "ascending") : null },
+      dom.el("button", { type: "button", class: "bench-sort", onclick: () => { self.order = order; table(self); choose(self, self.column); } }, ORDERS[order][0]));
+    const row = (column, words, cells) => dom.el("tr", { class: asked && asked.column === column ? "is-chosen" : null, "data-column": column },
+      dom.el("th", { scope: "row" }, dom.el("button", { type: "button", class: "bench-ask", "data-column": column, onclick: () => choose(self, column, true) }, columns[column].name, words ? ` ${words}` : "")), cells);
+    const number = (value, digits = 3) => dom.el("td", { class: "number" }, value === null ? "" : numbers.short(value, digits));
+    dom.fill(self.candidates,
+      asked && dom.el("p", { class: "bench-asked" }, `It asks ${numbers.typographic(self.node.question)}: gains ${numbers.short(asked.gain)}`
+        + (asked.cost > 0 ? `, ${numbers.short(asked.cost)} less than the best.` : asked.cost < 0 ? ", more than any below." : ", the most there is.")),
+      dom.el("div", { class: "table-wrap bench-offers", tabindex: "0", role: "region", "aria-label": "What this node could ask" },
+        dom.el("table", {}, dom.el("thead", {}, dom.el("tr", {}, head("column"), head("gain", "number"), head("cost", "number"), head("p", "number", "Adjusted for all questions that the node could ask"))),
+          dom.el("tbody", {}, sorted.map((each) => row(each.column, each.words, [number(each.gain), number(each.cost), number(each.adjusted_p_value, 2)])),
+            others.map((column) => row(column, "", [dom.el("td", { class: "muted", colspan: 3 }, "no question by the rules")]))))));
+  }
+
+  // The picture of one column, with the question that can be changed and asked.
+  async function choose(self, column, byHand = false) {
+    if (column === null) return;
+    const { bench, path } = self, turn = ++self.turn;
+    self.column = column;
+    for (const each of self.candidates.querySelectorAll(".bench-ask")) each.setAttribute("aria-pressed", String(Number(each.dataset.column) === column));
+    const answer = await bench.ask({ ask: "column", path, column }, { quiet: true });
+    if (turn !== self.turn) return;
+    if (answer.error) { dom.fill(self.host, dom.el("p", { class: "muted" }, answer.error)); return; }
+    const { picture } = answer, can = !bench.state.opened && !self.node.locked && !bench.isLocked(path);
+    const below = self.model.children[self.position].map((at) => self.model.nodes[at].edge);
+    const made = question.make(bench, path, picture, bench.state.columns, picture.is_asked ? below : []);
+    const ask = (what) => bench.run(what, path, made.given(), takeWhy(self));
+    dom.fill(self.host, made.element, dom.el("p", { class: "bench-buttons" },
+      picture.is_asked && dom.el("button", { type: "button", class: "is-main", "data-do": "move", disabled: !can, onclick: () => ask("move") }, "Move, keep what is below"),
+      dom.el("button", { type: "button", class: picture.is_asked ? null : "is-main", "data-do": "split", disabled: !can, onclick: () => ask("split") },
+        picture.is_asked ? "Ask anew" : self.leaf ? "Ask this" : "Ask this instead")));
+    if (byHand) self.host.scrollIntoView({ block: "nearest" });
+  }
+
+  async function arithmetic(self) {
+    const text = self.paper.querySelector("pre");
+    if (!self.paper.open) { text.textContent = ""; return; }
+    const answer = await self.bench.ask({ ask: "audit", path: self.path }, { quiet: true });
+    text.textContent = answer.error || answer.text;
+  }
+
+  return { make };
+})();

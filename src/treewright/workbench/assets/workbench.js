@@ -1,0 +1,228 @@
+// The screen: the bar, the tree, the pane of the node that was chosen, the log. Every change goes to the session and
+// comes back as a state, which is drawn whole.
+const workbench = (() => {
+  const SOON = 350; // milliseconds after which work is long enough to be shown
+
+  // link: ask(request) -> answer, listen(hear), file(kind) -> address or null, first: a state or null, quits.
+  function start(link, style) {
+    document.documentElement.lang = "en";
+    document.head.append(dom.el("style", {}, style));
+    const bench = { link, state: null, selected: "", tree: null, waiting: 0 };
+    bench.ask = (request, options) => ask(bench, request, options);
+    bench.change = (request) => change(bench, request);
+    bench.run = (what, path, given, why) => change(bench, { ask: "do", do: what, path, given, why });
+    bench.say = (text, wrong) => say(bench, text, wrong);
+    bench.isLocked = (path) => isLocked(bench, path);
+    build(bench);
+    link.listen((message) => hear(bench, message));
+    if (link.first) draw(bench, link.first);
+    bench.ask({ ask: "state" }).then((answer) => { if (answer.state) draw(bench, answer.state); });
+    document.addEventListener("keydown", (event) => key(bench, event));
+    return bench;
+  }
+
+  // ---- talking to the session ----
+
+  async function ask(bench, request, { quiet = false } = {}) {
+    const timer = setTimeout(() => busy(bench, true), quiet ? 1500 : SOON);
+    bench.waiting++;
+    try {
+      const answer = await bench.link.ask(request);
+      if (answer.error && !quiet) say(bench, answer.error, true);
+      if (answer.warning) say(bench, answer.warning, true);
+      return answer;
+    } catch (error) {
+      say(bench, `${error.message || error}`, true);
+      return { error: String(error.message || error) };
+    } finally {
+      clearTimeout(timer);
+      bench.waiting--;
+      if (!bench.waiting) busy(bench, false);
+    }
+  }
+
+  async function change(bench, request) {
+    if (bench.changing || !bench.state) return;
+    bench.changing = true;
+    document.documentElement.dataset.busy = "yes";
+    const answer = await ask(bench, { ...request, revision: bench.state.revision });
+    bench.changing = false;
+    if (answer.state) draw(bench, answer.state);
+    if (!answer.error && !answer.warning) say(bench, request.ask === "do" ? answer.state.log[answer.state.at - 1].words : `${answer.state.at} of ${numbers.counted(answer.state.log.length, "command")} done`);
+    delete document.documentElement.dataset.busy;
+  }
+
+  async function hear(bench, message) {
+    if (message.progress !== undefined) {
+      bench.meter.value = message.progress;
+      bench.meterWords.textContent = message.what;
+    } else if (message.revision !== undefined) {
+      if (!bench.changing && bench.state && message.revision !== bench.state.revision) {
+        const answer = await ask(bench, { ask: "state" });
+        if (answer.state) draw(bench, answer.state);
+      }
+    } else if (message.bye) { bench.gone = true; say(bench, "The workbench has quit. The session is saved; this page can be closed.", true); }
+    else if (message.lost && !bench.gone) say(bench, "The workbench does not answer. What was done is saved: start it again with the same session.", true);
+    else if (message.found && bench.state) { say(bench, ""); hear(bench, { revision: -1 }); }
+  }
+
+  function busy(bench, is) {
+    bench.work.hidden = !is;
+    if (!is) { bench.meter.removeAttribute("value"); bench.meterWords.textContent = "working"; }
+  }
+
+  function say(bench, text, wrong = false) {
+    bench.status.textContent = text;
+    bench.status.classList.toggle("is-wrong", wrong);
+  }
+
+  // ---- the page ----
+
+  function build(bench) {
+    const button = (id, text, title, act) => dom.el("button", { type: "button", id, title, onclick: act }, text);
+    bench.title = dom.el("h1", {});
+    bench.undo = button("bench-undo", "Undo", "Ctrl+Z", () => bench.change({ ask: "undo" }));
+    bench.redo = button("bench-redo", "Redo", "Ctrl+Y", () => bench.change({ ask: "redo" }));
+    bench.growAll = button("bench-grow-all", "Grow the rest", "Let the algorithm grow every open leaf to the end", () => bench.run("grow", "", { rest: true }, bench.node.why()));
+    bench.slider = dom.el("input", { type: "range", min: 0, step: 1, id: "bench-leaves", oninput: () => preview(bench) });
+    bench.leaves = dom.el("output", { for: "bench-leaves" });
+    bench.cut = button("bench-cut", "Prune", "Cut the weakest links; what is locked stays", () => bench.run("prune", "", { leaves: bench.size }, bench.node.why()));
+    bench.figures = dom.el("div", { class: "bench-figures" });
+    bench.files = dom.el("div", { class: "bench-files" });
+    bench.status = dom.el("p", { class: "bench-status", role: "status" });
+    bench.meter = dom.el("progress", { max: 1, "aria-label": "How far the work is" });
+    bench.meterWords = dom.el("span", { class: "small" }, "working");
+    bench.work = dom.el("div", { class: "bench-work", hidden: true }, bench.meter, bench.meterWords, button("bench-stop", "Stop", "Stop; nothing changes", () => bench.link.ask({ ask: "stop" })));
+    bench.treeHost = dom.el("div", { id: "bench-tree-host" });
+    bench.node = nodePane.make(bench);
+    bench.log = logPane.make(bench);
+    const kinds = [["report", "Report"], ["model", "Model"], ["script", "Script"], ["session", "Session"], ["picture", "Picture"]];
+    dom.fill(bench.files, dom.el("details", {}, dom.el("summary", {}, "Files"), dom.el("ul", {}, kinds.map(([kind, text]) => dom.el("li", {}, file(bench, kind, text))))));
+    document.body.classList.add("bench");
+    document.body.append(
+      dom.el("header", { class: "bench-head" }, bench.title,
+        dom.el("div", { class: "bench-bar", role: "toolbar", "aria-label": "Session" }, bench.undo, bench.redo, bench.growAll,
+          dom.el("span", { class: "bench-prune" }, dom.el("label", { for: "bench-leaves" }, "Leaves"), bench.slider, bench.leaves, bench.cut),
+          bench.files, bench.link.quits && button("bench-quit", "Quit", "Stop the workbench; the session is saved", () => bench.link.ask({ ask: "quit" }))),
+        bench.figures, dom.el("div", { class: "bench-says" }, bench.status, bench.work)),
+      dom.el("main", { class: "bench-main" },
+        dom.el("section", { class: "bench-tree", "aria-label": "Tree" }, bench.treeHost), bench.node.element, bench.log.element));
+  }
+
+  function file(bench, kind, text) {
+    const address = bench.link.file && bench.link.file(kind);
+    if (address) return dom.el("a", { href: address, "data-file": kind, ...(kind === "report" ? { target: "_blank", rel: "noopener" } : { download: true }) }, text);
+    return dom.el("button", { type: "button", "data-file": kind, onclick: async () => {
+      const answer = await bench.ask({ ask: "export", kind });
+      if (answer.error) return;
+      const at = dom.el("a", { href: `data:${answer.type};base64,${answer.base64}`, download: answer.name });
+      document.body.append(at);
+      at.click();
+      at.remove();
+    } }, text);
+  }
+
+  // ---- drawing a state ----
+
+  function draw(bench, state) {
+    bench.state = state;
+    for (const node of state.tree.nodes) node.path = state.paths[node.id];
+    bench.title.textContent = state.title || "Workbench";
+    document.title = `${state.title || "Workbench"} (Treewright)`;
+    if (!bench.tree) bench.tree = tree.mount(bench.treeHost, state.tree, { columns: state.columns, chosen: (node) => select(bench, node.path) });
+    else treeAgain.renew(bench.tree, state.tree);
+    const still = state.tree.nodes.find((node) => node.path === bench.selected);
+    select(bench, still ? bench.selected : nearest(state, bench.selected));
+    bench.undo.disabled = state.at === 0 || Boolean(state.opened);
+    bench.redo.disabled = state.at === state.log.length || Boolean(state.opened);
+    bench.growAll.disabled = Boolean(state.opened);
+    const { sizes } = state;
+    bench.slider.max = sizes.length - 1;
+    bench.slider.value = sizes.length - 1;
+    bench.slider.disabled = sizes.length < 2;
+    preview(bench);
+    figures(bench);
+    bench.log.show();
+    document.documentElement.dataset.ready = "yes";
+    document.documentElement.dataset.revision = state.revision;
+  }
+
+  // The nearest node above a path that is no longer there.
+  function nearest(state, path) {
+    const there = new Set(Object.values(state.paths));
+    let at = path;
+    while (!there.has(at)) at = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "";
+    return at;
+  }
+
+  function select(bench, path) {
+    bench.selected = path;
+    const position = bench.state.tree.nodes.findIndex((node) => node.path === path);
+    bench.tree.keep(bench.tree.self, bench.state.tree.nodes[position].id);
+    bench.node.show(path, bench.tree.self.model, position);
+    document.documentElement.dataset.selected = path;
+  }
+
+  const isLocked = (bench, path) => bench.state.tree.nodes.some((node) => node.locked && (node.path === "" || path === node.path || path.startsWith(`${node.path}.`)));
+
+  // The slider shows what the tree would be; the button makes it so.
+  function preview(bench) {
+    const { sizes, leaf_at: leafAt } = bench.state, whole = Number(bench.slider.value) >= sizes.length - 1;
+    bench.size = sizes[sizes.length - 1 - Number(bench.slider.value)];
+    bench.leaves.textContent = whole ? numbers.counted(bench.state.tree.n_leaves, "leaf", "leaves") : `${bench.size} of ${bench.state.tree.n_leaves}`;
+    bench.slider.setAttribute("aria-valuetext", bench.leaves.textContent);
+    bench.cut.disabled = whole || Boolean(bench.state.opened);
+    treeAgain.shape(bench.tree, whole ? null : (node) => (leafAt[node.id] || 0) >= bench.size);
+  }
+
+  function figures(bench) {
+    const { figures: found, looks_always: always, has_held_out: has, sealed, opened } = bench.state, { before } = found;
+    const score = (held) => held ? `${numbers.short(held.score, 3)} (${numbers.short(held.low, 3)} to ${numbers.short(held.high, 3)})` : "not looked at";
+    const line = (name, now, then, more) => dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, name),
+      dom.el("dd", {}, dom.el("strong", {}, score(now)), then && dom.el("span", { class: "muted" }, ` before ${numbers.short(then.score, 3)}`), more));
+    dom.fill(bench.figures, dom.el("dl", {},
+      line(`${found.measure}, ${numbers.counted(found.training.n, "row")} that learn`, found.training, before && before.training),
+      has && line("held out", found.held_out, before && before.held_out, dom.el("span", { class: "bench-seen", title: "Who looks often fits the tree to these rows" }, ` seen ${numbers.counted(found.seen, "time")}`)),
+      sealed > 0 && dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, `${numbers.counted(sealed, "row")} sealed`), dom.el("dd", {}, opened ? dom.el("strong", {}, score(opened)) : seal(bench)))),
+    has && dom.el("p", { class: "bench-looks" },
+      dom.el("label", {}, dom.el("input", { type: "checkbox", checked: always, id: "bench-always", onchange: (event) => look(bench, { always: event.target.checked }) }), " look at every step"),
+      !always && !found.held_out && dom.el("button", { type: "button", id: "bench-look", onclick: () => look(bench, {}) }, "Look now")));
+  }
+
+  async function look(bench, given) {
+    const answer = await bench.ask({ ask: "look", ...given });
+    if (answer.state) draw(bench, answer.state);
+  }
+
+  // Opened once, on purpose: asked twice.
+  function seal(bench) {
+    const host = dom.el("span", {});
+    const first = () => dom.fill(host, dom.el("button", { type: "button", id: "bench-seal", onclick: () => {
+      dom.fill(host, "The session takes no command afterwards. ", dom.el("button", { type: "button", id: "bench-seal-open", onclick: () => bench.change({ ask: "open_sealed" }) }, "Open the seal"),
+        dom.el("button", { type: "button", onclick: first }, "Not yet"));
+      host.querySelector("button").focus();
+    } }, "Open ..."));
+    first();
+    return host;
+  }
+
+  // ---- keys ----
+
+  function key(bench, event) {
+    const typing = event.target.closest("input:not([type=range]):not([type=checkbox]), select, textarea");
+    if ((event.ctrlKey || event.metaKey) && !typing && ["z", "y", "Z"].includes(event.key)) {
+      event.preventDefault();
+      (event.key === "z" && !event.shiftKey ? bench.undo : bench.redo).click();
+      return;
+    }
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const acts = { g: "grow", G: "grow_end", l: bench.state && isOwnLock(bench) ? "unlock" : "lock", n: "rename", d: "decide", Delete: "prune" };
+    if (!acts[event.key]) return;
+    event.preventDefault();
+    bench.node.act(acts[event.key]);
+  }
+
+  const isOwnLock = (bench) => bench.state.tree.nodes.some((node) => node.path === bench.selected && node.locked);
+
+  return { start };
+})();

@@ -1,0 +1,472 @@
+"""What a screen asks of a session, and what it is told. In: requests as JSON has them. Out: answers likewise.
+
+    a page of the server, or a widget of a notebook
+      Desk.ask(request) -> answer      one at a time; an error is an answer too
+        _ASKED[request["ask"]]         one function for each sort of request
+          Session                      a command, or what a node could ask
+        state_of                       what the screen draws: tree, log, figures
+      Desk.tell(message)               to every screen: another state, how far long work is
+
+A request that changes the session names the revision that its screen shows: where another screen was quicker, it is
+refused, and the screen draws the state that is there.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from treewright.core import progress
+from treewright.data.schema import Column
+from treewright.exceptions import ParameterError, TreewrightError
+from treewright.grow.by_node.candidates import Candidate
+from treewright.learn.params import CLASSES
+from treewright.model.codec import dumps
+from treewright.model.summary import counted
+from treewright.show.page.plain import plain
+from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_ways
+from treewright.tree.arrays import MULTIWAY, SUBSET
+from treewright.tree.wording import BETWEEN
+from treewright.tree.writing import escape_controls, shorten, written_amount, written_level, written_set
+from treewright.workbench.commands import Command, leaf_counts
+from treewright.workbench.plan import Path, node_at, path_of, paths_of
+from treewright.workbench.session import Session
+
+MOST_NODES = 4001
+N_BARS, MOST_CLASSES, MOST_LEVELS, MOST_WIDE = 48, 8, 200, 200
+MOST_WORDS = 4
+OTHERS = -1  # in place of the code of a class: all others
+TOLD_EVERY = 0.15  # seconds between two reports of long work
+
+
+class _StoppedError(Exception):
+    """Somebody asked long work to stop."""
+
+
+class Desk:
+    """A session with screens before it.
+
+    Parameters
+    ----------
+    session : Session
+    save_to : str, optional
+        A file that holds the session after every command.
+    title : str
+    """
+
+    def __init__(self, session: Session, *, save_to: str | None = None, title: str = "") -> None:
+        self.session, self.save_to, self.title = session, save_to, title
+        self.revision = 0
+        self.looks_always = True
+        self._busy = threading.Lock()
+        self._stop = threading.Event()
+        self._listeners: list[Callable[[dict[str, Any]], None]] = []
+        self._last_told = 0.0
+        self._saved: bytes | None = None
+
+    def listen(self, listener: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
+        """Tell a screen what happens; returns what makes it stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Tell every screen."""
+        for listener in list(self._listeners):
+            listener(message)
+
+    def ask(self, request: Any) -> dict[str, Any]:
+        """Answer a request; ``{"error": text}`` where it does not fit."""
+        sort = request.get("ask") if isinstance(request, dict) else None
+        if not isinstance(sort, str) or sort not in _ASKED:
+            return {"error": "this is no request of the workbench"}
+        if request["ask"] == "stop":
+            self._stop.set()
+            return {}
+        with self._busy:
+            self._stop.clear()
+            try:
+                with progress.listen(self._heard):
+                    return _ASKED[request["ask"]](self, request)
+            except _StoppedError:
+                return {"error": "Stopped: nothing has changed."}
+            except TreewrightError as error:
+                return {"error": str(error)}
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+                return {"error": f"this request is damaged ({error!r})"}
+
+    def _heard(self, done: float, what: str) -> None:
+        if self._stop.is_set():
+            raise _StoppedError
+        now = time.monotonic()
+        if now - self._last_told >= TOLD_EVERY:
+            self._last_told = now
+            self.tell({"progress": done, "what": what})
+
+    def changed(self, request: Mapping[str, Any], change: Callable[[], object]) -> dict[str, Any]:
+        """Change the session, save it, and tell the other screens."""
+        if request.get("revision") != self.revision:
+            return {"error": "Another screen has changed this session: here is what it is now.", **self.state()}
+        change()
+        self.revision += 1
+        trouble = self.save()
+        state = self.state()
+        self.tell({"revision": self.revision})
+        return {**state, **trouble}
+
+    def save(self) -> dict[str, Any]:
+        """Save the session where it is to be saved; what went wrong is told, and loses nothing."""
+        if self.save_to is None:
+            return {}
+        place = FilePath(self.save_to)
+        try:
+            if place.exists() and self._saved is not None and place.read_bytes() != self._saved:
+                return {"warning": f"{place} was changed by somebody else, and is left as it is: export the session."}
+            self.session.save(self.save_to)
+            self._saved = place.read_bytes()
+        except (TreewrightError, OSError) as error:
+            return {"warning": f"The session could not be saved: {error}"}
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        """What a screen draws."""
+        return {"state": state_of(self)}
+
+
+# The state.
+
+
+def state_of(desk: Desk) -> dict[str, Any]:
+    """What a screen draws: the tree with the paths of its nodes, the log, figures."""
+    session = desk.session
+    model, plan = session.model, session.plan
+    tree = model.trees[0]
+    part = without_ways(tree_part(model, max_nodes=MOST_NODES, has_rules=False))
+    is_leaf_at, sizes = leaf_counts(tree, plan, ())
+    ids = [node.id for node in part.nodes]
+    paths = paths_of(tree, max(ids) + 1)
+    return {
+        "revision": desk.revision,
+        "title": desk.title,
+        "task": model.task,
+        "target": next(iter(model.target_names or ()), ""),
+        "labels": [written_level(label) for label in model.classes[0]] if model.classes else [],
+        "tree": plain(part),
+        "paths": {str(node_id): paths[node_id] for node_id in ids},
+        "columns": plain(_columns_alone(session)),
+        "leaf_at": {str(node_id): int(is_leaf_at[node_id]) for node_id in ids if is_leaf_at[node_id]},
+        "sizes": sizes.tolist(),
+        "log": [_told_command(command) for command in (*session.log, *session.undone)],
+        "at": len(session.log),
+        "figures": plain(session.figures(look=desk.looks_always)),
+        "looks_always": desk.looks_always,
+        "has_held_out": session.has_held_out,
+        "sealed": session.n_sealed,
+        "opened": plain(session.opened),
+        "saved": desk.save_to or "",
+        "n_rows": len(session.ground.rows),
+    }
+
+
+def _columns_alone(session: Session) -> list[Any]:
+    """The columns with their names and kinds; of levels those of columns that have an order."""
+    return [
+        replace(words, levels=words.levels if words.kind == "ordinal" else ())
+        for words in columns_in_words(session.ground.rows.schema)
+    ]
+
+
+def _told_command(command: Command) -> dict[str, Any]:
+    return {**plain(command.plain()), "words": sentence_of(command)}
+
+
+def sentence_of(command: Command) -> str:
+    """A command as a line of the log."""
+    given, where = command.given, f"node {command.path}" if command.path else "the root"
+    if command.do in ("split", "move"):
+        name = f"{written_level(given['column'])} " if "column" in given else ""
+        words = f"{command.do.capitalize()} {where}: {name}{words_of(given)}"
+    elif command.do == "grow":
+        levels = given.get("levels")
+        how = "to the end" if levels is None else counted(levels, "level")
+        words = f"Grow {'every open leaf below ' * bool(given.get('rest'))}{where} {how}"
+    elif command.do == "prune":
+        words = f"Prune {where}" + (f" to {given['leaves']} leaves" if "leaves" in given else "")
+    elif command.do == "decide":
+        words = f"Decide {where}: {written_level(given['value'])}"
+    elif command.do == "rename":
+        words = f"Name {where}: {given['name']}"
+    elif command.do == "merge":
+        words = f"Merge branches {', '.join(map(str, given['branches']))} of {where}"
+    else:
+        words = f"{command.do.capitalize()} {where}"
+    return shorten(escape_controls(words), NAME_WIDTH)
+
+
+def words_of(given: Mapping[str, Any]) -> str:
+    """What a question asks of its column: where it cuts, or which levels it divides."""
+    cut, levels = given.get("cut"), given.get("levels")
+    if levels is not None:
+        groups = levels if levels and isinstance(levels[0], list) else [levels]
+        return BETWEEN.join(written_set(own, max_levels=MOST_WORDS) for own in groups[:MOST_WORDS])
+    if cut is None:
+        return "has a value"
+    cuts = cut if isinstance(cut, list) else [cut]
+    return "≤ " + ", ".join(
+        written_amount(each, digits=6) if isinstance(each, float) else written_level(each) for each in cuts
+    )
+
+
+# What a node could ask.
+
+
+def _candidates(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The questions of a node, and what it asks now with its cost."""
+    session, path = desk.session, str(request["path"])
+    at = path_of(path)
+    node = node_at(session.plan, at)
+    found = session.candidates(path)
+    columns = session.ground.columns
+    told = [_told_candidate(session, each) for each in found[:MOST_WIDE]]
+    asked = None
+    if node.test is not None:
+        weighed = session.ground.weighed(session.plan, at, node.test)
+        asked = {**weighed, "column": node.test.feature}
+    offered = {each["column"] for each in told}
+    return {
+        "candidates": plain(told), "asked": plain(asked), "n_candidates": len(found),
+        "others": [at for at in range(len(columns)) if at not in offered and not columns[at].left_out][:MOST_WIDE],
+    }  # fmt: skip
+
+
+def _told_candidate(session: Session, told: Mapping[str, Any]) -> dict[str, Any]:
+    cut = told.get("cut")
+    return {
+        "column": session.ground.column(told["column"]),
+        "words": shorten(words_of(told), NAME_WIDTH),
+        "cut": cut if isinstance(cut, int | float) else None,
+        "missing": told.get("missing"),
+        **{name: told[name] for name in ("gain", "cost", "p_value", "adjusted_p_value")},
+    }
+
+
+def _column(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """How a column lies in the rows of a node, and where its question divides it now."""
+    session, path = desk.session, str(request["path"])
+    at, feature = path_of(path), int(request["column"])
+    column = session.ground.columns[feature]
+    node = node_at(session.plan, at)
+    instances = session.ground.at(session.plan, at)
+    cells = session.ground.problem.values[feature, instances.rows]
+    present = ~np.isnan(cells)
+    target = session.ground.rows.target_array[instances.rows, 0]
+    drawn = _levels if column.kind == "nominal" else _bars
+    base = _base_of(session, at, feature)
+    picture = {
+        **drawn(session, column, cells[present], target[present], instances.weights[present], base),
+        "column": feature, "kind": column.kind, "missing": int((~present).sum()),
+        "is_asked": node.test is not None and node.test.feature == feature,
+    }  # fmt: skip
+    return {"picture": plain(picture)}
+
+
+def _base_of(session: Session, path: Path, feature: int) -> Candidate | None:
+    """What a node asks of a column, or the best that it could ask; None where the column offers nothing."""
+    asked, name = node_at(session.plan, path).test, session.ground.columns[feature].name
+    if asked is not None and asked.feature == feature:
+        return asked
+    told = next((each for each in session.ground.candidates(session.plan, path) if each["column"] == name), None)
+    return None if told is None else session.ground.test_of(session.plan, path, feature, {**told, "empty": True})
+
+
+def _groups(session: Session, target: np.ndarray, weights: np.ndarray, bars: np.ndarray, n: int) -> dict[str, Any]:
+    """What each bar holds: of classes the weight of the commonest, of numbers the weight and the mean."""
+    if session.ground.params.task != CLASSES:
+        held = np.bincount(bars, weights, minlength=n)
+        sums = np.bincount(bars, weights * target, minlength=n)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return {"codes": [None], "counts": [held.tolist()], "means": (sums / held).tolist()}
+    n_classes = len(session.ground.rows.classes[0])
+    whole = np.bincount(session.ground.rows.target_array[:, 0].astype(np.int64), minlength=n_classes)
+    codes = sorted(np.argsort(-whole, kind="stable")[:MOST_CLASSES].tolist())
+    place = np.full(n_classes, len(codes))
+    place[codes] = np.arange(len(codes))
+    counts = np.zeros((len(codes) + 1, n))
+    np.add.at(counts, (place[target.astype(np.int64)], bars), weights)
+    if n_classes > len(codes):
+        return {"codes": [*codes, OTHERS], "counts": counts.tolist(), "means": None}
+    return {"codes": codes, "counts": counts[:-1].tolist(), "means": None}
+
+
+def _bars(
+    session: Session, column: Column, cells: np.ndarray, target: np.ndarray, weights: np.ndarray, base: Candidate | None
+) -> dict[str, Any]:
+    """Bars of a column with an order: one for each value where they are few, else of one width."""
+    values = np.unique(cells)
+    held = values[np.isfinite(values)]
+    if not len(held):
+        edges = np.array([0.0, 1.0])
+    elif len(values) <= N_BARS:
+        middles = held[:-1] / 2 + held[1:] / 2
+        step = float(np.min(np.diff(held))) if len(held) > 1 else 1.0
+        edges = np.array([held[0] - step / 2, *middles, held[-1] + step / 2])
+    else:
+        low, high = np.quantile(cells[np.isfinite(cells)], [0.005, 0.995])
+        low, high = (float(low), float(high)) if high > low else (float(held[0]), float(held[-1]))
+        edges = 2.0 * np.linspace(low / 2, high / 2, N_BARS + 1)
+    n = len(edges) - 1
+    at = np.clip(np.searchsorted(edges, cells, side="left") - 1, 0, n - 1)
+    cuts = (
+        []
+        if base is None
+        else [float(cut) for cut in ([base.threshold] if not len(base.cuts) else base.cuts) if np.isfinite(cut)]
+    )
+    names = [written_level(level) for level in column.levels] if column.kind == "ordinal" else []
+    return {
+        "edges": edges.tolist(), "ends": [float(held[0]), float(held[-1])] if len(held) else [0.0, 1.0],
+        "cuts": [float(cut) for cut in cuts if np.isfinite(cut)],
+        "is_whole": bool(len(held)) and bool((held == np.rint(held)).all()), "names": names,
+        "values": held.tolist() if len(values) <= N_BARS else [], **_groups(session, target, weights, at, n),
+    }  # fmt: skip
+
+
+def _levels(
+    session: Session, column: Column, cells: np.ndarray, target: np.ndarray, weights: np.ndarray, base: Candidate | None
+) -> dict[str, Any]:
+    """A bar for each level of the node, the heaviest where they are many, in the order of their target."""
+    n_levels = len(column.levels)
+    codes = np.minimum(cells.astype(np.int64), n_levels)
+    held = np.bincount(codes, weights, minlength=n_levels + 1)[:n_levels]
+    present = np.flatnonzero(held > 0)
+    shown = present[np.argsort(-held[present], kind="stable")[:MOST_LEVELS]]
+    # By the share of the last class, or the mean, as a search for the best division has them.
+    towards = (target == target.max() if len(target) else target) if session.ground.params.task == CLASSES else target
+    means = np.bincount(codes, weights * towards, minlength=n_levels + 1)[shown] / held[shown]
+    shown = shown[np.argsort(means, kind="stable")]
+    place = np.full(n_levels + 1, len(shown))
+    place[shown] = np.arange(len(shown))
+    branches, n_branches = _branches_of(base, n_levels)
+    groups = _groups(session, target, weights, place[codes], len(shown) + 1)
+    names = [shorten(written_level(column.levels[code]), NAME_WIDTH) for code in shown.tolist()]
+    return {
+        "levels": [
+            {"code": code, "name": name, "branch": branch}
+            for code, name, branch in zip(shown.tolist(), names, branches[shown].tolist(), strict=True)
+        ],
+        "n_branches": n_branches, "n_others": len(present) - len(shown), **groups,
+    }  # fmt: skip
+
+
+def _branches_of(base: Candidate | None, n_levels: int) -> tuple[np.ndarray, int]:
+    """The branch of each level under a test, and how many branches levels have."""
+    if base is None or base.kind not in (SUBSET, MULTIWAY):
+        return np.ones(n_levels, np.int64), 2
+    branch_of = base.branch_of[:n_levels]
+    branch_of = np.where(branch_of < 0, ~branch_of, branch_of)
+    return branch_of, 2 if base.kind == SUBSET else int(branch_of.max(initial=1)) + 1
+
+
+def _given(desk: Desk, request: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """A question as ``split`` takes it, of one in which levels stand as codes and the branches they moved to."""
+    session, feature = desk.session, int(request["column"])
+    column = session.ground.columns[feature]
+    given: dict[str, Any] = {"column": column.name}
+    if request.get("missing") is not None:
+        given["missing"] = request["missing"]
+    if column.kind != "nominal":
+        cut = request.get("cut")
+        if column.kind == "ordinal" and isinstance(cut, int | float):
+            cut = column.levels[min(max(int(np.floor(cut)), 0), len(column.levels) - 1)]
+        return {**given, "cut": cut} if cut is not None else given
+    base = _base_of(session, path_of(path), feature)
+    branches, n_branches = _branches_of(base, len(column.levels))
+    branches = branches.copy()
+    for code, branch in dict(request.get("moved") or {}).items():
+        if not 0 <= int(branch) < n_branches:
+            raise ParameterError(f"there is no branch {branch}")
+        branches[int(code)] = int(branch)
+    lists = [[column.levels[code] for code in np.flatnonzero(branches == at).tolist()] for at in range(n_branches)]
+    return {**given, "levels": lists if base is not None and base.kind == MULTIWAY else lists[0]}
+
+
+def _question(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """What a question would gain, without asking it."""
+    path = str(request["path"])
+    given = _given(desk, request, path)
+    return {"question": plain(desk.session.question(path, given.pop("column"), **given))}
+
+
+def _audit(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The arithmetic, as text."""
+    return {"text": str(desk.session.audit(str(request["path"])))}
+
+
+# What changes the session.
+
+
+def _do(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Do a command."""
+    session, do, path = desk.session, str(request["do"]), str(request["path"])
+    given = dict(request.get("given") or {})
+    if do in ("split", "move") and "column" in given:
+        given = _given(desk, given, path)
+        if do == "move":
+            given.pop("column")
+    if do == "decide" and session.ground.rows.classes:
+        given["value"] = session.ground.rows.classes[0].tolist()[int(given["value"])]
+    noted = {name: str(request[name]) for name in ("why", "who") if request.get(name)}
+    return desk.changed(request, lambda: session.command(do, path, given, **noted))
+
+
+def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Look at the rows held out, now or after every step from now on, or no more by itself."""
+    if "always" in request:
+        desk.looks_always = bool(request["always"])
+    else:
+        desk.session.held_out()
+    return {**desk.state(), **desk.save()}
+
+
+def _export(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    name, body, kind = exported(desk, str(request["kind"]))
+    return {"name": name, "type": kind, "base64": base64.b64encode(body).decode("ascii")}
+
+
+def exported(desk: Desk, kind: str) -> tuple[str, bytes, str]:
+    """A file of the session: its name, its bytes, its type."""
+    session = desk.session
+    if kind == "model":
+        return "model.tw", dumps(session.model), "application/octet-stream"
+    if kind == "script":
+        return "session.py", session.script().encode(), "text/x-python"
+    if kind == "session":
+        return "session.json", json.dumps(session.to_dict(), indent=1, ensure_ascii=False).encode(), "application/json"
+    if kind == "picture":
+        return "tree.svg", session.model.plot().text.encode(), "image/svg+xml"
+    if kind == "report":
+        return "report.html", session.report().html.encode(), "text/html"
+    raise ParameterError(f"there is no file {kind!r}: there are model, script, session, picture and report")
+
+
+_ASKED: dict[str, Callable[[Desk, Mapping[str, Any]], dict[str, Any]]] = {
+    "state": lambda desk, _: desk.state(),
+    "candidates": _candidates,
+    "column": _column,
+    "question": _question,
+    "audit": _audit,
+    "do": _do,
+    "undo": lambda desk, request: desk.changed(request, desk.session.undo),
+    "redo": lambda desk, request: desk.changed(request, desk.session.redo),
+    "go_to": lambda desk, request: desk.changed(request, lambda: desk.session.go_to(request["n"])),
+    "open_sealed": lambda desk, request: desk.changed(request, desk.session.open_sealed),
+    "look": _look,
+    "export": _export,
+    "stop": lambda desk, _: {},  # noqa: ARG005 - answered before its turn
+}

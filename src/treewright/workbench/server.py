@@ -1,0 +1,204 @@
+"""A session as a page of this machine's browser. In: a ``Desk``. Out: a server on 127.0.0.1 until it is told to quit.
+
+    GET  /               the page: nothing but the module and its style
+    GET  /workbench.js   the module, which notebooks show too
+    POST /ask            a request of the screen, answered by ``Desk.ask``
+    GET  /events         what happens meanwhile: another state, how far long work is
+    GET  /files/KIND     the model, the script, the session, the picture, the report
+
+Who does not know the token of the address gets nothing. A page of another origin could send requests, but not read
+answers; it is refused by ``Origin`` all the same, and a name that was bound to this address by ``Host``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import socket
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from urllib.parse import quote
+
+from treewright.exceptions import MissingLibraryError, ParameterError, TreewrightError
+from treewright.show.page.render import digest_of
+from treewright.workbench.module import module_text, page_text
+from treewright.workbench.screen import Desk, exported
+
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+MOST_BYTES = 1_000_000  # of a request
+BEAT = 10.0  # seconds after which a silent stream says that it is alive
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Server:
+    """The server of a desk.
+
+    Parameters
+    ----------
+    desk : Desk
+    port : int, 0 to 65535
+        0 takes a free one.
+
+    Raises
+    ------
+    MissingLibraryError
+        starlette or uvicorn is not installed.
+    ParameterError
+        The port is taken.
+    """
+
+    def __init__(self, desk: Desk, port: int = 0) -> None:
+        try:
+            import uvicorn
+        except ImportError:
+            raise MissingLibraryError(
+                "the workbench needs starlette and uvicorn: pip install 'treewright[workbench]'"
+            ) from None
+        self.desk = desk
+        self.token = secrets.token_urlsafe(24)
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            self._socket.close()
+            raise ParameterError(
+                f"port {port} cannot be taken ({error}): give another one, or 0 for a free one"
+            ) from None
+        self._socket.listen()  # who comes before the server runs is kept waiting, and not refused
+        self.port = int(self._socket.getsockname()[1])
+        config = uvicorn.Config(
+            _app(self), log_level="error", access_log=False, timeout_graceful_shutdown=1, lifespan="off", ws="none"
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+
+    @property
+    def address(self) -> str:
+        """The address of the page, with the token."""
+        return f"http://{HOST}:{self.port}/?token={self.token}"
+
+    def serve(self, *, browser: bool) -> None:
+        """Print the address, open it where that is asked for, and serve until ``quit``, or Ctrl-C."""
+        print(f"the workbench is at {self.address}", flush=True)  # noqa: T201 - the address is what is asked for
+        if browser:
+            webbrowser.open(self.address)
+        self._server.run(sockets=[self._socket])
+
+    def quit(self) -> None:
+        """Say goodbye to the screens, and stop."""
+        self.desk.tell({"bye": True})
+        self._server.should_exit = True
+
+
+def _app(server: Server) -> Any:
+    """The routes."""
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response, StreamingResponse
+    from starlette.routing import Route
+
+    desk = server.desk
+
+    def refused(request: Request, *, needs_token: bool = True) -> Response | None:
+        """What is wrong with a request; None where nothing is."""
+        places = {f"{name}:{server.port}" for name in NAMES}
+        if request.headers.get("host", "") not in places:
+            return Response("This address is not served.", 421, HEADERS)
+        origin = request.headers.get("origin")
+        if origin is not None and origin not in {f"http://{place}" for place in places}:
+            return Response("Another origin has no business here.", 403, HEADERS)
+        given = request.headers.get("x-treewright-token") or request.query_params.get("token") or ""
+        if needs_token and not secrets.compare_digest(given.encode(), server.token.encode()):
+            return Response("The token is not right: open the address that the command printed.", 403, HEADERS)
+        return None
+
+    async def page(request: Request) -> Response:
+        wrong = refused(request)
+        if wrong is not None:
+            return wrong
+        text, starter = page_text(desk.title)
+        policy = (
+            f"default-src 'none'; script-src 'self' '{digest_of(starter)}'; style-src 'unsafe-inline'; "
+            "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return Response(text, 200, {**HEADERS, "Content-Security-Policy": policy}, "text/html")
+
+    async def module(request: Request) -> Response:
+        return refused(request, needs_token=False) or Response(module_text(), 200, HEADERS, "text/javascript")
+
+    async def ask(request: Request) -> Response:
+        wrong = refused(request)
+        if wrong is not None:
+            return wrong
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            return JSONResponse({"error": "a request is JSON"}, 415, HEADERS)
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                return JSONResponse({"error": "the request is too large"}, 413, HEADERS)
+        try:
+            asked = json.loads(body)
+        except (ValueError, RecursionError):
+            return JSONResponse({"error": "the request is no JSON"}, 400, HEADERS)
+        if isinstance(asked, dict) and asked.get("ask") == "quit":
+            asyncio.get_running_loop().call_later(0.1, server.quit)
+            return JSONResponse({}, headers=HEADERS)
+        answer = await run_in_threadpool(desk.ask, asked)
+        return Response(json.dumps(answer, allow_nan=False), 200, HEADERS, "application/json")
+
+    async def events(request: Request) -> Response:
+        return refused(request) or StreamingResponse(_stream(desk), 200, HEADERS, "text/event-stream")
+
+    async def files(request: Request) -> Response:
+        wrong = refused(request)
+        if wrong is not None:
+            return wrong
+        kind = request.path_params["kind"]
+        try:
+            name, body, media = await run_in_threadpool(exported, desk, kind)
+        except TreewrightError as error:
+            return Response(str(error), 400, HEADERS, "text/plain")
+        shown = "inline" if kind == "report" else "attachment"
+        headers = {**HEADERS, "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(name)}"}
+        return Response(body, 200, headers, media)
+
+    routes: list[tuple[str, Callable[..., Any], str]] = [
+        ("/", page, "GET"), ("/workbench.js", module, "GET"), ("/ask", ask, "POST"), ("/events", events, "GET"),
+        ("/files/{kind}", files, "GET"),
+    ]  # fmt: skip
+    return Starlette(routes=[Route(path, answer, methods=[method]) for path, answer, method in routes])
+
+
+async def _stream(desk: Desk) -> AsyncIterator[str]:
+    """What is told to one screen, as server-sent events."""
+    loop, waiting = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
+    forget = desk.listen(lambda message: _pass(loop, waiting, message))
+    try:
+        yield "retry: 1000\n\n"
+        while True:
+            try:
+                message = await asyncio.wait_for(waiting.get(), BEAT)
+            except TimeoutError:
+                yield ": here\n\n"
+                continue
+            yield f"data: {json.dumps(message)}\n\n"
+            if message.get("bye"):
+                return
+    finally:
+        forget()
+
+
+def _pass(loop: asyncio.AbstractEventLoop, waiting: asyncio.Queue[dict[str, Any]], message: dict[str, Any]) -> None:
+    """Hand a message over from the thread that works to the loop that serves."""
+    loop.call_soon_threadsafe(waiting.put_nowait, message)

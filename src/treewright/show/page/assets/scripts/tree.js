@@ -56,7 +56,7 @@ const tree = (() => {
     self.legend,
     dom.el("div", { class: "tree-both" }, self.frame, self.side),
     dom.el("p", { class: "muted small tree-help", id: `${name}-help` },
-      "Drag moves the tree, Ctrl and the wheel zoom. A click on a card keeps its way, Escape lets go. " +
+      `Drag moves the tree, Ctrl and the wheel zoom. A click on a card ${self.chosen ? "chooses it" : "keeps its way, Escape lets go"}. ` +
       "With the keyboard: arrows go from card to card, right opens, left closes, Shift and arrows move."));
     self.view = treeView.make(self.frame, self.stage, () => treeDrawing.draw(self));
     self.map = treeMap.make(self.side, self.frame, self.view);

@@ -1,24 +1,32 @@
 """What a step at the workbench takes: from the request of the screen to its answer as JSON.
 
-    python benchmarks/workbench.py [--rows 50000 500000] [--columns 30]
+    python benchmarks/workbench.py [--rows 50000 500000] [--columns 30] [--out FILE] [--quick]
+    python benchmarks/workbench.py --picture docs/pictures/workbench.png
 
 Half of the columns are numbers, a third nominal of 8 levels, the rest has missing cells; two classes. Each step is done
 five times and undone; the median and the longest are shown, in milliseconds. The browser draws the answer in 10 to 60
-ms (``benchmarks/report.py`` measures the same drawing).
+ms (``benchmarks/report.py`` measures the same drawing). ``--picture`` takes the picture of the guide *A tree with a
+committee*, in Chromium (``TREEWRIGHT_CHROMIUM`` names the program).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
+import shutil
 import statistics
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import treewright as tw
 from treewright.workbench.screen import Desk
+from treewright.workbench.server import Server
 
 REPEATS = 5
 
@@ -80,20 +88,70 @@ def steps(desk: Desk) -> dict[str, list[float]]:
     return taken
 
 
+def picture(path: str) -> None:
+    """The page with the tree of a committee."""
+    from playwright.sync_api import sync_playwright
+
+    rng = np.random.default_rng(0)
+    n = 1_000
+    rows = pl.DataFrame(
+        {
+            "age": rng.integers(18, 76, n),
+            "income": rng.lognormal(10, 0.4, n).round(-2),
+            "home": rng.choice(["own", "rent", "free"], n),
+            "months": rng.integers(3, 61, n),
+        }
+    )
+    odds = rows["income"].to_numpy() / 22_000 - rows["months"].to_numpy() / 40 + (rows["home"] == "own").to_numpy()
+    risk = pl.Series("risk", np.where(odds + rng.normal(size=n) * 0.7 > 0.6, "good", "bad"))
+    session = tw.workbench.Session(rows, risk, min_samples_leaf=30, sealed=0.1, who="Ann")
+    told = {"when": "2026-05-02T10:00:00+00:00"}
+    session.split("", "home", levels=["own"], why="the scorecard of 2019 begins with it", **told)
+    session.split("0", "months", cut=36, why="contracts run for whole years", **told)
+    session.lock("0", why="approved on the second of May", **told)
+    session.grow(rest=True, levels=2, **told)
+    server = Server(Desk(session, title="Risk of credits"))
+    threading.Thread(target=server._server.run, kwargs={"sockets": [server._socket]}, daemon=True).start()
+    with sync_playwright() as playwright:
+        program = os.environ.get("TREEWRIGHT_CHROMIUM") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1360, "height": 900})
+        page.goto(server.address)
+        page.wait_for_selector("html[data-ready=yes]", state="attached")
+        page.click('.tree-card[data-path="1"]')
+        page.wait_for_selector(".bench-bars")
+        page.wait_for_selector(".bench-said:has-text('Gains')")
+        page.screenshot(path=path)
+    server.quit()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 500_000])
     parser.add_argument("--columns", type=int, default=30)
+    parser.add_argument("--quick", action="store_true", help="2,000 rows, to see that it runs")
+    parser.add_argument("--out", help="write the figures as JSON")
+    parser.add_argument("--picture", help="take a picture of the page in place of times")
     options = parser.parse_args()
-    for n in options.rows:
+    if options.picture:
+        picture(options.picture)
+        return
+    found = []
+    for n in [2_000] if options.quick else options.rows:
         features, target = table(n, options.columns)
         begun = time.perf_counter()
         session = tw.workbench.Session(features, target, min_samples_leaf=20)
-        print(f"\n{n:,} rows x {options.columns} columns; a session is made in {time.perf_counter() - begun:.1f} s")
+        made = time.perf_counter() - begun
+        print(f"\n{n:,} rows x {options.columns} columns; a session is made in {made:.1f} s")
         print(f"{'step':32}{'median':>8}{'worst':>8}  ms")
-        for name, times in steps(Desk(session)).items():
-            print(f"{name:32}{1000 * statistics.median(times):8.0f}{1000 * max(times):8.0f}")
+        times = steps(Desk(session))
+        for name, taken in times.items():
+            print(f"{name:32}{1000 * statistics.median(taken):8.0f}{1000 * max(taken):8.0f}")
         print(f"leaves: {session.model.trees[0].n_leaves}")
+        found.append({"rows": n, "columns": options.columns, "made": made, "steps": times})
+    if options.out:
+        machine = {"machine": platform.machine(), "python": platform.python_version(), "treewright": tw.__version__}
+        Path(options.out).write_text(json.dumps({**machine, "results": found}, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def _goes_on(request: FitRequest, beginning: Beginning, place: Path) -> Session:
     try:
         session = Session.of_document(document, {**file, "path": str(request.data)}, named=str(place))
     except TreewrightError as error:
-        raise type(error)(
+        raise InputFileError(
             f"{place}: the session does not fit {request.data}: {error}. Nothing was changed; name another file with "
             "--session to begin anew, or take the commands that do not fit out of it"
         ) from None

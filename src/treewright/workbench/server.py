@@ -18,6 +18,7 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -91,7 +92,9 @@ class Server:
         print(f"the workbench is at {self.address}", flush=True)  # noqa: T201 - the address is what is asked for
         if browser:
             webbrowser.open(self.address)
-        self._server.run(sockets=[self._socket])
+        # Ctrl-C is one of two ways to end it: everything is saved, and nobody needs a traceback.
+        with suppress(KeyboardInterrupt):
+            self._server.run(sockets=[self._socket])
 
     def quit(self) -> None:
         """Say goodbye to the screens, and stop."""

@@ -1,0 +1,120 @@
+"""``treewright workbench``: it begins, goes on, and refuses what does not fit before it serves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Runs the command, reads its address, and ends it as Ctrl-C does; returns all that it said."""
+
+    def run(*words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "treewright", "workbench", *map(str, words), "--no-browser"], cwd=tmp_path,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+        with process:
+            first = process.stdout.readline()
+            if first:
+                os.kill(process.pid, signal.SIGINT)
+            out, said = process.communicate(timeout=60)
+        return process.returncode, first + out, said
+
+    return run
+
+
+def saved(place):
+    return json.loads(place.read_text(encoding="utf-8"))
+
+
+def test_it_begins_and_keeps_a_session(begin, tmp_path):
+    code, out, said = begin(PENGUINS, "--target", "species", "--who", "Ann", "--set", "min_samples_leaf=5")
+    assert code == 0
+    assert out.startswith("the workbench is at http://127.0.0.1:")
+    assert out.endswith("0 commands in penguins.session.json\n")
+    assert "penguins.session.json after every command" in said
+    document = saved(tmp_path / "penguins.session.json")
+    assert document["made_with"]["min_samples_leaf"] == 5
+    assert document["file"] == {"path": str(PENGUINS), "target": "species"}
+
+
+def test_it_goes_on_and_says_so(begin, tmp_path):
+    table = pl.read_csv(PENGUINS, null_values="NA")
+    table.write_csv(tmp_path / "p.csv")
+    begin("p.csv", "--target", "species")
+    place = tmp_path / "p.session.json"
+    document = saved(place)
+    document["commands"] = [{"do": "grow", "path": "", "given": {"levels": 2}, "when": "2026-05-02T10:00:00+00:00"}]
+    place.write_text(json.dumps(document))
+    code, out, said = begin("p.csv", "--target", "species")
+    assert "going on with 1 command of p.session.json" in said
+    assert (code, "1 command in p.session.json" in out) == (0, True)
+    table.head(300).write_csv(tmp_path / "p.csv")
+    _, _, said = begin("p.csv", "--target", "species")
+    assert "others than when the session was saved" in said
+    document["commands"].append({"do": "split", "path": "0", "given": {"column": "body_mass_g", "cut": 1.0}})
+    place.write_text(json.dumps(document))
+    before = place.read_bytes()
+    code, out, said = begin("p.csv", "--target", "species")
+    assert (code, out) == (1, "")
+    assert "command 2 of 2 (split '0') does not fit" in said
+    assert place.read_bytes() == before
+
+
+def test_a_tree_and_a_forest_are_taken_up(begin, command, tmp_path):
+    for name, words in (("tree", ["--max-depth", "2"]), ("forest", ["--algorithm", "forest", "--trees", "5"])):
+        done = command("fit", PENGUINS, "--target", "species", *words, "--out", tmp_path / f"{name}.tw")
+        assert done.returncode == 0
+        code, out, said = begin(PENGUINS, "--target", "species", "--model", f"{name}.tw", "--session", f"{name}.json")
+        assert out.startswith("the workbench is at"), said
+        commands = saved(tmp_path / f"{name}.json")["commands"]
+        assert {each["do"] for each in commands} == {"split"}
+        assert commands[0]["why"].startswith("as in the")
+        assert code == 0
+
+
+def test_columns_are_what_the_options_say(begin, tmp_path):
+    begin(
+        PENGUINS, "--target", "species", "--ordinal", "island=Biscoe,Dream,Torgersen", "--drop", "sex",
+        "--numeric", "body_mass_g", "--held-out", "0.5", "--sealed", "0.1", "--session", "s.json",
+    )  # fmt: skip
+    document = saved(tmp_path / "s.json")
+    assert document["made_with"]["ordinal"] == {"island": ["Biscoe", "Dream", "Torgersen"]}
+    assert (document["made_with"]["held_out"], document["made_with"]["sealed"]) == (0.5, 0.1)
+    assert document["file"]["drop"] == ["sex"]
+    # It goes on without being told again.
+    _, out, _ = begin(PENGUINS, "--target", "species", "--session", "s.json")
+    assert out.startswith("the workbench is at")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--target", "kind"], 1, "no column 'kind'"),
+        (["--target", "species", "--set", "splitter=hist"], 2, "splitter is no parameter of a session"),
+        (["--target", "species", "--held-out", "2"], 2, "held_out=2"),
+        (["--target", "species", "--session", "taken.json"], 1, "is no session of Treewright"),
+        (["--target", "island", "--session", "begun.json"], 2, "a session of the target 'species'"),
+        (["--target", "species", "--session", "begun.json", "--sealed", "0.1"], 2, "has begun"),
+        (["--target", "species", "--model", "absent.tw"], 1, "absent.tw"),
+        (["--target", "species", "--port", "70000"], 2, "65535"),
+    ],
+)
+def test_what_does_not_fit_is_refused(command, tmp_path, words, code, told):
+    (tmp_path / "taken.json").write_text("{}")
+    begun = {"document": "treewright session", "version": 1, "made_with": {}, "commands": [], "file": {}}
+    begun["file"] = {"path": str(PENGUINS), "target": "species"}
+    (tmp_path / "begun.json").write_text(json.dumps(begun))
+    done = command("workbench", PENGUINS, *words, "--no-browser", folder=tmp_path)
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr

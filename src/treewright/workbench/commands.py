@@ -81,7 +81,7 @@ def done(ground: Ground, plan: Plan, command: Command) -> Plan:
     path, given = path_of(command.path), command.given
     node_at(plan, path)
     if command.do not in ("lock", "unlock", "rename"):
-        spares = bool(given.get("rest")) or given.get("leaves") is not None
+        spares = command.do in ("grow", "prune") and bool(given.get("rest") or given.get("leaves") is not None)
         _refuse_locked(plan, path, spares=spares)
     return DO[command.do](ground, plan, path, given)
 
@@ -107,19 +107,46 @@ def _grow(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> P
     levels = given.get("levels")
     if levels is not None and not (is_whole(levels) and levels >= 1):
         raise ParameterError(f"levels={levels!r}: give a whole number of at least 1, or None")
-    at = [path]
-    if given.get("rest"):
-        locked = {own for own, node in plan.nodes() if node.locked}
-        at = [
-            own for own, node in node_at(plan, path).nodes(path)
-            if node.test is None and node.decision is None
-            and not any(own[:depth] in locked for depth in range(len(own) + 1))
-        ]  # fmt: skip
+    if given.get("leaves") is not None:
+        return _grow_best(ground, plan, path, given["leaves"])
+    at = _open_leaves(plan, path) if given.get("rest") else [path]
     begun = plan
     for done_already, each in enumerate(at):
         progress.report(done_already / len(at), "growing")
         with progress.without("growing") if len(at) > 1 else nullcontext():
             plan = with_node_at(plan, each, _grown_below(ground, begun, each, levels))
+    return plan
+
+
+def _open_leaves(plan: Plan, path: Path) -> list[Path]:
+    """The leaves below a path that are neither locked nor decided."""
+    locked = {own for own, node in plan.nodes() if node.locked}
+    return [
+        own for own, node in node_at(plan, path).nodes(path)
+        if node.test is None and node.decision is None
+        and not any(own[:depth] in locked for depth in range(len(own) + 1))
+    ]  # fmt: skip
+
+
+def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
+    """So many leaves more, the leaf first whose question lowers the impurity of all rows most; of equals the first."""
+    if not (is_whole(leaves) and leaves >= 1):
+        raise ParameterError(f"leaves={leaves!r}: give a whole number of at least 1")
+    offers: dict[Path, tuple[float, Plan]] = {}
+    waiting, wanted = _open_leaves(plan, path), int(leaves)
+    for done_already in range(wanted):
+        progress.report(done_already / wanted, "growing")
+        for each in waiting:
+            instances = instances_at(ground.problem, ground.whole, plan, each)
+            with progress.without("growing"):
+                grown = _grown_below(ground, plan, each, 1)
+            if grown.test is not None and instances is not None:
+                offers[each] = grown.test.gain * instances.weight, grown
+        if not offers:
+            break
+        best = min(offers, key=lambda each: (-offers[each][0], each))
+        plan = with_node_at(plan, best, offers.pop(best)[1])
+        waiting = [(*best, branch) for branch in range(len(node_at(plan, best).branches))]
     return plan
 
 
@@ -195,12 +222,17 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
 
 def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
     leaves = given.get("leaves")
+    if node_at(plan, path).test is None:
+        raise ParameterError(f"node {written(path)!r} is a leaf: there is nothing to prune")
     if leaves is None:
         return with_node_at(plan, path, replace(node_at(plan, path), test=None, branches=()))
     if not (is_whole(leaves) and leaves >= 1):
         raise ParameterError(f"leaves={leaves!r}: give a whole number of at least 1")
     tree = tree_of(ground.problem, ground.policy, ground.whole, plan)
     is_leaf_at, sizes = leaf_counts(tree, plan, path)
+    held = sum(node.test is None for _, node in node_at(plan, path).nodes(path))
+    if leaves >= held:
+        raise ParameterError(f"leaves={leaves}: there are {held} leaves here, so there is nothing to prune")
     if leaves < sizes[-1]:
         raise ParameterError(f"leaves={leaves}: what is locked leaves {sizes[-1]} leaves here: unlock it first")
     is_cut, parents = is_leaf_at >= sizes[np.argmax(sizes <= leaves)], tree.parent.tolist()
@@ -267,7 +299,10 @@ def path_to(tree: Tree, node: int) -> Path:
 
 
 def _lock(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
-    return with_node_at(plan, path, replace(node_at(plan, path), locked=True))
+    node = node_at(plan, path)
+    if node.locked:
+        raise ParameterError(f"node {written(path)!r} is locked already")
+    return with_node_at(plan, path, replace(node, locked=True))
 
 
 def _unlock(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001

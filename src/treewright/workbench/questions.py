@@ -5,7 +5,7 @@ question as a test is the grower's own ``Candidate``; ``told`` puts the one into
 
 What a question gains is the decrease of impurity per unit of the node's weight. Its p-value tests the target against
 the branches; the adjusted one is that times the number of tests that a node could ask
-(``grow.by_node.significance``).
+(``grow.by_node.significance``), and the log worth is minus its decimal logarithm, which tells the smallest apart too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from treewright.core.elementary import log_of
 from treewright.core.whole import is_whole
 from treewright.data.dataset import Dataset
 from treewright.data.matching import did_you_mean
@@ -25,7 +26,7 @@ from treewright.exceptions import ColumnError, ParameterError
 from treewright.grow.by_node.candidates import Candidate, level_branches
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances
 from treewright.grow.by_node.search import GainPolicy
-from treewright.grow.by_node.significance import Chance, log_count_of_tests, log_p_of
+from treewright.grow.by_node.significance import Chance, log_count_of_tests, log_divisions, log_p_of
 from treewright.grow.problem import Problem
 from treewright.learn.single import TreeParams, problem_and_policy
 from treewright.model.summary import n_named
@@ -34,6 +35,7 @@ from treewright.workbench.plan import Path, Plan, divided, instances_at, without
 
 SIDES = ("left", "right")
 OWN = "own"
+LOG_OF_10 = float(log_of(10.0))
 ROUNDED = 1e-12  # of the impurity of a node: gains that differ by no more are equal
 MOST_NAMED = 12
 # Columns of more levels are asked by hand alone: the search by nodes looks at pairs of levels (1,000: 9 MB a node).
@@ -177,7 +179,7 @@ class Ground:
         told = [
             {
                 **self.told(test), "gain": test.gain, "cost": found[0].gain - test.gain,
-                **_chances(Chance(1.0, log_p_of(self.problem, instances, test), log_n)),
+                **_chances(log_p_of(self.problem, instances, test), log_n),
             }
             for test in found
         ]  # fmt: skip
@@ -195,11 +197,11 @@ class Ground:
         )
         # The search adds up in another order: the best question costs nothing but a rounding.
         cost = best - gain if abs(best - gain) > ROUNDED * before else 0.0
-        log_n = log_count_of_tests(self.policy.search, instances, test.n_branches)
+        log_n = self._log_n_tests(instances, test)
         return {
             "gain": gain,
             "cost": cost,
-            **_chances(Chance(1.0, log_p_of(self.problem, instances, test), log_n)),
+            **_chances(log_p_of(self.problem, instances, test), log_n),
             "branches": [
                 {
                     "n": 0 if own is None else len(own),
@@ -209,13 +211,25 @@ class Ground:
             ],
         }
 
+    def _log_n_tests(self, instances: Instances, test: Candidate) -> float:
+        """Logarithm of the number of questions that could be asked: those that are searched, or as many-branched."""
+        log_n = log_count_of_tests(self.policy.search, instances, 2)
+        cells = self.problem.values[test.feature, instances.rows]
+        n_values = len(np.unique(cells[~np.isnan(cells)]))
+        n_groups = test.n_branches - (test.missing_branch == test.n_branches - 1 and test.n_branches > len(SIDES))
+        in_order = test.kind in (THRESHOLD, INTERVALS)
+        ways = log_divisions(n_values, n_groups, in_order) if 1 < n_groups <= n_values else 0.0
+        return max(log_n, float(ways))
+
     def told(self, test: Candidate) -> dict[str, Any]:
         """A test in words; of levels those that the node holds, but all where each branch has a list of its own."""
         return told_of(self.columns[test.feature], test, every_level=test.kind == MULTIWAY)
 
 
-def _chances(chance: Chance) -> dict[str, float]:
-    return {"p_value": chance.p_value, "adjusted_p_value": chance.adjusted_p_value}
+def _chances(log_p: float, log_n: float) -> dict[str, float]:
+    chance = Chance(1.0, log_p, log_n)
+    log_worth = max(-(log_p + log_n), 0.0) / LOG_OF_10
+    return {"p_value": chance.p_value, "adjusted_p_value": chance.adjusted_p_value, "log_worth": log_worth}
 
 
 def told_of(column: Column, test: Candidate, *, every_level: bool = False) -> dict[str, Any]:

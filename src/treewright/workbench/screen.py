@@ -194,8 +194,10 @@ def sentence_of(command: Command) -> str:
         name = f"{written_level(given['column'])} " if "column" in given else ""
         words = f"{command.do.capitalize()} {where}: {name}{words_of(given)}"
     elif command.do == "grow":
-        levels = given.get("levels")
+        levels, leaves = given.get("levels"), given.get("leaves")
         how = "to the end" if levels is None else counted(levels, "level")
+        if leaves is not None:
+            how = f"by {counted(leaves, 'leaf', 'leaves')}, the best first"
         words = f"Grow {'every open leaf below ' * bool(given.get('rest'))}{where} {how}"
     elif command.do == "prune":
         words = f"Prune {where}" + (f" to {given['leaves']} leaves" if "leaves" in given else "")
@@ -253,7 +255,7 @@ def _told_candidate(session: Session, told: Mapping[str, Any]) -> dict[str, Any]
         "words": shorten(words_of(told), NAME_WIDTH),
         "cut": cut if isinstance(cut, int | float) else None,
         "missing": told.get("missing"),
-        **{name: told[name] for name in ("gain", "cost", "p_value", "adjusted_p_value")},
+        **{name: told[name] for name in ("gain", "cost", "adjusted_p_value", "log_worth")},
     }
 
 

@@ -89,11 +89,11 @@ class Server:
 
     def serve(self, *, browser: bool) -> None:
         """Print the address, open it where that is asked for, and serve until ``quit``, or Ctrl-C."""
-        print(f"the workbench is at {self.address}", flush=True)  # noqa: T201 - the address is what is asked for
-        if browser:
-            webbrowser.open(self.address)
         # Ctrl-C is one of two ways to end it: everything is saved, and nobody needs a traceback.
         with suppress(KeyboardInterrupt):
+            print(f"the workbench is at {self.address}", flush=True)  # noqa: T201 - the address is what is asked for
+            if browser:
+                webbrowser.open(self.address)
             self._server.run(sockets=[self._socket])
 
     def quit(self) -> None:

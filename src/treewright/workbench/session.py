@@ -220,6 +220,11 @@ class Session:
         }
         return self._model_of(self.plan, workbench=noted)
 
+    def leaves(self, path: str = "") -> list[str]:
+        """The paths of the leaves below a node, from left to right."""
+        at = path_of(path)
+        return [written(own) for own, node in node_at(self.plan, at).nodes(at) if node.test is None]
+
     def node(self, path: str) -> int:
         """The number of a node in the model, by its path."""
         at = path_of(path)
@@ -242,7 +247,8 @@ class Session:
             impurity per unit of the node's weight; ``cost``, what is lost against the best of them; ``p_value`` of the
             target
             against the branches (chi-squared, or F), and ``adjusted_p_value``, that times the number of questions that
-            the node could ask (Bonferroni).
+            the node could ask (Bonferroni); ``log_worth``, minus the decimal logarithm of the adjusted one. Weights
+            count as numbers of rows.
 
         Raises
         ------
@@ -267,9 +273,9 @@ class Session:
         Returns
         -------
         dict
-            ``gain``, ``cost``, ``p_value``, ``adjusted_p_value`` as of ``candidates``; the cost is below 0 where it
-            gains more than all of them, as with more branches it may. ``branches``: of each its rows ``n`` and
-            ``values``, the weight of each class or the mean.
+            ``gain``, ``cost``, ``p_value``, ``adjusted_p_value``, ``log_worth`` as of ``candidates``; the cost is
+            below 0 where it gains more than all of them, as with more branches it may. ``branches``: of each its rows
+            ``n`` and ``values``, the weight of each class or the mean.
         """
         at, given = path_of(path), _given(column=column, cut=cut, levels=levels, missing=missing, empty=empty)
         node_at(self.plan, at)
@@ -282,13 +288,15 @@ class Session:
         Returns
         -------
         list of dict
-            ``path``, and what ``question`` returns without ``branches``; a node without rows is left out.
+            ``path``, ``column``, ``cut`` or ``levels`` and ``missing`` as ``split`` takes them, and what ``question``
+            returns without ``branches``; a node without rows is left out.
         """
         found = []
         for path, node in self.plan.nodes():
             if node.test is not None and instances_at(self.ground.problem, self.ground.whole, self.plan, path):
                 told = self.ground.weighed(self.plan, path, node.test)
-                found.append({"path": written(path), **{name: told[name] for name in told if name != "branches"}})
+                asked = {"path": written(path), **self.ground.told(node.test)}
+                found.append({**asked, **{name: told[name] for name in told if name != "branches"}})
         return found
 
     def audit(self, path: str = "", *, of: Hashable | None = None, **options: Any) -> Audit:
@@ -419,6 +427,7 @@ class Session:
         cut : float, or list of float
             Of a column with an order; of an ordinal one a level: up to it, rows go to branch 0. Several cuts make a
             branch more than there are cuts. Without any, and with ``missing``: whether there is a value.
+            The limits of the session, such as ``min_samples_leaf``, are for what the algorithm grows.
         levels : list, or list of lists
             Of a nominal column: those that go to branch 0; or those of each branch.
         missing : {"left", "right", "own"} or int, optional
@@ -431,9 +440,24 @@ class Session:
         given = _given(column=column, cut=cut, levels=levels, missing=missing, empty=empty or None)
         self._do("split", path, given, **noted)
 
-    def grow(self, path: str = "", *, levels: int | None = None, rest: bool = False, **noted: Unpack[Noted]) -> None:
-        """Let the algorithm grow below a node: so many levels, or to the end; ``rest``: below every leaf not locked."""
-        self._do("grow", path, _given(levels=levels, rest=rest or None), **noted)
+    def grow(
+        self, path: str = "", *, levels: int | None = None, leaves: int | None = None, rest: bool = False,
+        **noted: Unpack[Noted],
+    ) -> None:  # fmt: skip
+        """Let the algorithm grow below a node, to the end where nothing else is said.
+
+        Parameters
+        ----------
+        path : str
+            Where neither ``leaves`` nor ``rest`` is given, what is below it is grown anew.
+        levels : int >= 1, optional
+            So many levels.
+        leaves : int >= 1, optional
+            So many leaves more: the leaf whose question lowers the impurity of all rows most is split first.
+        rest : bool
+            Below every leaf that is neither locked nor decided.
+        """
+        self._do("grow", path, _given(levels=levels, leaves=leaves, rest=rest or None), **noted)
 
     def move(
         self, path: str, *, cut: Any = None, levels: Any = None, missing: Any = None, **noted: Unpack[Noted]
@@ -631,7 +655,8 @@ class Session:
             Of one tree, also one that was imported; of many trees their surrogate is taken
             (``model_selection.surrogate_tree``), grown on what they predict for ``X``.
         X, y, sample_weight
-            The rows that the session is about; of other rows than the fit's the counts are others.
+            The rows that the session is about; of other rows than the fit's the counts are others. Rows of the fit
+            that are held out flatter the model: give others, or ``held_out=0``.
         **options
             As of ``Session``; the criterion is the model's where it has that of a tree.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,8 @@ def test_branches_of_many_ways_merge():
         ("undo", (), "nothing to undo"),
         ("redo", (), "nothing to do again"),
         ("open_sealed", (), "no rows are sealed"),
+        ("prune", ("",), "is a leaf: there is nothing to prune"),
+        ("go_to", (1,), "there are 0 commands"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_changes_nothing(do, given, told):
@@ -357,6 +360,7 @@ def test_a_question_costs_what_the_best_gains_more():
         assert told["p_value"] == pytest.approx(each["p_value"], rel=1e-9)
         assert sum(branch["n"] for branch in told["branches"]) == session.model.trees[0].n_samples[2]
     assert session.candidates("1")[0]["cost"] == 0.0
+    assert (session.costs()[0]["column"], session.costs()[0]["cut"]) == ("age", 40)
     assert session.costs()[0]["cost"] == session.question("", "age", cut=40)["cost"] > 0
     best = session.audit("1").winner
     assert best.gain == pytest.approx(session.candidates("1")[0]["gain"])
@@ -376,6 +380,36 @@ def test_a_p_value_is_that_of_scipy():
     assert numbers.question("", "age", cut=40)["p_value"] == pytest.approx(expected, rel=1e-9)
 
 
+def test_many_branches_are_adjusted_by_their_own_number_and_small_p_values_keep_an_order():
+    session = made(held_out=0)
+    one, three = session.question("", "age", cut=40), session.question("", "age", cut=[30, 40, 50])
+    different = X["age"].n_unique()
+    ways = math.comb(different - 1, 3)
+    assert three["adjusted_p_value"] == pytest.approx(three["p_value"] * ways, rel=1e-6)
+    assert one["log_worth"] == pytest.approx(-math.log10(one["adjusted_p_value"]), rel=1e-9)
+    n = 20_000
+    sharp = tw.workbench.Session({"x": np.sqrt(np.arange(n)), "z": np.arange(n) % 2}, np.arange(n) < n / 4, held_out=0)
+    told = sharp.question("", "x", cut=math.sqrt(n) / 2)
+    assert (told["adjusted_p_value"], told["log_worth"] > 1_000) == (0.0, True)
+
+
+@pytest.mark.parametrize("leaves", [2, 4, 9])
+def test_leaves_grow_best_first_as_the_estimator_grows_them(leaves):
+    session = made(held_out=0)
+    session.grow(leaves=leaves - 1)
+    tree = tw.DecisionTreeClassifier(min_samples_leaf=5, max_leaf_nodes=leaves, ordinal=GRADES).fit(X, Y)
+    assert (session.model.predict_proba(X) == tree.predict_proba(X)).all()
+    assert len(session.leaves()) == leaves
+    for _ in range(3):
+        session.grow(leaves=1)
+    whole = made(held_out=0)
+    whole.grow(leaves=leaves + 2)
+    assert tree_bytes(session) == tree_bytes(whole)
+    session.lock(session.leaves()[0])
+    session.grow(leaves=500)
+    assert session.leaves()[0] == whole.leaves()[0]
+
+
 @pytest.mark.parametrize("leaves", [1, 2, 3, 5, 8, 13])
 def test_without_locks_few_leaves_are_those_of_the_pruner(leaves):
     session = made(held_out=0)
@@ -393,7 +427,7 @@ def test_what_is_locked_outlasts_pruning():
     where = ".".join(map(str, inner[-1]))
     session.lock(where)
     locked = [tree_bytes_below(session, inner[-1])]
-    for leaves in (12, 9, 7):
+    for leaves in (12, 8, 7):
         session.prune(leaves=leaves)
         locked.append(tree_bytes_below(session, inner[-1]))
         assert session.model.trees[0].n_leaves <= leaves

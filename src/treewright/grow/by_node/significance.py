@@ -170,9 +170,12 @@ def least_log_p(groups: np.ndarray, outputs: np.ndarray, test: int) -> float:
 
 
 @kernel
-def log_divisions(n_levels: int, n_groups: int) -> float:
-    """Logarithm of the number of ways to divide levels into groups, as CHAID's multiplier (Kass 1980, section 3)."""
-    return log_multiplier(n_levels, n_groups, False, False, False)
+def log_divisions(n_levels: int, n_groups: int, is_ordered: bool) -> float:
+    """Logarithm of the number of ways to divide levels into groups, or into runs of levels that have an order.
+
+    As CHAID's multiplier (Kass 1980, section 3).
+    """
+    return log_multiplier(n_levels, n_groups, is_ordered, False, False)
 
 
 def log_count_of_tests(
@@ -231,7 +234,7 @@ def different_values(problem: Problem, instances: Instances, place: int) -> int:
 def _of_levels(search: Search, splits: str, c: int, n_branches: int, mode: int, has_missing: bool) -> float:
     """Logarithm of the number of tests of a column of which a node holds ``c`` levels."""
     if isinstance(search, C45Search) and search.grouping:
-        return float(log_divisions(c, min(max(n_branches, 2), c))) if c > 1 else -math.inf
+        return float(log_divisions(c, min(max(n_branches, 2), c), False)) if c > 1 else -math.inf
     if splits == "multiway":
         if has_missing and mode == OWN_BRANCH:
             return _log_of_count(min(c, 1))
@@ -241,7 +244,7 @@ def _of_levels(search: Search, splits: str, c: int, n_branches: int, mode: int, 
         return _with_missing(_log_of_count(c if c > 2 else c - 1), c, mode, has_missing)
     if splits == "runs":
         return _with_missing(_log_of_count(c - 1), c, mode, has_missing)
-    return _with_missing(float(log_divisions(c, 2)) if c > 1 else -math.inf, c, mode, has_missing)
+    return _with_missing(float(log_divisions(c, 2, False)) if c > 1 else -math.inf, c, mode, has_missing)
 
 
 def _with_missing(log_ways: float, c: int, mode: int, has_missing: bool) -> float:

@@ -2,7 +2,7 @@
 const nodePane = (() => {
   const ORDERS = {
     gain: ["gain", (one, other) => other.gain - one.gain], cost: ["cost", (one, other) => one.cost - other.cost],
-    p: ["p", (one, other) => one.adjusted_p_value - other.adjusted_p_value || other.gain - one.gain],
+    p: ["p", (one, other) => other.log_worth - one.log_worth || other.gain - one.gain],
     column: ["question", (one, other, columns) => columns[one.column].name.localeCompare(columns[other.column].name)],
   };
 
@@ -115,13 +115,13 @@ const nodePane = (() => {
       dom.el("button", { type: "button", class: "bench-sort", onclick: () => { self.order = order; table(self); choose(self, self.column); } }, ORDERS[order][0]));
     const row = (column, words, cells) => dom.el("tr", { class: asked && asked.column === column ? "is-chosen" : null, "data-column": column },
       dom.el("th", { scope: "row" }, dom.el("button", { type: "button", class: "bench-ask", "data-column": column, onclick: () => choose(self, column, true) }, columns[column].name, words ? ` ${words}` : "")), cells);
-    const number = (value, digits = 3) => dom.el("td", { class: "number" }, value === null ? "" : numbers.short(value, digits));
+    const number = (value) => dom.el("td", { class: "number" }, numbers.short(value, 3));
     dom.fill(self.candidates,
       asked && dom.el("p", { class: "bench-asked" }, `It asks ${numbers.typographic(self.node.question)}: gains ${numbers.short(asked.gain)}`
         + (asked.cost > 0 ? `, ${numbers.short(asked.cost)} less than the best.` : asked.cost < 0 ? ", more than any below." : ", the most there is.")),
       dom.el("div", { class: "table-wrap bench-offers", tabindex: "0", role: "region", "aria-label": "What this node could ask" },
         dom.el("table", {}, dom.el("thead", {}, dom.el("tr", {}, head("column"), head("gain", "number"), head("cost", "number"), head("p", "number", "Adjusted for all questions that the node could ask"))),
-          dom.el("tbody", {}, sorted.map((each) => row(each.column, each.words, [number(each.gain), number(each.cost), number(each.adjusted_p_value, 2)])),
+          dom.el("tbody", {}, sorted.map((each) => row(each.column, each.words, [number(each.gain), number(each.cost), dom.el("td", { class: "number", title: `log worth ${numbers.short(each.log_worth, 3)}` }, question.chance(each.adjusted_p_value))])),
             others.map((column) => row(column, "", [dom.el("td", { class: "muted", colspan: 3 }, "no question by the rules")]))))));
   }
 

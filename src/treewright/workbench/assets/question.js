@@ -15,6 +15,9 @@ const question = (() => {
     return { element, given: () => given(self), refresh: () => weigh(self, 0) };
   }
 
+  // Below what float64 holds a p-value has no digits.
+  const chance = (p) => p === 0 ? "< 1e-300" : numbers.short(p, 2);
+
   function given(self) {
     const found = { column: self.picture.column };
     if (self.picture.kind === "nominal") found.moved = self.moved;
@@ -34,7 +37,7 @@ const question = (() => {
       self.said.classList.remove("is-wrong");
       const { gain, cost, p_value: p, adjusted_p_value: adjusted, branches } = answer.question;
       self.said.textContent = `Gains ${numbers.short(gain)}` + (cost > 0 ? `, ${numbers.short(cost)} less than the best` : "")
-        + `; p ${numbers.short(p, 2)}, adjusted ${numbers.short(adjusted, 2)}. Rows: ${branches.map((each) => numbers.short(each.n)).join(" | ")}`;
+        + `; p ${chance(p)}, adjusted ${chance(adjusted)}. Rows: ${branches.map((each) => numbers.short(each.n)).join(" | ")}`;
     }, pause);
   }
 
@@ -177,5 +180,5 @@ const question = (() => {
     return dom.el("span", { class: "bar", style: { width: `${Math.max(8, 100 * whole / heaviest).toFixed(0)}%`, "background-image": steps.length ? `linear-gradient(to right, ${steps})` : "none" } });
   }
 
-  return { make };
+  return { make, chance };
 })();

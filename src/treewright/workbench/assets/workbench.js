@@ -84,6 +84,7 @@ const workbench = (() => {
     bench.undo = button("bench-undo", "Undo", "Ctrl+Z", () => bench.change({ ask: "undo" }));
     bench.redo = button("bench-redo", "Redo", "Ctrl+Y", () => bench.change({ ask: "redo" }));
     bench.growAll = button("bench-grow-all", "Grow the rest", "Let the algorithm grow every open leaf to the end", () => bench.run("grow", "", { rest: true }, bench.node.why()));
+    bench.growBest = button("bench-grow-best", "Grow the best leaf", "Split the leaf whose question lowers the impurity of all rows most (B)", () => bench.run("grow", "", { leaves: 1 }, bench.node.why()));
     bench.slider = dom.el("input", { type: "range", min: 0, step: 1, id: "bench-leaves", oninput: () => preview(bench) });
     bench.leaves = dom.el("output", { for: "bench-leaves" });
     bench.cut = button("bench-cut", "Prune", "Cut the weakest links; what is locked stays", () => bench.run("prune", "", { leaves: bench.size }, bench.node.why()));
@@ -101,7 +102,7 @@ const workbench = (() => {
     document.body.classList.add("bench");
     document.body.append(
       dom.el("header", { class: "bench-head" }, bench.title,
-        dom.el("div", { class: "bench-bar", role: "toolbar", "aria-label": "Session" }, bench.undo, bench.redo, bench.growAll,
+        dom.el("div", { class: "bench-bar", role: "toolbar", "aria-label": "Session" }, bench.undo, bench.redo, bench.growBest, bench.growAll,
           dom.el("span", { class: "bench-prune" }, dom.el("label", { for: "bench-leaves" }, "Leaves"), bench.slider, bench.leaves, bench.cut),
           bench.files, bench.link.quits && button("bench-quit", "Quit", "Stop the workbench; the session is saved", () => bench.link.ask({ ask: "quit" }))),
         bench.figures, dom.el("div", { class: "bench-says" }, bench.status, bench.work)),
@@ -135,7 +136,7 @@ const workbench = (() => {
     select(bench, still ? bench.selected : nearest(state, bench.selected));
     bench.undo.disabled = state.at === 0 || Boolean(state.opened);
     bench.redo.disabled = state.at === state.log.length || Boolean(state.opened);
-    bench.growAll.disabled = Boolean(state.opened);
+    bench.growAll.disabled = bench.growBest.disabled = Boolean(state.opened);
     const { sizes } = state;
     bench.slider.max = sizes.length - 1;
     bench.slider.value = sizes.length - 1;
@@ -216,10 +217,11 @@ const workbench = (() => {
       return;
     }
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const acts = { g: "grow", G: "grow_end", l: bench.state && isOwnLock(bench) ? "unlock" : "lock", n: "rename", d: "decide", Delete: "prune" };
+    const acts = { g: "grow", G: "grow_end", l: bench.state && isOwnLock(bench) ? "unlock" : "lock", n: "rename", d: "decide", Delete: "prune", b: "grow_best" };
     if (!acts[event.key]) return;
     event.preventDefault();
-    bench.node.act(acts[event.key]);
+    if (event.key === "b") bench.growBest.click();
+    else bench.node.act(acts[event.key]);
   }
 
   const isOwnLock = (bench) => bench.state.tree.nodes.some((node) => node.path === bench.selected && node.locked);

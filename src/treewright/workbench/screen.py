@@ -18,6 +18,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -80,7 +81,8 @@ class Desk:
     def tell(self, message: dict[str, Any]) -> None:
         """Tell every screen."""
         for listener in list(self._listeners):
-            listener(message)
+            with suppress(RuntimeError):  # a screen that goes away meanwhile
+                listener(message)
 
     def ask(self, request: Any) -> dict[str, Any]:
         """Answer a request; ``{"error": text}`` where it does not fit."""
@@ -116,10 +118,9 @@ class Desk:
             return {"error": "Another screen has changed this session: here is what it is now.", **self.state()}
         change()
         self.revision += 1
-        trouble = self.save()
-        state = self.state()
+        answer = self.state()
         self.tell({"revision": self.revision})
-        return {**state, **trouble}
+        return answer
 
     def save(self) -> dict[str, Any]:
         """Save the session where it is to be saved; what went wrong is told, and loses nothing."""
@@ -136,8 +137,9 @@ class Desk:
         return {}
 
     def state(self) -> dict[str, Any]:
-        """What a screen draws."""
-        return {"state": state_of(self)}
+        """What a screen draws; it may be a look at the rows held out, so the session is saved afterwards."""
+        state = state_of(self)
+        return {"state": state, **self.save()}
 
 
 # The state.
@@ -433,7 +435,7 @@ def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
         desk.looks_always = bool(request["always"])
     else:
         desk.session.held_out()
-    return {**desk.state(), **desk.save()}
+    return desk.state()
 
 
 def _export(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:

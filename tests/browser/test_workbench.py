@@ -330,6 +330,27 @@ def test_a_killed_server_loses_nothing(show, command, tmp_path):
     again.page.close()
 
 
+def test_two_sessions_are_compared(show, serve, tmp_path):
+    session, other = session_of(), session_of()
+    for each in (session, other):
+        each.split("", "months", cut=30)
+    other.grow("1", levels=1)
+    session.lock("0")
+    other.save(tmp_path / "other.json")
+    (tmp_path / "broken.json").write_text("{")
+    page = show(serve(session).address).page
+    page.click(".bench-log summary")
+    page.set_input_files("#bench-compare", tmp_path / "other.json")
+    page.wait_for_selector(".bench-compared:has-text('1 command in common')")
+    told = page.inner_text(".bench-compared")
+    assert "the trees differ" in told
+    assert "Lock node 0" in told
+    assert "other.json: 3 leaves, depth 2" in told
+    page.set_input_files("#bench-compare", tmp_path / "broken.json")
+    page.wait_for_selector(".bench-compared .is-wrong:has-text('that session: is damaged')")
+    assert len(session.log) == 2
+
+
 HOSTILE = '"><img src=x onerror=alert(1)>'
 
 

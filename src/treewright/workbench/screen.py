@@ -438,6 +438,16 @@ def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     return desk.state()
 
 
+def _compare(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a saved session, done again on these rows, parts from this one."""
+    session = desk.session
+    other = Session.from_dict(dict(request["document"]), *session._table, named="that session")
+    found = session.compare(other)
+    scores = [each.figures(look=False)["training"]["score"] for each in (session, other)]
+    sides = {side: [sentence_of(command) for command in found[side]] for side in ("here", "there")}
+    return {"compared": plain({**found, **sides, "scores": scores})}
+
+
 def _export(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     name, body, kind = exported(desk, str(request["kind"]))
     return {"name": name, "type": kind, "base64": base64.b64encode(body).decode("ascii")}
@@ -471,6 +481,7 @@ _ASKED: dict[str, Callable[[Desk, Mapping[str, Any]], dict[str, Any]]] = {
     "go_to": lambda desk, request: desk.changed(request, lambda: desk.session.go_to(request["n"])),
     "open_sealed": lambda desk, request: desk.changed(request, desk.session.open_sealed),
     "look": _look,
+    "compare": _compare,
     "export": _export,
     "stop": lambda desk, _: {},  # noqa: ARG005 - answered before its turn
 }

@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import treewright as tw
+from treewright.cli.app import app
 from treewright.exceptions import ColumnError, InputFileError, ParameterError
 from treewright.judge.scores import share_right
 from treewright.model.codec import dumps
@@ -314,6 +316,30 @@ def test_trees_of_many_branches_are_taken_up(learner):
     names = {"X": rows, "y": Y}
     exec(session.script(), names)
     assert dumps(names["model"]) == dumps(session.model)
+
+
+def test_an_imported_tree_is_taken_up():
+    from sklearn.tree import DecisionTreeClassifier
+
+    rows = WHOLE.select("age").with_columns(size=pl.Series(RNG.normal(size=N))).to_pandas()
+    theirs = DecisionTreeClassifier(max_depth=5, random_state=0).fit(rows, Y.to_numpy())
+    session = tw.workbench.Session.from_model(tw.read_model(theirs), rows, Y, held_out=0)
+    assert (session.model.predict(rows) == theirs.predict(rows)).all()
+    assert session.log[0].why == "as in the model"
+    session.grow(leaves=1)
+    assert len(session.leaves()) == theirs.get_n_leaves() + 1
+
+
+def test_held_out_figures_are_those_of_the_command_evaluate(tmp_path):
+    session = tw.workbench.Session(WHOLE, Y, min_samples_leaf=5, held_out=0.3)
+    session.grow(levels=3)
+    found = session.figures()["held_out"]
+    WHOLE.with_columns(Y).filter(pl.Series(np.isin(np.arange(N), session._reported))).write_csv(tmp_path / "aside.csv")
+    session.model.save(tmp_path / "m.tw")
+    done = CliRunner().invoke(app, ["evaluate", str(tmp_path / "m.tw"), str(tmp_path / "aside.csv"), "--json"])
+    told = json.loads(done.stdout)["score"]
+    assert told["accuracy"] == found["score"]
+    assert told["accuracy_interval"] == [found["low"], found["high"]]
 
 
 def test_of_a_forest_the_surrogate_is_taken_up():

@@ -2,8 +2,26 @@
 const logPane = (() => {
   function make(bench) {
     const list = dom.el("ol", { class: "bench-commands" });
-    const element = dom.el("section", { class: "bench-log", "aria-labelledby": "bench-log-title" }, dom.el("h2", { id: "bench-log-title" }, "Log"), list);
+    const told = dom.el("div", { class: "bench-compared small", role: "status" });
+    const file = dom.el("input", { type: "file", accept: ".json", id: "bench-compare", onchange: () => compare(bench, file, told) });
+    const compared = dom.el("details", {}, dom.el("summary", {}, "Compare"), dom.el("p", { class: "small muted" }, dom.el("label", { for: "bench-compare" }, "A saved session, done again on these rows:")), file, told);
+    const element = dom.el("section", { class: "bench-log", "aria-labelledby": "bench-log-title" }, dom.el("h2", { id: "bench-log-title" }, "Log"), list, compared);
     return { element, show: () => show(bench, list) };
+  }
+
+  // Where two sessions part: commands that only one has, and what their trees come to.
+  async function compare(bench, file, told) {
+    const [chosen] = file.files;
+    if (!chosen) return;
+    let document_;
+    try { document_ = JSON.parse(await chosen.text()); } catch { document_ = {}; }
+    const answer = await bench.ask({ ask: "compare", document: document_ }, { quiet: true });
+    file.value = "";
+    if (answer.error) { dom.fill(told, dom.el("p", { class: "is-wrong" }, answer.error)); return; }
+    const { common, here, there, leaves, depth, scores, same } = answer.compared;
+    const side = (name, commands, at) => dom.el("div", {}, dom.el("p", {}, dom.el("strong", {}, name), `: ${numbers.counted(leaves[at], "leaf", "leaves")}, depth ${depth[at]}, ${bench.state.figures.measure} on rows that learn ${numbers.short(scores[at], 3)}`),
+      dom.el("ul", { class: "rule" }, commands.map((words) => dom.el("li", {}, words))));
+    dom.fill(told, dom.el("p", {}, `${numbers.counted(common, "command")} in common; ${same ? "the trees are the same" : "the trees differ"}.`), side("This session", here, 0), side(chosen.name, there, 1));
   }
 
   function show(bench, list) {

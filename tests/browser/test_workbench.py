@@ -176,7 +176,7 @@ def test_the_task_of_an_analyst_and_its_script_gives_the_same_bytes(show, comman
     bench.does(lambda: page.click("[data-do=split]"))
     bench.chooses("0")
     bars = page.locator(".bench-bars").bounding_box()
-    x = float(page.locator(".bench-cut").get_attribute("x1")) / 496 * bars["width"] + bars["x"] + 8
+    x = (float(page.locator(".bench-cut").get_attribute("x1")) + 8) / 496 * bars["width"] + bars["x"]
     page.mouse.move(x, bars["y"] + 30)
     page.mouse.down()
     page.mouse.move(x + 60, bars["y"] + 30, steps=4)

@@ -25,7 +25,8 @@ from treewright.grow.by_node.levels import EXHAUSTIVE_LEVELS, divisions, every_s
 from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
 from treewright.grow.by_node.significance import Chance, chance_of
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR
-from treewright.model.summary import BY_HAND, TreeSummary, counted, cuts_of
+from treewright.model.by_hand import BY_HAND
+from treewright.model.summary import TreeSummary, counted, cuts_of
 from treewright.tree.arrays import SUBSET, THRESHOLD
 from treewright.tree.writing import gap_digits
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, Written, decimals_for, fraction, plain
 from treewright.explain.audit_rows import AuditBranch, AuditRow
 from treewright.explain.table import TextColumn, aligned, html_table
-from treewright.model.summary import BY_HAND, counted
+from treewright.model.by_hand import BY_HAND
+from treewright.model.summary import counted
 from treewright.tree.writing import shorten, written_amount, written_name
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import numpy as np
 
 from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
+from treewright.model.by_hand import BY_HAND, Mark, marks_of
 from treewright.model.data import ModelData
 from treewright.model.growth import GRADIENT_BOOSTING, node_test
 from treewright.tree.arrays import Tree
@@ -42,7 +43,6 @@ MISSING_NOTES = {
     "error": "missing values are refused",
     "floating": "missing values are in the group of levels that they differ least from, or in a branch of their own",
 }
-BY_HAND = "workbench"  # the fact of a tree that somebody grew question by question
 AnyModel = TypeVar("AnyModel", bound=ModelData)
 
 
@@ -149,6 +149,23 @@ class TreeSummary:
     def values(self, node: int, output: Output) -> np.ndarray:
         """Return float64[n]: the weighted class counts of an output, or its one number."""
         return np.asarray(self.tree.value[node, output.start : output.stop])
+
+    def shown_values(self, node: int, output: Output) -> np.ndarray:
+        """As ``values``, but of a leaf that somebody has decided about what its rows say."""
+        mark = self.marks.get(node)
+        if mark is None or mark.rows_say is None:
+            return self.values(node, output)
+        return np.array(mark.rows_say[output.start : output.stop])
+
+    @cached_property
+    def marks(self) -> dict[int, Mark]:
+        """What somebody said of nodes at the workbench."""
+        return marks_of(self.model.facts, self.tree) if len(self.model.trees) == 1 else {}
+
+    def is_decided(self, node: int) -> bool:
+        """Whether somebody has decided what the leaf predicts, whatever its rows say."""
+        mark = self.marks.get(node)
+        return mark is not None and mark.rows_say is not None
 
     def amount(self, node: int, output: Output) -> float:
         """Return the one number of an output as readers write it.

@@ -26,6 +26,7 @@ from treewright.export.code import JAVASCRIPT, as_script, written
 from treewright.export.program import EXTRAS, program_of
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
+from treewright.model.by_hand import log_of, noted
 from treewright.model.summary import counted, summarize
 from treewright.model.threshold import threshold_words
 from treewright.reporting.columns import columns_part
@@ -39,8 +40,8 @@ from treewright.reporting.quality import quality_parts
 from treewright.reporting.tree import examples_part, tree_with_judges
 from treewright.show.page import tree as page_tree
 from treewright.show.page.levels import with_named_levels
-from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
-from treewright.show.page.plain import plain
+from treewright.show.page.parts import ColumnWords, Fact, LogPart, QualityPart, Summary
+from treewright.show.page.plain import amount, plain
 from treewright.show.page.render import render
 from treewright.show.page.tree import framed, tree_part
 from treewright.tree.writing import escape_controls, shorten, written_name
@@ -285,8 +286,23 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         examples=examples,
         ensemble=ensemble_part(judged, options, standing),
         contributions=contributions_part(judged, options),
+        log=tuple(LogPart(line.words, line.who, line.when, line.why) for line in log_of(model.facts)),
+        log_note=_log_note(model.facts),
     )
     return with_named_levels(summary)
+
+
+def _log_note(facts: Mapping[str, Any]) -> str:
+    """How often rows held out judged a tree that was grown by hand, and what became of the sealed ones."""
+    said = noted(facts)
+    if said is None:
+        return ""
+    looks, sealed = said.get("looks_at_held_out_rows", 0), said.get("sealed_rows")
+    seen = f"Rows held out have judged {looks} state{'s' * (looks != 1)} of the tree."
+    if not isinstance(sealed, Mapping):
+        return seen
+    score, when = amount(sealed.get("score"), 3), escape_controls(str(sealed.get("when", "")))
+    return f"{seen} The sealed rows were opened{f' at {when}' * bool(when)}: {score}."
 
 
 def code_of(model: Any) -> str:

@@ -243,7 +243,7 @@ def shares_of(summary: TreeSummary, node: int) -> list[list[tuple[int, float]]]:
         return []
     shares = []
     for output in summary.outputs:
-        counts = summary.values(node, output)
+        counts = summary.shown_values(node, output)
         total = float(counts.sum())
         held = np.flatnonzero(counts > 0)
         shares.append([(int(code), float(counts[code]) / total) for code in held] if total > 0 else [])
@@ -284,13 +284,16 @@ def tooltip_of(
         for surrogate in stand_ins
     ]
     lines.append(f"rows: {int(tree.n_samples[node])}")
+    if (mark := summary.marks.get(node)) is not None:
+        said = (mark.name, "locked" * mark.locked, "decided by somebody" * (mark.rows_say is not None))
+        lines += [each for each in said if each]
     if summary.is_empty(node):
         return "\n".join([*lines, "no training row came here: it predicts what its parent would"])
     if summary.weighted:
         lines.append(f"weight: {written_number(tree.weight[node], exact=True)}")
     for output in summary.outputs:
         what = f" of {shorten(output.name, TOOLTIP_WIDTH)}" if len(summary.outputs) > 1 else ""
-        counts = summary.values(node, output)
+        counts = summary.shown_values(node, output)
         if not output.classes:
             lines.append(f"{summary.centre}{what}: {written_number(counts[0], exact=True)}")
             continue

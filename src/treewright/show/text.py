@@ -37,6 +37,7 @@ MAX_INDENT = 24
 NAME_WIDTH = 60
 MAX_SURROGATES = 2
 NO_ROWS = "(no rows) -> "
+DECIDED = " (decided)"
 UNFOLD = "give a larger max_depth or max_nodes (None shows all)"
 MORE_SURROGATES = "surrogates=True lists the surrogate tests"
 # Where the room is short, the way of missing values is put in short.
@@ -446,12 +447,18 @@ def number_columns(summary: TreeSummary, nodes: list[int], digits: int) -> list[
         else:
             title = f"{summary.centre} of {shorten(output.name, LEAST_ON_PAGE)}" if several else summary.centre
             cells = [
-                "" if summary.is_empty(node) else written_amount(summary.amount(node, output), digits=digits)
+                "" if summary.is_empty(node) else written_amount(_amount_of_rows(summary, node, output), digits=digits)
                 for node in nodes
             ]
             columns.append(TextColumn(title, cells, "point"))
     columns.append(TextColumn(summary.criterion, [impurity_text(summary, node, digits) for node in nodes], "point"))
     return columns
+
+
+def _amount_of_rows(summary: TreeSummary, node: int, output: Output) -> float:
+    """The number of a node as readers write it; of a decided leaf that of its rows."""
+    decided = summary.is_decided(node)
+    return float(summary.shown_values(node, output)[0]) if decided else summary.amount(node, output)
 
 
 def impurity_text(summary: TreeSummary, node: int, digits: int) -> str:
@@ -466,7 +473,7 @@ def impurity_text(summary: TreeSummary, node: int, digits: int) -> str:
 
 def counts_text(summary: TreeSummary, node: int, output: Output, digits: int) -> str:
     """Return class counts: ``50/0/3``, or the largest with their labels where there are many classes."""
-    counts = summary.values(node, output)
+    counts = summary.shown_values(node, output)
     if len(counts) <= MAX_COUNTS:
         return "/".join(written_amount(count, digits=digits) for count in counts)
     order = np.argsort(-counts, kind="stable")
@@ -513,6 +520,8 @@ def predictions(
                 cell.append(Span(short(output.classes[code]), "strong", code))
             else:
                 cell.append(Span(written_amount(summary.amount(node, output), digits=digits), "strong", 0))
+        if cell and summary.is_decided(node):
+            cell.append(Span(DECIDED, "faint"))
         star = [] if not cell or (signed is not None and summary.counts_classes) else [Span("* ", "number")]
         empty = [Span(NO_ROWS, "faint")] if cell and summary.is_empty(node) else []
         cell = [*star, *empty, *cell] if signed is None else [*empty, *star, *cell]
@@ -579,6 +588,8 @@ def footer_of(summary: TreeSummary, rows: Rows, *, unfold: str = UNFOLD, more: s
         notes.append('"or missing" marks the way of missing values where a column had some')
     if any(summary.is_empty(line.node) for line in rows.lines):
         notes.append("(no rows): no training row came there; it predicts what its parent would")
+    if any(summary.is_decided(line.node) for line in rows.lines):
+        notes.append("(decided): somebody set what the leaf predicts; the numbers are those of its rows")
     if any(line.note for line in rows.lines):
         notes.append("~ a surrogate: what leads to the first branch where the column is missing")
     elif len(summary.tree.surrogate_node):
@@ -724,16 +735,18 @@ def _bars(summary: TreeSummary, nodes: list[int], width: int, *, signed: bool) -
         if summary.is_empty(node):
             cells.append([Span(" " * width)])
         elif output.classes:
-            cells.append(class_bar(summary.values(node, output), width, signed=signed))
+            cells.append(class_bar(summary.shown_values(node, output), width, signed=signed))
         else:
             # Halves: the distance of two numbers near the ends of float64 would overflow.
             apart = high / 2 - low / 2
-            share = (summary.amount(node, output) / 2 - low / 2) / apart if apart > 0 else 0.5
+            share = (_amount_of_rows(summary, node, output) / 2 - low / 2) / apart if apart > 0 else 0.5
             cells.append(number_bar(min(max(share, 0.0), 1.0), width, signed=signed))
     return Side(" " * width, cells, width)
 
 
 def _ends(summary: TreeSummary, output: Output) -> tuple[float, float]:
     """The lowest and the highest number of the tree's nodes."""
-    numbers = summary.tree.value[:, output.start]
+    numbers = summary.tree.value[:, output.start].copy()
+    for node in summary.marks:
+        numbers[node] = summary.shown_values(node, output)[0]
     return float(np.min(numbers)), float(np.max(numbers))

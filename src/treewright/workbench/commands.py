@@ -31,6 +31,7 @@ from treewright.workbench.plan import (
     Path,
     Plan,
     instances_at,
+    named,
     node_at,
     number_of,
     path_of,
@@ -38,7 +39,9 @@ from treewright.workbench.plan import (
     with_node_at,
     written,
 )
-from treewright.workbench.questions import Ground
+from treewright.workbench.questions import Ground, told_of
+
+NOTHING_GROWS = "nothing grows here: no question lowers the impurity within the limits of the session"
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ def done(ground: Ground, plan: Plan, command: Command) -> Plan:
     if command.do not in ("lock", "unlock", "rename"):
         spares = command.do in ("grow", "prune") and bool(given.get("rest") or given.get("leaves") is not None)
         _refuse_locked(plan, path, spares=spares)
+        if not spares and command.do not in ("move", "decide"):
+            _refuse_decided(plan, path)
     return DO[command.do](ground, plan, path, given)
 
 
@@ -90,11 +95,21 @@ def _refuse_locked(plan: Plan, path: Path, *, spares: bool) -> None:
     """Refuse what would change something locked; ``spares``: the command leaves out what is locked below."""
     for depth in range(len(path) + 1):
         if node_at(plan, path[:depth]).locked:
-            raise ParameterError(f"node {written(path[:depth])!r} is locked: unlock it first")
+            raise ParameterError(f"{named(path[:depth])} is locked: unlock it first")
     if not spares:
         below = next((own for own, node in node_at(plan, path).nodes(path) if node.locked), None)
         if below is not None:
-            raise ParameterError(f"node {written(below)!r} below is locked, and its rows would change: unlock it")
+            raise ParameterError(f"{named(below)} below is locked, and this would change its rows: unlock it first")
+
+
+def _refuse_decided(plan: Plan, path: Path) -> None:
+    """Refuse what would take away, without a word, what somebody has decided about a leaf."""
+    for own, node in node_at(plan, path).nodes(path):
+        if node.decision is not None and node.test is None:
+            raise ParameterError(
+                f"what was decided about {named(own)} would be gone: take it back first, "
+                f"with decide({written(own)!r}, None)"
+            )
 
 
 def _split(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
@@ -110,12 +125,16 @@ def _grow(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> P
     if given.get("leaves") is not None:
         return _grow_best(ground, plan, path, given["leaves"])
     at = _open_leaves(plan, path) if given.get("rest") else [path]
-    begun = plan
+    grown = plan
     for done_already, each in enumerate(at):
         progress.report(done_already / len(at), "growing")
         with progress.without("growing") if len(at) > 1 else nullcontext():
-            plan = with_node_at(plan, each, _grown_below(ground, begun, each, levels))
-    return plan
+            below = _grown_below(ground, plan, each, levels)
+        if below.test is not None or node_at(plan, each).test is not None:
+            grown = with_node_at(grown, each, below)
+    if grown is plan:
+        raise ParameterError(NOTHING_GROWS)
+    return grown
 
 
 def _open_leaves(plan: Plan, path: Path) -> list[Path]:
@@ -143,6 +162,8 @@ def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
             if grown.test is not None and instances is not None:
                 offers[each] = grown.test.gain * instances.weight, grown
         if not offers:
+            if not done_already:
+                raise ParameterError(NOTHING_GROWS)
             break
         best = min(offers, key=lambda each: (-offers[each][0], each))
         plan = with_node_at(plan, best, offers.pop(best)[1])
@@ -178,11 +199,14 @@ def _grown_below(ground: Ground, plan: Plan, path: Path, levels: int | None) -> 
 def _move(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
     node = node_at(plan, path)
     if node.test is None:
-        raise ParameterError(f"node {written(path)!r} asks nothing: there is nothing to move")
+        raise ParameterError(f"{named(path)} asks nothing: there is nothing to move")
+    # Where missing cells go stays as it was, unless it is said.
+    kept = told_of(ground.columns[node.test.feature], node.test)
+    given = {**({"missing": kept["missing"]} if "missing" in kept else {}), **given}
     test = ground.test_of(plan, path, node.test.feature, given)
     if test.n_branches != node.test.n_branches:
         raise ParameterError(
-            f"node {written(path)!r} has {node.test.n_branches} branches, and what was given makes {test.n_branches}: "
+            f"{named(path)} has {node.test.n_branches} branches, and what was given makes {test.n_branches}: "
             "to have others, split it anew"
         )
     return with_node_at(plan, path, replace(node, test=test))
@@ -223,7 +247,7 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
 def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
     leaves = given.get("leaves")
     if node_at(plan, path).test is None:
-        raise ParameterError(f"node {written(path)!r} is a leaf: there is nothing to prune")
+        raise ParameterError(f"{named(path)} is a leaf: there is nothing to prune")
     if leaves is None:
         return with_node_at(plan, path, replace(node_at(plan, path), test=None, branches=()))
     if not (is_whole(leaves) and leaves >= 1):
@@ -234,7 +258,7 @@ def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
     if leaves >= held:
         raise ParameterError(f"leaves={leaves}: there are {held} leaves here, so there is nothing to prune")
     if leaves < sizes[-1]:
-        raise ParameterError(f"leaves={leaves}: what is locked leaves {sizes[-1]} leaves here: unlock it first")
+        raise ParameterError(f"leaves={leaves}: what is locked or decided leaves {sizes[-1]} leaves here")
     is_cut, parents = is_leaf_at >= sizes[np.argmax(sizes <= leaves)], tree.parent.tolist()
     is_gone = np.zeros(tree.n_nodes, bool)
     for node in range(tree.n_nodes):  # parents stand before their children
@@ -246,13 +270,13 @@ def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
 
 
 def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """How the tree below a path shrinks, the weakest links first (``prune.cost_complexity``), around what is locked.
+    """How the tree below a path shrinks, the weakest links first (``prune.cost_complexity``).
 
     Returns
     -------
     is_leaf_at : int64[n_nodes]
         The number of leaves below the path from which on, downwards, a node is a leaf. 0 where it is one already, is
-        locked, stands above a lock, or elsewhere.
+        locked, stands above a lock or a decision, or elsewhere.
     sizes : int64[k], descending
         The numbers of leaves below the path that can be reached.
     """
@@ -261,7 +285,8 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     n = tree.n_nodes
     is_below, is_locked = np.zeros(n, bool), np.zeros(n, bool)
     is_below[top] = True
-    is_locked[[number_of(tree, own) for own, each in plan.nodes() if each.locked]] = True
+    kept = [own for own, each in plan.nodes() if each.locked or (each.decision is not None and each.test is None)]
+    is_locked[[number_of(tree, own) for own in kept]] = True
     for node in range(1, n):  # parents stand before their children
         is_below[node] |= is_below[parents[node]]
         is_locked[node] |= is_locked[parents[node]]
@@ -274,8 +299,8 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     dear = 2.0**30 * max(float(cost.max()), float(np.finfo(float).tiny))
     way = path_of_costs(tree, np.where(stays & ~tree.is_leaf, dear, cost))
     step = way.collapse_step
-    kept = step[stays & ~tree.is_leaf]
-    last = int(kept.min()) - 1 if len(kept) else len(way.n_leaves) - 1
+    barred = step[stays & ~tree.is_leaf]
+    last = int(barred.min()) - 1 if len(barred) else len(way.n_leaves) - 1
     # A node is a leaf from its own step on until its parent's.
     n_steps = len(way.n_leaves)
     ends = np.where(np.arange(n) == top, n_steps, step[np.maximum(parents, 0)])
@@ -301,14 +326,14 @@ def path_to(tree: Tree, node: int) -> Path:
 def _lock(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
     node = node_at(plan, path)
     if node.locked:
-        raise ParameterError(f"node {written(path)!r} is locked already")
+        raise ParameterError(f"{named(path)} is locked already")
     return with_node_at(plan, path, replace(node, locked=True))
 
 
 def _unlock(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
     node = node_at(plan, path)
     if not node.locked:
-        raise ParameterError(f"node {written(path)!r} is not locked")
+        raise ParameterError(f"{named(path)} is not locked")
     return with_node_at(plan, path, replace(node, locked=False))
 
 
@@ -318,8 +343,12 @@ def _rename(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) ->
 
 def _decide(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
     node, value = node_at(plan, path), given["value"]
+    if value is None:
+        if node.decision is None:
+            raise ParameterError(f"nothing was decided about {named(path)}")
+        return with_node_at(plan, path, replace(node, decision=None))
     if node.test is not None:
-        raise ParameterError(f"node {written(path)!r} is no leaf: prune it first, or decide about its leaves")
+        raise ParameterError(f"{named(path)} is no leaf: prune it first, or decide about its leaves")
     if not ground.rows.classes:
         try:
             decision = float(value)

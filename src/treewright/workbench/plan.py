@@ -83,11 +83,22 @@ def written(path: Path) -> str:
     return ".".join(map(str, path))
 
 
+def named(path: Path) -> str:
+    """A node as errors name it.
+
+    Examples
+    --------
+    >>> named(()), named((0, 1))
+    ('the root', "node '0.1'")
+    """
+    return f"node {written(path)!r}" if path else "the root"
+
+
 def node_at(plan: Plan, path: Path) -> Plan:
     """The node at the end of a path; ParameterError where there is none."""
     for depth, branch in enumerate(path):
         if branch >= len(plan.branches):
-            there = f"the node {written(path[:depth])!r} has {len(plan.branches) or 'no'} branches"
+            there = f"{named(path[:depth])} has {len(plan.branches) or 'no'} branches"
             raise ParameterError(f"path={written(path)!r}: there is no such node, for {there}")
         plan = plan.branches[branch]
     return plan

@@ -31,7 +31,7 @@ from treewright.grow.problem import Problem
 from treewright.learn.single import TreeParams, problem_and_policy
 from treewright.model.summary import n_named
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
-from treewright.workbench.plan import Path, Plan, divided, instances_at, without_orders, written
+from treewright.workbench.plan import Path, Plan, divided, instances_at, named, without_orders, written
 
 SIDES = ("left", "right")
 OWN = "own"
@@ -122,8 +122,7 @@ class Ground:
             if column.kind == "nominal":
                 instead = "other levels, or a list of lists for a branch each"
             raise ParameterError(
-                f"the question about {column.name!r} leaves a branch of node {written(path)!r} without rows: "
-                f"give {instead}"
+                f"the question about {column.name!r} leaves a branch of {named(path)} without rows: give {instead}"
             )
         return test
 
@@ -297,11 +296,11 @@ def _number_of(column: Column, cut: Any) -> float:
             )
         return column.levels.index(cut) + 0.5
     try:
-        number = float(cut)
+        number = np.nan if isinstance(cut, str) else float(cut)
     except (TypeError, ValueError):
-        raise ParameterError(f"cut={cut!r}: column {column.name!r} holds numbers, give one") from None
+        number = np.nan
     if not np.isfinite(number):
-        raise ParameterError(f"cut={cut!r}: give a finite number")
+        raise ParameterError(f"cut={cut!r}: column {column.name!r} holds numbers, give a finite one")
     return number
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -24,7 +25,7 @@ from treewright.core.whole import is_whole, whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.take import take_rows
 from treewright.data.target import are_classes
-from treewright.exceptions import DataError, InputFileError, ParameterError, TreewrightError
+from treewright.exceptions import DataError, DataWarning, InputFileError, ParameterError, TreewrightError
 from treewright.explain.audit import Audit, audit_node
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.columns import CellType
@@ -39,16 +40,28 @@ from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.rows_aside import contents_of, held_out
 from treewright.learn.single import TreeParams
 from treewright.learn.train import make_dataset, model_of
+from treewright.model.summary import counted
 from treewright.model_selection.surrogate import surrogate_tree
 from treewright.reporting.document import Report, report
 from treewright.tree.arrays import LEAF as LEAF_KIND
 from treewright.tree.arrays import Tree
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.workbench.commands import Command, done
-from treewright.workbench.plan import LEAF, Plan, instances_at, node_at, number_of, path_of, tree_of, written
+from treewright.workbench.plan import (
+    LEAF,
+    Plan,
+    instances_at,
+    node_at,
+    number_of,
+    path_of,
+    tree_of,
+    with_node_at,
+    written,
+)
 from treewright.workbench.questions import Ground, told_of
 
 _FORMAT = 1  # of saved sessions
+_LOGS = ("commands", "undone", "dropped")  # lists of commands in one
 # How a file is read: the parameters of ``from_file``.
 _TOLD = (
     "path", "target", "weight", "drop", "types", "skip_missing_target", "missing_tokens", "separator", "encoding",
@@ -82,15 +95,16 @@ class Session:
         By default numbers that are not all whole, or of more than 20 sorts, are a regression, everything else is a
         classification.
     held_out : float, default 0.25
-        Share of the rows that judge and are not learned from; 0 for none.
+        Share of all rows that judge and are not learned from; 0 for none. It depends on what all rows hold which they
+        are: where a cell changes others may be.
     sealed : float, default 0
         Share of the rows for one last judgement (``open_sealed``).
     random_state : int, default 0
         For the rows kept aside, which depend on what rows hold, not on their order.
     who : str, optional
         Who decides; written into the log.
-    looks : int, default 0
-        How often the rows held out were looked at before; counted on.
+    looks : int, or list of str
+        Looks at the rows held out before: how many, or what tells them apart, as a script has them.
     **params
         Of CART (``DecisionTreeClassifier``): ``criterion``, ``min_samples_leaf``, ``class_weight``, ``nominal``,
         ``ordinal``, ``numeric``, ``nominal_splits`` ... Nominal columns of more than 1,000 levels are asked by hand
@@ -128,7 +142,7 @@ class Session:
         sealed: float = 0.0,
         random_state: int = 0,
         who: str = "",
-        looks: int = 0,
+        looks: int | Sequence[str] = 0,
         **params: Any,
     ) -> None:
         self._made_with = {
@@ -140,12 +154,17 @@ class Session:
         for name, share in shares.items():
             if not isinstance(share, int | float) or not 0 <= share < 1:
                 raise ParameterError(f"{name}={share!r}: give a share of the rows from 0 to below 1")
+        if held_out + sealed >= 1:
+            raise ParameterError(f"held_out={held_out!r} and sealed={sealed!r} leave no rows to learn from")
         unused = sorted(set(params) - _USED)
         if unused:
             raise ParameterError(f"{unused[0]} is no parameter of a session; there are {', '.join(sorted(_USED))}")
         if task is None:
             task = CLASSES if _holds_classes(y) else NUMBERS
-        tree_params = TreeParams(task=task, **params)  # type: ignore[arg-type]
+        try:
+            tree_params = TreeParams(task=task, **params)  # type: ignore[arg-type]
+        except ParameterError as error:
+            raise ParameterError(str(error).replace(TreeParams.__name__, "a session")) from None
         if tree_params.missing not in ("direction", "branch", "error"):
             raise ParameterError(
                 f"missing={tree_params.missing!r}: by hand a missing cell goes one way: give 'direction', 'branch' or "
@@ -158,15 +177,29 @@ class Session:
             whole = whole.made_dense()
         self.rows_digest = _digest_of(whole)
         given = np.arange(len(whole)) if whole.kept is None else np.flatnonzero(whole.kept)
-        (rows, self._judging, self._sealed), (fitted, judging, _) = _apart(whole, given, held_out, sealed, random_state)
+        try:
+            parts, self._places = _apart(whole, given, held_out, sealed, random_state)
+        except DataError as error:
+            if not whole.classes:
+                raise
+            classes, n = counted(len(whole.classes[0]), "class", "classes"), counted(len(whole), "row")
+            raise DataError(
+                f"held_out={held_out!r} cannot be kept aside: the target has {classes} in {n}. "
+                "Is it an identifier, or are they numbers (task='regression')? Else give held_out=0 and sealed=0"
+            ) from error
+        rows, self._judging, self._sealed = parts
         self._table = (X, y, sample_weight)
-        self._reported = fitted if self._judging is None else judging  # which rows of the table a report is about
+        self._reported = self._places[0 if self._judging is None else 1]  # rows of the table that a report is about
         # Columns are sorted once; most commands only divide rows.
         self.ground = Ground(rows, tree_params)
         self._commands: list[Command] = []
         self._states: list[Plan] = [LEAF]  # before the first command, and after each
         self._at = 0
-        self._n_looks = whole_number("looks", looks, 0)
+        self._n_before = whole_number("looks", looks, 0) if is_whole(looks) else 0
+        self._looks: list[str] = [] if is_whole(looks) else [str(each) for each in looks]  # type: ignore[union-attr]
+        self._dropped: list[Command] = []
+        self.looks_always = True  # whether a screen looks at the rows held out after every step
+        self.misfit = ""  # why a replay stopped, where it was to go as far as commands fit
         self.opened: dict[str, Any] | None = None  # what ``open_sealed`` said
         self._tree: tuple[Plan, Tree] | None = None
         # By the state: what was worked out once, and what was looked at.
@@ -193,7 +226,7 @@ class Session:
     @property
     def n_looks(self) -> int:
         """How many states were judged by the rows held out."""
-        return self._n_looks
+        return self._n_before + len(self._looks)
 
     @property
     def has_held_out(self) -> bool:
@@ -212,11 +245,9 @@ class Session:
             "log": [command.plain() for command in self.log],
             "names": {written(path): node.name for path, node in self.plan.nodes() if node.name},
             "locked": [written(path) for path, node in self.plan.nodes() if node.locked],
-            "decided": [
-                written(path) for path, node in self.plan.nodes() if node.decision is not None and node.test is None
-            ],
-            "looks_at_held_out_rows": self._n_looks,
-            "sealed_rows_opened": self.opened is not None,
+            "decided": self._decided(),
+            "looks_at_held_out_rows": self.n_looks,
+            "sealed_rows": self.opened,
         }
         return self._model_of(self.plan, workbench=noted)
 
@@ -224,6 +255,15 @@ class Session:
         """The paths of the leaves below a node, from left to right."""
         at = path_of(path)
         return [written(own) for own, node in node_at(self.plan, at).nodes(at) if node.test is None]
+
+    @property
+    def rows_held_out(self) -> np.ndarray:
+        """int64[k]: where the rows held out stand in the table."""
+        return self._places[1].copy()
+
+    def __repr__(self) -> str:
+        n, leaves = len(self.log), len(self.leaves())
+        return f"<treewright.workbench.Session: {counted(n, 'command')}, {counted(leaves, 'leaf', 'leaves')}>"
 
     def node(self, path: str) -> int:
         """The number of a node in the model, by its path."""
@@ -339,7 +379,7 @@ class Session:
             "measure": "accuracy" if self.ground.params.task == CLASSES else "R2",
             "training": self._on_training(self.plan),
             "held_out": self._looked.get(self.plan),
-            "seen": self._n_looks,
+            "seen": self.n_looks,
             "before": None
             if before is None
             else {"training": self._on_training(before), "held_out": self._looked.get(before)},
@@ -520,7 +560,9 @@ class Session:
     # Rows that judge.
 
     def held_out(self) -> dict[str, Any]:
-        """How the model does on the rows held out; every state that is looked at is counted, once.
+        """How the model does on the rows held out; every look is counted.
+
+        A state that says the same of every row held out as one before tells nothing new, and is not counted again.
 
         Returns
         -------
@@ -531,16 +573,21 @@ class Session:
         if self._judging is None:
             raise ParameterError("no rows are held out: make the session with held_out=0.25")
         if self.plan not in self._looked:
-            self._n_looks += 1
-            self._looked[self.plan] = self._judged(self.plan, self._judging)
-        return {**self._looked[self.plan], "seen": self._n_looks}
+            figure, digest = self._judged(self.plan, self._judging)
+            self._looked[self.plan] = figure
+            if digest not in self._looks:
+                self._looks.append(digest)
+        return {**self._looked[self.plan], "seen": self.n_looks}
 
-    def open_sealed(self) -> dict[str, Any]:
+    def open_sealed(self, **noted: Unpack[Noted]) -> dict[str, Any]:
         """How the model does on the sealed rows. Once: the session takes no command afterwards."""
         if self._sealed is None:
             raise ParameterError("no rows are sealed: make the session with sealed=0.2")
         if self.opened is None:
-            self.opened = self._judged(self.plan, self._sealed)
+            self.opened = {
+                **self._judged(self.plan, self._sealed)[0], "who": noted.get("who", self.who),
+                "when": noted.get("when") or _now(), "why": noted.get("why", ""),
+            }  # fmt: skip
         return dict(self.opened)
 
     # What stays.
@@ -553,10 +600,12 @@ class Session:
             "made_with": self._made_with,
             "file": self._file,
             "rows": self.rows_digest,
-            "looks": self._n_looks,
-            "opened": self.opened is not None,
+            "looks": self._looks_told(),
+            "looks_always": self.looks_always,
+            "opened": self.opened,
             "commands": [command.plain() for command in self.log],
             "undone": [command.plain() for command in self.undone],
+            "dropped": [command.plain() for command in self._dropped],
         }
 
     def save(self, path: str) -> None:
@@ -569,24 +618,66 @@ class Session:
 
     @classmethod
     def load(cls, path: str, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Make a session of a saved one on the same rows, or on others; see ``replay``."""
-        return cls.from_dict(read_saved(path), X, y, sample_weight, named=str(path))
+        """Make a session of a saved one on the same rows, or on others; see ``replay``.
+
+        Raises
+        ------
+        InputFileError
+            The file cannot be read, is no session, or is damaged.
+        ParameterError, ColumnError, DataError
+            A command does not fit these rows: which one, and why.
+        """
+        document = read_saved(path)
+        session = cls.from_dict(document, X, y, sample_weight, named=str(path))
+        if session.rows_digest != document.get("rows", session.rows_digest):
+            warnings.warn(
+                f"{path}: the rows have changed since the session was saved; every command fits, but other rows may "
+                "be held out",
+                DataWarning,
+                stacklevel=2,
+            )
+        return session
 
     @classmethod
     def from_dict(
-        cls, document: Mapping[str, Any], X: Any, y: Any, sample_weight: Any = None, *, named: str = "the session"
-    ) -> Self:
-        """Make a session of what ``to_dict`` gave; ``named`` is what errors call it."""
+        cls, document: Mapping[str, Any], X: Any, y: Any, sample_weight: Any = None, *, named: str = "the session",
+        fitting: bool = False,
+    ) -> Self:  # fmt: skip
+        """Make a session of what ``to_dict`` gave.
+
+        Parameters
+        ----------
+        document : dict
+        X, y, sample_weight
+            Its rows, or others.
+        named : str
+            What errors call it.
+        fitting : bool
+            Whether to stop before a command that does not fit, and not to refuse: ``misfit`` says why.
+        """
         try:
-            options = {**document["made_with"], "looks": document.get("looks", 0)}
-            session = cls(X, y, sample_weight, **options)
-            commands, undone = ([Command(**each) for each in list(log)] for log in _logs_of(document))
+            session = cls(X, y, sample_weight, **{**document["made_with"], "looks": document.get("looks", 0)})
+            logs = [document[name] if name == "commands" else document.get(name, []) for name in _LOGS]
+            if not all(isinstance(log, list) for log in logs):
+                raise TypeError("its commands are no list")
+            commands, undone, dropped = ([Command(**each) for each in log] for log in logs)
         except (KeyError, TypeError) as error:
             raise InputFileError(f"{named}: is damaged ({error})") from None
-        session.replay([*commands, *undone])
-        session.go_to(len(commands))
-        if document.get("opened"):
-            session.open_sealed()
+        try:
+            session.replay([*commands, *undone])
+        except TreewrightError as error:
+            if not fitting:
+                raise
+            session.misfit = str(error)
+        n_done = len(session._commands)
+        session.go_to(min(len(commands), n_done))
+        session._dropped = [*dropped, *[*commands, *undone][n_done:]]
+        session.looks_always = bool(document.get("looks_always", True))
+        opened = document.get("opened")
+        if opened:
+            said = opened if isinstance(opened, Mapping) else {}
+            who, when, why = (str(said.get(name, "")) for name in ("who", "when", "why"))
+            session.open_sealed(who=who, when=when, why=why)
         return session
 
     @classmethod
@@ -638,10 +729,12 @@ class Session:
         return session
 
     @classmethod
-    def of_document(cls, document: Mapping[str, Any], told: Mapping[str, Any], *, named: str) -> Self:
+    def of_document(
+        cls, document: Mapping[str, Any], told: Mapping[str, Any], *, named: str, fitting: bool = False
+    ) -> Self:
         """Make a session of what ``to_dict`` gave, on the rows of a file that is read as it was told."""
         full = {**dict.fromkeys(_TOLD), **told}
-        session = cls.from_dict(document, *_taken_apart(_read(full), full), named=named)
+        session = cls.from_dict(document, *_taken_apart(_read(full), full), named=named, fitting=fitting)
         session._file = dict(told)
         return session
 
@@ -738,7 +831,7 @@ class Session:
 
     def script(self) -> str:
         """A Python script that makes the same model again, byte for byte."""
-        options = {**self._made_with, "looks": self._n_looks or None}
+        options = {**self._made_with, "looks": self._looks_told() or None}
         lines = ["import treewright as tw", ""]
         if self._file is None:
             lines.append("# X, y = the table and its target")
@@ -752,22 +845,28 @@ class Session:
             noted = {"why": command.why, "when": command.when, "who": command.who if command.who != self.who else ""}
             given = {**command.given, **{name: value for name, value in noted.items() if value}}
             lines.append(f"session.{command.do}({command.path!r}{''.join(f', {k}={v!r}' for k, v in given.items())})")
-        lines += ["session.open_sealed()"] if self.opened is not None else []
+        if self.opened is not None:
+            noted = {name: self.opened[name] for name in ("who", "when", "why")}
+            words = ", ".join(f"{name}={value!r}" for name, value in noted.items() if value)
+            lines.append(f"session.open_sealed({words})")
         return "\n".join([*lines, "model = session.model", ""])
 
     # Inside.
 
-    def _do(
-        self, do: str, path: str, given: dict[str, Any], why: str = "", who: str | None = None, when: str = ""
-    ) -> None:
+    def _do(self, do: str, path: str, given: dict[str, Any], **noted: Unpack[Noted]) -> None:
+        unknown = sorted(set(noted) - set(Noted.__annotations__))
+        if unknown:
+            raise TypeError(f"{do}() got an unexpected argument {unknown[0]!r}")
         given = {name: _plain(value) for name, value in given.items()}
-        self._take(Command(do, path, given, self.who if who is None else who, why, when or _now()))
+        who, when = noted.get("who"), noted.get("when")
+        self._take(Command(do, path, given, self.who if who is None else who, noted.get("why", ""), when or _now()))
 
     def _take(self, command: Command) -> None:
         self._refuse_opened()
         if command.do == "decide" and not command.why.strip():
             raise ParameterError("why is empty: what a leaf predicts against its rows needs a reason")
         plan = done(self.ground, self.plan, command)
+        self._dropped += self._commands[self._at :]
         del self._commands[self._at :], self._states[self._at + 1 :]
         self._commands.append(command)
         self._states.append(plan)
@@ -793,22 +892,37 @@ class Session:
 
     def _on_training(self, plan: Plan) -> dict[str, Any]:
         if plan not in self._trained:
-            self._trained[plan] = self._judged(plan, self.ground.rows)
+            self._trained[plan] = self._judged(plan, self.ground.rows)[0]
         return self._trained[plan]
 
-    def _judged(self, plan: Plan, rows: Dataset) -> dict[str, Any]:
-        """The score of a state on rows, with its interval."""
-        params = self.ground.params
+    def _judged(self, plan: Plan, rows: Dataset) -> tuple[dict[str, Any], str]:
+        """The score of a state on rows, with its interval; and a digest of what it says of them."""
         model = self._model_of(plan)
         truth, weights = rows.target_array, rows.sample_weight
-        if params.task == CLASSES:
-            score = float(share_right(truth, model.codes_of(rows.matrix), weights))
+        if self.ground.params.task == CLASSES:
+            said = model.codes_of(rows.matrix)
+            score = float(share_right(truth, said, weights))
             low, high = share_interval(score, rows_worth(len(rows), weights))
         else:
             said = model.numbers_of(rows.matrix)
             score = float(explained(truth, said, weights))
             low, high = r2_interval(truth, said, weights, score)
-        return {"score": score, "low": low, "high": high, "n": len(rows)}
+        digest = hashlib.sha256(np.ascontiguousarray(said).tobytes()).hexdigest()[:8]
+        return {"score": score, "low": low, "high": high, "n": len(rows)}, digest
+
+    def _looks_told(self) -> int | list[str]:
+        return self._n_before + len(self._looks) if self._n_before else list(self._looks)
+
+    def _decided(self) -> dict[str, list[float]]:
+        """What the rows say of each leaf that was decided, by its path."""
+        paths = [path for path, node in self.plan.nodes() if node.decision is not None and node.test is None]
+        if not paths:
+            return {}
+        plan, ground = self.plan, self.ground
+        for path in paths:
+            plan = with_node_at(plan, path, replace(node_at(plan, path), decision=None))
+        tree = tree_of(ground.problem, ground.policy, ground.whole, plan)
+        return {written(path): tree.value[number_of(tree, path)].tolist() for path in paths}
 
 
 def read_saved(path: str) -> dict[str, Any]:
@@ -828,14 +942,6 @@ def read_saved(path: str) -> dict[str, Any]:
     if document.get("version") != _FORMAT:
         raise InputFileError(f"{path}: is a session of version {document.get('version')!r}, known is {_FORMAT}")
     return document
-
-
-def _logs_of(document: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The commands that are done and those that were undone, as a saved session has them."""
-    logs = document["commands"], document.get("undone", [])
-    if not all(isinstance(log, list) for log in logs):
-        raise TypeError("its commands are no list")
-    return logs
 
 
 def _read(told: Mapping[str, Any]) -> Table:
@@ -889,7 +995,8 @@ def _apart(
 ) -> tuple[tuple[Dataset, Dataset | None, Dataset | None], list[np.ndarray]]:
     """The rows to learn from, those that judge, and those that are sealed; and where they stand in the table."""
     parts: list[tuple[Dataset | None, np.ndarray]] = []
-    for number, part in enumerate((sealed, share)):
+    # Shares of all rows, the second one of those that are left.
+    for number, part in enumerate((sealed, share / (1.0 - sealed))):
         if not part:
             parts.append((None, given[:0]))
             continue

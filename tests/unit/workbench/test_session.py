@@ -18,6 +18,7 @@ from treewright.cli.app import app
 from treewright.exceptions import ColumnError, InputFileError, ParameterError
 from treewright.judge.scores import share_right
 from treewright.model.codec import dumps
+from treewright.show.page.tree import tree_part
 from treewright.workbench.plan import LEAF, Plan
 
 N = 400
@@ -118,8 +119,12 @@ def test_what_grows_is_the_tree_of_the_estimator():
 def test_levels_at_a_time_come_to_the_same_tree():
     whole, steps = made(), made()
     whole.grow()
-    for _ in range(20):
+    for _ in range(whole.model.trees[0].max_depth):
         steps.grow(levels=1, rest=True)
+    with pytest.raises(ParameterError, match="nothing grows here"):
+        steps.grow(levels=1, rest=True)
+    with pytest.raises(ParameterError, match="nothing grows here"):
+        steps.grow(leaves=1)
     assert tree_bytes(steps) == tree_bytes(whole)
 
 
@@ -163,8 +168,50 @@ def test_a_decision_is_what_the_leaf_predicts():
     predicted = session.model.predict(X)
     assert (predicted[leaf == 2] == "bad").all()
     assert session.model.predict_proba(X)[leaf == 2][:, 0].tolist() == [1.0] * int((leaf == 2).sum())
+    tree = session.model
+    assert "(decided)" in tree.show()
+    assert tree.facts["workbench"]["decided"] == {"1": made_split().model.trees[0].value[2].tolist()}
+    for command in (lambda: session.grow("1"), lambda: session.prune(""), lambda: session.split("", "age", cut=30)):
+        with pytest.raises(ParameterError, match="what was decided about node '1' would be gone"):
+            command()
+    with pytest.raises(ParameterError, match="why is empty"):
+        session.decide("1", None)
+    session.decide("1", None, why="the rule is gone")
+    with pytest.raises(ParameterError, match="nothing was decided"):
+        session.decide("1", None, why="again")
     session.grow("1")
     assert (session.model.predict(X)[leaf == 2] != "bad").any()
+
+
+def made_split() -> Any:
+    session = made(held_out=0)
+    session.split("", "age", cut=40)
+    return session
+
+
+def test_pruning_spares_what_was_decided_and_pages_show_what_its_rows_say():
+    session = made(held_out=0)
+    session.grow(levels=4)
+    deep = max(session.leaves(), key=len)
+    counts = session.model.trees[0].value[session.node(deep)].tolist()
+    session.decide(deep, "bad", why="a rule of the house")
+    session.prune(leaves=len(deep.split(".")) + 1)
+    assert deep in session.leaves()
+    part = tree_part(session.model)
+    node = next(each for each in part.nodes if each.id == session.node(deep))
+    assert (node.decided, node.said, list(node.values[0])) == (True, "bad", counts)
+    page = session.report().summary
+    assert [line.words for line in page.log][-2:] == [
+        f"Decide node {deep}: bad",
+        f"Prune the tree to {len(session.leaves())} leaves",
+    ]
+    assert "a rule of the house" in [line.why for line in page.log]
+    numbers = tw.workbench.Session(X, pl.Series("pull", PULL), held_out=0, ordinal=GRADES)
+    numbers.split("", "age", cut=40)
+    mean = float(numbers.model.trees[0].value[1, 0])
+    numbers.decide("0", -1000.0, why="agreed")
+    assert (tree_part(numbers.model).low, tree_part(numbers.model).nodes[1].values) == (mean, ((mean,),))
+    assert "-1000 (decided)" in numbers.model.show()
 
 
 def test_looks_are_counted_and_the_seal_is_broken_once():
@@ -172,8 +219,11 @@ def test_looks_are_counted_and_the_seal_is_broken_once():
     session.grow(levels=2)
     first = session.held_out()
     assert (first["seen"], session.held_out()["seen"], session.n_looks) == (1, 1, 1)
-    session.prune("0")
+    session.rename("0", "the others")  # says the same of every row
+    assert session.held_out()["seen"] == 1
+    session.prune("")
     assert session.held_out()["seen"] == 2
+    session.undo()
     session.undo()
     assert session.held_out() == {**first, "seen": 2}
     rows = session._judging
@@ -181,7 +231,7 @@ def test_looks_are_counted_and_the_seal_is_broken_once():
     assert first["score"] == expected
     assert first["n"] + len(session._sealed) + int(session.model.trees[0].n_samples[0]) == N
     assert session.open_sealed()["n"] == len(session._sealed)
-    assert session.model.facts["workbench"]["sealed_rows_opened"]
+    assert session.model.facts["workbench"]["sealed_rows"]["n"] == len(session._sealed)
     for command in (session.undo, session.redo, lambda: session.prune("")):
         with pytest.raises(ParameterError, match="sealed rows were opened"):
             command()
@@ -458,7 +508,7 @@ def test_what_is_locked_outlasts_pruning():
         locked.append(tree_bytes_below(session, inner[-1]))
         assert session.model.trees[0].n_leaves <= leaves
     assert len(set(locked)) == 1
-    with pytest.raises(ParameterError, match="what is locked leaves"):
+    with pytest.raises(ParameterError, match="what is locked or decided leaves"):
         session.prune(leaves=1)
     below = made(held_out=0)
     below.grow()

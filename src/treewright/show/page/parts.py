@@ -669,6 +669,16 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class LogPart:
+    """What somebody decided about the tree, at the workbench."""
+
+    words: str
+    who: str
+    when: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Summary:
     """Everything that a page shows."""
 
@@ -690,5 +700,7 @@ class Summary:
     ensemble: EnsemblePart | None = None
     contributions: ContributionsPart | None = None
     examples: ExamplesPart | None = None
+    log: tuple[LogPart, ...] = ()  # of a tree that was grown by hand
+    log_note: str = ""  # how often rows held out were looked at, and what became of sealed ones
     format: str = FORMAT
     format_version: int = VERSION

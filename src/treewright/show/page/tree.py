@@ -6,7 +6,6 @@ styles nor its scripts meet those of the notebook.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +19,6 @@ from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.render import render
-from treewright.tree.arrays import Tree
 from treewright.tree.tests import bounds_below
 from treewright.tree.walk import subtree_sizes, unfolded
 from treewright.tree.wording import clock_of, conditions, threshold_digits
@@ -66,7 +64,6 @@ def tree_part(
     grown = summary.tree
     shown = unfolded(grown, max_nodes=max_nodes)
     rules = rules_of(summary, shown) if has_rules else None
-    marks = marks_of(model, grown)
     sizes, digits = subtree_sizes(grown).tolist(), threshold_digits(grown).tolist()
     parts = []
     splits: dict[int, Split] = {}  # parents stand before their children
@@ -91,14 +88,16 @@ def tree_part(
                 weight=node.weight,
                 impurity=node.impurity,
                 gain=None if split is None else gain_of(summary, node),
-                values=node.values,
+                values=tuple(tuple(summary.shown_values(node.number, output).tolist()) for output in summary.outputs),
                 rule=None if rules is None else rules[node.number],
                 test=None if split is None else test_part(split),
                 hidden=0 if split is not None else sizes[node.number] - 1,
-                **marks.get(node.number, {}),
+                **_said(summary, node.number),
             )
         )
-    first, decides = grown.value[:, summary.outputs[0].start], summary.model.threshold
+    first, decides = grown.value[:, summary.outputs[0].start].copy(), summary.model.threshold
+    for number in summary.marks:
+        first[number] = summary.shown_values(number, summary.outputs[0])[0]
     return TreePart(
         title=title,
         headline=summary.headline(),
@@ -120,31 +119,12 @@ def tree_part(
     )
 
 
-def marks_of(model: ModelData, tree: Tree) -> dict[int, dict[str, Any]]:
-    """What was said at the workbench of nodes, by their numbers; a file may hold anything there, or other paths."""
-    noted = model.facts.get("workbench")
-    marks: dict[int, dict[str, Any]] = {}
-    if not isinstance(noted, Mapping):
-        return marks
-    names = noted.get("names")
-    for path, name in names.items() if isinstance(names, Mapping) else ():
-        marks.setdefault(node_at_path(tree, path), {})["name"] = shorten(escape_controls(str(name)), NAME_WIDTH)
-    for mark in ("locked", "decided"):
-        paths = noted.get(mark)
-        for path in paths if isinstance(paths, Sequence) else ():
-            marks.setdefault(node_at_path(tree, path), {})[mark] = True
-    return marks
-
-
-def node_at_path(tree: Tree, path: object) -> int:
-    """The number of the node at the end of a path of branches, such as ``"0.1"``; -1 where there is none."""
-    node = 0
-    for word in str(path).split(".") if path else ():
-        branch = int(word) if word.isascii() and word.isdigit() and len(word) <= 9 else -1
-        if not 0 <= branch < tree.n_branches[node]:
-            return -1
-        node = int(tree.first_child[node]) + branch
-    return node
+def _said(summary: TreeSummary, node: int) -> dict[str, Any]:
+    """What somebody said of a node at the workbench."""
+    mark = summary.marks.get(node)
+    if mark is None:
+        return {}
+    return {"name": mark.name, "locked": mark.locked, "decided": mark.rows_say is not None}
 
 
 def missing_words_of(summary: TreeSummary) -> str:

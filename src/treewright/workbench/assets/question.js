@@ -59,8 +59,8 @@ const question = (() => {
     const share = (value) => high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 0.5;
     const line = dom.svg("line", { class: "bench-cut", y1: 0, y2: TALL });
     const grip = dom.svg("path", { class: "bench-grip", d: "M-7 -1h14l-7 11Z" });
-    const svg = dom.svg("svg", { class: "bench-bars", viewBox: `-8 -2 ${WIDE + 16} ${TALL + 4}`, "aria-hidden": "true" }, bars(picture, edges, share), line, grip);
-    const words = (value) => ordinal ? picture.names[Math.floor(value)] || "" : numbers.ofColumn(column, value);
+    const svg = dom.svg("svg", { class: "bench-bars", viewBox: `-8 -2 ${WIDE + 16} ${TALL + 4}`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars(picture, edges, share), line, grip);
+    const words = (value) => ordinal ? picture.names[Math.floor(value)] || "" : column.dates ? numbers.ofColumn(column, value) : numbers.short(value, 10);
     const out = dom.el("output", { class: "bench-cut-words" });
     const step = ordinal ? 1 : picture.is_whole ? 0.5 : "any";
     const field = dom.el("input", { type: "number", step: "any", "aria-label": `Cut of ${column.name}`, oninput: () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,7 @@ def made(**options: Any) -> Any:
 
 def tree_bytes(session: Any) -> bytes:
     tree = session.model.trees[0]
-    return b"".join(
-        np.ascontiguousarray(getattr(tree, name)).tobytes() for name in sorted(vars(tree)) if name[0] != "_"
-    )
+    return b"".join(np.ascontiguousarray(getattr(tree, each.name)).tobytes() for each in fields(tree))
 
 
 # Commands as they may come, fitting or not.
@@ -201,10 +200,8 @@ def test_pruning_spares_what_was_decided_and_pages_show_what_its_rows_say():
     node = next(each for each in part.nodes if each.id == session.node(deep))
     assert (node.decided, node.said, list(node.values[0])) == (True, "bad", counts)
     page = session.report().summary
-    assert [line.words for line in page.log][-2:] == [
-        f"Decide node {deep}: bad",
-        f"Prune the tree to {len(session.leaves())} leaves",
-    ]
+    said = [f"Decide node {deep}: bad", f"Prune the tree to {len(session.leaves())} leaves"]
+    assert [line.words for line in page.log][-2:] == said
     assert "a rule of the house" in [line.why for line in page.log]
     numbers = tw.workbench.Session(X, pl.Series("pull", PULL), held_out=0, ordinal=GRADES)
     numbers.split("", "age", cut=40)

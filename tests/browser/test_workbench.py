@@ -181,7 +181,7 @@ def test_the_task_of_an_analyst_and_its_script_gives_the_same_bytes(show, comman
     page.mouse.down()
     page.mouse.move(x + 60, bars["y"] + 30, steps=4)
     page.mouse.up()
-    page.wait_for_selector(".bench-said:has-text('less than the best')")
+    page.wait_for_selector(".bench-said:has-text('cost 0.')")
     bench.does(lambda: page.click("[data-do=move]"))
     bench.does(lambda: page.click("[data-act=lock]"))
     # The rest grows, and is cut back around the lock.
@@ -200,17 +200,19 @@ def test_the_task_of_an_analyst_and_its_script_gives_the_same_bytes(show, comman
     assert bench.words() == locked
     assert "seen" in page.inner_text(".bench-seen")
     # The files.
-    page.click(".bench-files summary")
     found = {}
     for kind in ("model", "script", "session", "picture"):
+        page.click(".bench-files summary")
         with page.expect_download() as waiting:
             page.click(f'[data-file="{kind}"]')
         found[kind] = tmp_path / waiting.value.suggested_filename
         waiting.value.save_as(found[kind])
+    page.click(".bench-files summary")
     with page.context.expect_page() as waiting:
         page.click('[data-file="report"]')
     waiting.value.wait_for_selector("html[data-ready=yes]", state="attached")
     assert "risk" in waiting.value.title()
+    assert "the policy of 2024 begins with it" in waiting.value.inner_text("#log")
     waiting.value.close()
     page.click("#bench-quit")
     page.wait_for_selector(".bench-status:has-text('has quit')")
@@ -218,7 +220,7 @@ def test_the_task_of_an_analyst_and_its_script_gives_the_same_bytes(show, comman
     saved = json.loads((tmp_path / "credits.session.json").read_text())
     assert [each["do"] for each in saved["commands"]] == ["split", "split", "move", "lock", "grow", "prune"]
     assert saved["commands"][0]["why"] == "the policy of 2024 begins with it"
-    run = "import sys; exec(open('session.py').read()); model.save('again.tw')"
+    run = "import sys; exec(open('credits.py').read()); model.save('again.tw')"
     subprocess.run([sys.executable, "-c", run], cwd=tmp_path, check=True)
     assert (tmp_path / "again.tw").read_bytes() == found["model"].read_bytes()
     assert found["picture"].read_text().startswith("<svg")
@@ -324,7 +326,7 @@ def test_a_killed_server_loses_nothing(show, command, tmp_path):
     bench.complaints.clear()  # the browser says that the connection was lost
     process, address = command(arguments, tmp_path)
     again = show(address)
-    assert again.words()[1:] == ["Grow the root 1 level", "Grow every open leaf below the root to the end"]
+    assert again.words()[1:] == ["Grow the root by 1 level", "Grow all open leaves to the end"]
     assert again.page.locator(".is-undone").count() == 1
     again.does(lambda: again.page.click("#bench-redo"))
     again.page.close()

@@ -62,7 +62,7 @@ def test_it_goes_on_and_says_so(begin, tmp_path):
     assert (code, "1 command in p.session.json" in out) == (0, True)
     table.head(300).write_csv(tmp_path / "p.csv")
     _, _, said = begin("p.csv", "--target", "species")
-    assert "others than when the session was saved" in said
+    assert "rows have changed since the session was saved" in said
     document["commands"].append({"do": "split", "path": "0", "given": {"column": "body_mass_g", "cut": 1.0}})
     place.write_text(json.dumps(document))
     before = place.read_bytes()
@@ -70,6 +70,10 @@ def test_it_goes_on_and_says_so(begin, tmp_path):
     assert (code, out) == (1, "")
     assert "command 2 of 2 (split '0') does not fit" in said
     assert place.read_bytes() == before
+    code, out, said = begin("p.csv", "--target", "species", "--fitting")
+    assert (code, "1 command in p.session.json" in out) == (0, True)
+    assert "command 2 of 2 (split '0') does not fit" in said
+    assert [each["do"] for each in saved(place)["dropped"]] == ["split"]
 
 
 def test_a_tree_and_a_forest_are_taken_up(begin, command, tmp_path):
@@ -81,6 +85,7 @@ def test_a_tree_and_a_forest_are_taken_up(begin, command, tmp_path):
         commands = saved(tmp_path / f"{name}.json")["commands"]
         assert {each["do"] for each in commands} == {"split"}
         assert commands[0]["why"].startswith("as in the")
+        assert "they flatter it" in said
         assert code == 0
 
 
@@ -93,9 +98,12 @@ def test_columns_are_what_the_options_say(begin, tmp_path):
     assert document["made_with"]["ordinal"] == {"island": ["Biscoe", "Dream", "Torgersen"]}
     assert (document["made_with"]["held_out"], document["made_with"]["sealed"]) == (0.5, 0.1)
     assert document["file"]["drop"] == ["sex"]
-    # It goes on without being told again.
-    _, out, _ = begin(PENGUINS, "--target", "species", "--session", "s.json")
-    assert out.startswith("the workbench is at")
+    # It goes on without being told again, or told the same; who decides may change.
+    document["commands"] = [{"do": "grow", "path": "", "given": {"levels": 1}}]
+    (tmp_path / "s.json").write_text(json.dumps(document))
+    for words in ([], ["--sealed", "0.1", "--drop", "sex", "--who", "Bob"]):
+        _, out, _ = begin(PENGUINS, "--target", "species", "--session", "s.json", *words)
+        assert out.startswith("the workbench is at")
 
 
 @pytest.mark.parametrize(
@@ -105,8 +113,15 @@ def test_columns_are_what_the_options_say(begin, tmp_path):
         (["--target", "species", "--set", "splitter=hist"], 2, "splitter is no parameter of a session"),
         (["--target", "species", "--held-out", "2"], 2, "held_out=2"),
         (["--target", "species", "--session", "taken.json"], 1, "is no session of Treewright"),
-        (["--target", "island", "--session", "begun.json"], 2, "a session of the target 'species'"),
-        (["--target", "species", "--session", "begun.json", "--sealed", "0.1"], 2, "has begun"),
+        (["--target", "island", "--session", "begun.json"], 2, "a session with target 'species', not 'island'"),
+        (
+            ["--target", "species", "--session", "begun.json", "--sealed", "0.1"],
+            2,
+            "a session with sealed None, not 0.1",
+        ),
+        (["--target", "species", "--session", "begun.json", "--set", "max_depth=2"], 2, "with max_depth None, not 2"),
+        (["--target", "species", "--session", "begun.json", "--drop", "sex"], 2, "with drop None, not ['sex']"),
+        (["--target", "species", "--session", "begun.json", "--model", "x.tw"], 2, "a model is to begin with"),
         (["--target", "species", "--model", "absent.tw"], 1, "absent.tw"),
         (["--target", "species", "--port", "70000"], 2, "65535"),
     ],
@@ -114,6 +129,7 @@ def test_columns_are_what_the_options_say(begin, tmp_path):
 def test_what_does_not_fit_is_refused(command, tmp_path, words, code, told):
     (tmp_path / "taken.json").write_text("{}")
     begun = {"document": "treewright session", "version": 1, "made_with": {}, "commands": [], "file": {}}
+    begun["commands"] = [{"do": "grow", "path": "", "given": {"levels": 1}}]
     begun["file"] = {"path": str(PENGUINS), "target": "species"}
     (tmp_path / "begun.json").write_text(json.dumps(begun))
     done = command("workbench", PENGUINS, *words, "--no-browser", folder=tmp_path)

@@ -912,7 +912,10 @@ def workbench(
         float | None, typer.Option("--sealed", help="Share of the rows for one last judgement; none by default.")
     ] = None,
     seed: Seed = 0,
-    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Who decides, for the log.")] = "",
+    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Who decides, for the log.")] = None,
+    fitting: Annotated[
+        bool, typer.Option("--fitting", help="Where the rows have changed: go on with the commands that fit.")
+    ] = False,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or only print its address.")
@@ -930,7 +933,7 @@ def workbench(
     separator: Separator = None,
     encoding: Encoding = None,
 ) -> None:
-    """Grow and cut a tree by hand in the browser; every decision is kept, and can be taken back."""
+    """Grow and cut a tree by hand in the browser; every decision has a line in its log, and can be taken back."""
     with refusals(data):
         check_files({"DATA": data, "--model": model}, {"--session": session})
         from treewright.cli.request import FitRequest
@@ -949,7 +952,7 @@ def workbench(
             unseen=None if unseen is None else unseen.value,
             seed=seed,
         )
-        run_workbench(request, Beginning(session, model, held_out, sealed, who, port, browser))
+        run_workbench(request, Beginning(session, model, held_out, sealed, who, fitting, port, browser))
 
 
 @app.command()

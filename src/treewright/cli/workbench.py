@@ -14,7 +14,7 @@ from treewright.cli.models import load_model, note_left_out
 from treewright.cli.request import FitRequest, check_request, declared_columns
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
 from treewright.exceptions import InputFileError, MissingLibraryError, TreewrightError
-from treewright.files import read_table
+from treewright.files import Table, read_table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.model.summary import counted
@@ -23,6 +23,12 @@ from treewright.workbench.server import Server
 from treewright.workbench.session import Session, read_saved
 
 __all__ = ["Beginning", "run_workbench"]
+
+DEFAULTS = {"held_out": 0.25, "sealed": 0.0, "random_state": 0}
+
+
+NOTE_OF_MODEL = "It begins with a model. Rows held out may be among those that it was fitted on: they flatter it."
+NOTE_OF_ROWS = "The rows have changed since the session was saved. Which rows are held out may have changed with them."
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,8 @@ class Beginning:
     model: Path | None
     held_out: float | None
     sealed: float | None
-    who: str
+    who: str | None
+    fitting: bool
     port: int
     browser: bool
 
@@ -48,34 +55,49 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
         raise MissingLibraryError(
             "the workbench needs starlette and uvicorn: pip install 'treewright[workbench]'", name=error.name
         ) from None
-    place = beginning.session or Path(f"{Path(request.data).name.partition('.')[0] or 'table'}.session.json")
+    data = Path(request.data)
+    place = beginning.session or Path(f"{data.name.partition('.')[0] or 'table'}.session.json")
+    document = _begun(place)
     with progress():
-        session = _goes_on(request, beginning, place) if place.exists() else _begins(request, beginning)
-    desk = Desk(session, save_to=str(place), title=f"{request.target} of {Path(request.data).name}")
+        table, told, options = _asked(request, beginning)
+        session, notes = _begins(table, told, options, beginning) if document is None else _goes_on(
+            document, told, options, beginning, place
+        )  # fmt: skip
+    for each in notes:
+        note(each)
+    desk = Desk(session, save_to=str(place), title=f"{data.name}: {request.target}", note=" ".join(notes))
+    server = Server(desk, beginning.port)
     trouble = desk.save()
     if trouble:
         raise InputFileError(trouble["warning"])
-    server = Server(desk, beginning.port)
+    if document is not None:
+        note(f"going on with {counted(len(session.log), 'command')} of {printable(place)}")
     note(f"the session is saved in {printable(place)} after every command; Quit on the page or Ctrl-C stops")
     server.serve(browser=beginning.browser)
-    say(f"{counted(len(session.log), 'command')} in {printable(place)}")
+    say(f"{counted(len(session.log), 'command')} in {printable(desk.save_to)}")
 
 
-def _begins(request: FitRequest, beginning: Beginning) -> Session:
-    """A session of the rows, without any command or with those of a model."""
+def _begun(place: Path) -> dict[str, Any] | None:
+    """The session that a file holds; None where there is none, or nothing was done and seen in it."""
+    if not place.exists():
+        return None
+    document = read_saved(str(place))
+    return document if any(document.get(name) for name in ("commands", "undone", "dropped", "looks")) else None
+
+
+def _asked(request: FitRequest, beginning: Beginning) -> tuple[Table, dict[str, Any], dict[str, Any]]:
+    """The rows, how they were read, and the options of the session that were given."""
     required = [str(request.target), *([request.weight] if request.weight else [])]
     table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
-    kept = rows_with_target(
-        table.path, table.frame[str(request.target)], table.place, skip=request.skip_missing_target
-    )  # fmt: skip
+    target = table.frame[str(request.target)]
+    kept = rows_with_target(table.path, target, table.place, skip=request.skip_missing_target)
     if kept is not None:
         note_left_out(int((~kept).sum()), len(kept))
     options: dict[str, Any] = {name: value for name, value in declared_columns(request, table).items() if value}
-    task = {"classification": CLASSES, "regression": NUMBERS}.get(request.task)
     options |= own_settings(request, request.task != "regression")
     given = {
-        "task": task, "unseen": request.unseen, "held_out": beginning.held_out, "sealed": beginning.sealed,
-        "who": beginning.who or None, "random_state": request.seed or None,
+        "task": {"classification": CLASSES, "regression": NUMBERS}.get(request.task), "unseen": request.unseen,
+        "held_out": beginning.held_out, "sealed": beginning.sealed, "random_state": request.seed or None,
     }  # fmt: skip
     options |= {name: value for name, value in given.items() if value is not None}
     reading = request.reading
@@ -84,29 +106,51 @@ def _begins(request: FitRequest, beginning: Beginning) -> Session:
         "types": dict(request.declared.cell_types), "skip_missing_target": request.skip_missing_target,
         "missing_tokens": list(reading.missing_tokens), "separator": reading.separator, "encoding": reading.encoding,
     }  # fmt: skip
-    return Session.of_table(table, told, options, None if beginning.model is None else load_model(beginning.model))
+    return table, told, options
 
 
-def _goes_on(request: FitRequest, beginning: Beginning, place: Path) -> Session:
-    """The session of a file, on the rows as they are now."""
-    document = read_saved(str(place))
-    file = document.get("file")
-    if not isinstance(file, dict) or file.get("target") != request.target:
-        held = f"the target {file.get('target')!r}" if isinstance(file, dict) else "no file"
-        raise UsageRefusal(f"{place} is a session of {held}: name another with --session")
-    if beginning.model is not None or beginning.held_out is not None or beginning.sealed is not None:
-        raise UsageRefusal(
-            f"{place} is a session that has begun: --model, --held-out and --sealed are settled; name another file "
-            "with --session to begin anew"
-        )
+def _begins(
+    table: Table, told: dict[str, Any], options: dict[str, Any], beginning: Beginning
+) -> tuple[Session, list[str]]:
+    """A session of the rows, without any command or with those of a model."""
+    options = {**options, "who": beginning.who or ""}
+    if beginning.model is None:
+        return Session.of_table(table, told, options), []
+    model = load_model(beginning.model)
     try:
-        session = Session.of_document(document, {**file, "path": str(request.data)}, named=str(place))
+        return Session.of_table(table, told, options, model), [NOTE_OF_MODEL]
+    except TreewrightError as error:
+        raise InputFileError(f"{beginning.model}: the model does not fit {table.path}: {error}") from None
+
+
+def _goes_on(
+    document: dict[str, Any], told: dict[str, Any], options: dict[str, Any], beginning: Beginning, place: Path
+) -> tuple[Session, list[str]]:
+    """The session of a file, on the rows as they are now; what is given anew must be as it was."""
+    file, made_with = document.get("file") or {}, document.get("made_with")
+    anew = f"name another file with --session to begin anew, or delete {place}"
+    if not isinstance(file, dict) or not isinstance(made_with, dict):
+        raise InputFileError(f"{place}: is damaged: {anew}")
+    if beginning.model is not None:
+        raise UsageRefusal(f"{place} is a session that has begun, and a model is to begin with: {anew}")
+    held = {**dict.fromkeys(told), **file}
+    for name in [each for each in told if each != "path" and told[each]] if file else []:
+        if held[name] != told[name]:
+            raise UsageRefusal(f"{place} is a session with {name} {held[name]!r}, not {told[name]!r}: {anew}")
+    for name, value in options.items():
+        settled = made_with.get(name)
+        if settled != value and not (settled is None and value == DEFAULTS.get(name)):
+            raise UsageRefusal(f"{place} is a session with {name} {settled!r}, not {value!r}: {anew}")
+    try:
+        session = Session.of_document(
+            document, {**(file or told), "path": told["path"]}, named=str(place), fitting=beginning.fitting
+        )
     except TreewrightError as error:
         raise InputFileError(
-            f"{place}: the session does not fit {request.data}: {error}. Nothing was changed; name another file with "
-            "--session to begin anew, or take the commands that do not fit out of it"
+            f"{place}: the session does not fit {told['path']}: {error}. Nothing was changed: give --fitting to go on "
+            f"with the commands before it, or {anew}"
         ) from None
-    if session.rows_digest != document.get("rows"):
-        note(f"the rows of {printable(request.data)} are others than when the session was saved; every command fits")
-    note(f"going on with {counted(len(session.log), 'command')} of {printable(place)}")
-    return session
+    if beginning.who is not None:
+        session.who = beginning.who
+    notes = [NOTE_OF_ROWS] if session.rows_digest != document.get("rows") else []
+    return session, [*notes, *([f"{session.misfit}; the commands before it are done"] if session.misfit else [])]

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -30,20 +31,18 @@ from treewright.data.schema import Column
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.grow.by_node.candidates import Candidate
 from treewright.learn.params import CLASSES
+from treewright.model.by_hand import line_of, words_of
 from treewright.model.codec import dumps
-from treewright.model.summary import counted
 from treewright.show.page.plain import plain
 from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_ways
 from treewright.tree.arrays import MULTIWAY, SUBSET
-from treewright.tree.wording import BETWEEN
-from treewright.tree.writing import escape_controls, shorten, written_amount, written_level, written_set
+from treewright.tree.writing import shorten, written_level
 from treewright.workbench.commands import Command, leaf_counts
 from treewright.workbench.plan import Path, node_at, path_of, paths_of
 from treewright.workbench.session import Session
 
 MOST_NODES = 4001
 N_BARS, MOST_CLASSES, MOST_LEVELS, MOST_WIDE = 48, 8, 200, 200
-MOST_WORDS = 4
 OTHERS = -1  # in place of the code of a class: all others
 TOLD_EVERY = 0.15  # seconds between two reports of long work
 
@@ -61,17 +60,19 @@ class Desk:
     save_to : str, optional
         A file that holds the session after every command.
     title : str
+    note : str
+        What a user must know to read the figures.
     """
 
-    def __init__(self, session: Session, *, save_to: str | None = None, title: str = "") -> None:
-        self.session, self.save_to, self.title = session, save_to, title
+    def __init__(self, session: Session, *, save_to: str | None = None, title: str = "", note: str = "") -> None:
+        self.session, self.save_to, self.title, self.note = session, save_to, title, note
         self.revision = 0
-        self.looks_always = True
         self._busy = threading.Lock()
         self._stop = threading.Event()
         self._listeners: list[Callable[[dict[str, Any]], None]] = []
         self._last_told = 0.0
         self._saved: bytes | None = None
+        self.is_saved = False
 
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
         """Tell a screen what happens; returns what makes it stop."""
@@ -123,18 +124,41 @@ class Desk:
         return answer
 
     def save(self) -> dict[str, Any]:
-        """Save the session where it is to be saved; what went wrong is told, and loses nothing."""
+        """Save the session where it is to be saved; what went wrong is told, and loses nothing.
+
+        A file that somebody else has changed is left as it is: from then on the session is saved beside it.
+        """
         if self.save_to is None:
             return {}
-        place = FilePath(self.save_to)
+        trouble = ""
         try:
-            if place.exists() and self._saved is not None and place.read_bytes() != self._saved:
-                return {"warning": f"{place} was changed by somebody else, and is left as it is: export the session."}
+            place = FilePath(self.save_to)
+            if self._saved is not None and place.exists() and place.read_bytes() != self._saved:
+                trouble = f"{place} was changed by somebody else, and is left as it is: "
+                place = next(own for at in count(2) if not (own := place.with_name(f"{place.stem}-{at}.json")).exists())
+                self.save_to = str(place)
+                trouble += f"this session is saved in {place} from now on."
             self.session.save(self.save_to)
             self._saved = place.read_bytes()
         except (TreewrightError, OSError) as error:
+            self.is_saved = False
             return {"warning": f"The session could not be saved: {error}"}
-        return {}
+        self.is_saved = True
+        return {"warning": trouble} if trouble else {}
+
+    def bye(self) -> dict[str, Any]:
+        """What screens are told when the workbench quits."""
+        return {"bye": True, "saved": self.save_to if self.is_saved else ""}
+
+    def export(self, kind: str) -> tuple[str, bytes, str]:
+        """A file of the session: its name, its bytes, its type. A report looks at the rows held out."""
+        with self._busy:
+            seen = self.session.n_looks
+            found = exported(self, kind)
+            if self.session.n_looks != seen:
+                self.save()
+                self.tell({"again": True})
+        return found
 
     def state(self) -> dict[str, Any]:
         """What a screen draws; it may be a look at the rows held out, so the session is saved afterwards."""
@@ -167,12 +191,16 @@ def state_of(desk: Desk) -> dict[str, Any]:
         "sizes": sizes.tolist(),
         "log": [_told_command(command) for command in (*session.log, *session.undone)],
         "at": len(session.log),
-        "figures": plain(session.figures(look=desk.looks_always)),
-        "looks_always": desk.looks_always,
+        "figures": plain(session.figures(look=session.looks_always and not session.opened)),
+        "looks_always": session.looks_always,
         "has_held_out": session.has_held_out,
+        "n_held_out": len(session.rows_held_out),
         "sealed": session.n_sealed,
         "opened": plain(session.opened),
         "saved": desk.save_to or "",
+        "is_saved": desk.is_saved,
+        "note": desk.note,
+        "who": session.who,
         "n_rows": len(session.ground.rows),
     }
 
@@ -186,46 +214,7 @@ def _columns_alone(session: Session) -> list[Any]:
 
 
 def _told_command(command: Command) -> dict[str, Any]:
-    return {**plain(command.plain()), "words": sentence_of(command)}
-
-
-def sentence_of(command: Command) -> str:
-    """A command as a line of the log."""
-    given, where = command.given, f"node {command.path}" if command.path else "the root"
-    if command.do in ("split", "move"):
-        name = f"{written_level(given['column'])} " if "column" in given else ""
-        words = f"{command.do.capitalize()} {where}: {name}{words_of(given)}"
-    elif command.do == "grow":
-        levels, leaves = given.get("levels"), given.get("leaves")
-        how = "to the end" if levels is None else counted(levels, "level")
-        if leaves is not None:
-            how = f"by {counted(leaves, 'leaf', 'leaves')}, the best first"
-        words = f"Grow {'every open leaf below ' * bool(given.get('rest'))}{where} {how}"
-    elif command.do == "prune":
-        words = f"Prune {where}" + (f" to {given['leaves']} leaves" if "leaves" in given else "")
-    elif command.do == "decide":
-        words = f"Decide {where}: {written_level(given['value'])}"
-    elif command.do == "rename":
-        words = f"Name {where}: {given['name']}"
-    elif command.do == "merge":
-        words = f"Merge branches {', '.join(map(str, given['branches']))} of {where}"
-    else:
-        words = f"{command.do.capitalize()} {where}"
-    return shorten(escape_controls(words), NAME_WIDTH)
-
-
-def words_of(given: Mapping[str, Any]) -> str:
-    """What a question asks of its column: where it cuts, or which levels it divides."""
-    cut, levels = given.get("cut"), given.get("levels")
-    if levels is not None:
-        groups = levels if levels and isinstance(levels[0], list) else [levels]
-        return BETWEEN.join(written_set(own, max_levels=MOST_WORDS) for own in groups[:MOST_WORDS])
-    if cut is None:
-        return "has a value"
-    cuts = cut if isinstance(cut, list) else [cut]
-    return "≤ " + ", ".join(
-        written_amount(each, digits=6) if isinstance(each, float) else written_level(each) for each in cuts
-    )
+    return plain(line_of(command.plain()))
 
 
 # What a node could ask.
@@ -277,6 +266,7 @@ def _column(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
         **drawn(session, column, cells[present], target[present], instances.weights[present], base),
         "column": feature, "kind": column.kind, "missing": int((~present).sum()),
         "is_asked": node.test is not None and node.test.feature == feature,
+        "missing_goes": None if base is None else session.ground.told(base).get("missing"),
     }  # fmt: skip
     return {"picture": plain(picture)}
 
@@ -315,23 +305,19 @@ def _bars(
     """Bars of a column with an order: one for each value where they are few, else of one width."""
     values = np.unique(cells)
     held = values[np.isfinite(values)]
-    if not len(held):
-        edges = np.array([0.0, 1.0])
-    elif len(values) <= N_BARS:
-        middles = held[:-1] / 2 + held[1:] / 2
-        step = float(np.min(np.diff(held))) if len(held) > 1 else 1.0
-        edges = np.array([held[0] - step / 2, *middles, held[-1] + step / 2])
+    if len(values) <= N_BARS:  # a bar of one width for each value, and cuts between them
+        edges = np.arange(max(len(held), 1) + 1.0)
+        at = np.searchsorted(held, cells, side="left") if len(held) else np.zeros(len(cells), np.int64)
+        at = np.minimum(at, max(len(held) - 1, 0))
     else:
         low, high = np.quantile(cells[np.isfinite(cells)], [0.005, 0.995])
         low, high = (float(low), float(high)) if high > low else (float(held[0]), float(held[-1]))
         edges = 2.0 * np.linspace(low / 2, high / 2, N_BARS + 1)
+        at = np.clip(np.searchsorted(edges, cells, side="left") - 1, 0, N_BARS - 1)
     n = len(edges) - 1
-    at = np.clip(np.searchsorted(edges, cells, side="left") - 1, 0, n - 1)
-    cuts = (
-        []
-        if base is None
-        else [float(cut) for cut in ([base.threshold] if not len(base.cuts) else base.cuts) if np.isfinite(cut)]
-    )
+    cuts = np.empty(0)
+    if base is not None:
+        cuts = base.cuts if len(base.cuts) else np.array([base.threshold])
     names = [written_level(level) for level in column.levels] if column.kind == "ordinal" else []
     return {
         "edges": edges.tolist(), "ends": [float(held[0]), float(held[-1])] if len(held) else [0.0, 1.0],
@@ -409,7 +395,10 @@ def _question(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _audit(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     """The arithmetic, as text."""
-    return {"text": str(desk.session.audit(str(request["path"])))}
+    session, path = desk.session, str(request["path"])
+    # A node is named by its path on the screen; the audit knows its number.
+    text = str(session.audit(path)).partition(",")[2]
+    return {"text": f"Node {path}," * bool(path) + "Root," * (not path) + text}
 
 
 # What changes the session.
@@ -423,16 +412,18 @@ def _do(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
         given = _given(desk, given, path)
         if do == "move":
             given.pop("column")
-    if do == "decide" and session.ground.rows.classes:
+    if do == "decide" and session.ground.rows.classes and given["value"] is not None:
         given["value"] = session.ground.rows.classes[0].tolist()[int(given["value"])]
-    noted = {name: str(request[name]) for name in ("why", "who") if request.get(name)}
+    if isinstance(request.get("who"), str):
+        session.who = request["who"]
+    noted = {"why": str(request.get("why") or "")}
     return desk.changed(request, lambda: session.command(do, path, given, **noted))
 
 
 def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     """Look at the rows held out, now or after every step from now on, or no more by itself."""
     if "always" in request:
-        desk.looks_always = bool(request["always"])
+        desk.session.looks_always = bool(request["always"])
     else:
         desk.session.held_out()
     return desk.state()
@@ -444,28 +435,34 @@ def _compare(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     other = Session.from_dict(dict(request["document"]), *session._table, named="that session")
     found = session.compare(other)
     scores = [each.figures(look=False)["training"]["score"] for each in (session, other)]
-    sides = {side: [sentence_of(command) for command in found[side]] for side in ("here", "there")}
+    sides = {side: [line_of(command.plain()).words for command in found[side]] for side in ("here", "there")}
     return {"compared": plain({**found, **sides, "scores": scores})}
 
 
 def _export(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    seen = desk.session.n_looks
     name, body, kind = exported(desk, str(request["kind"]))
+    if desk.session.n_looks != seen:
+        desk.save()
+        desk.tell({"again": True})
     return {"name": name, "type": kind, "base64": base64.b64encode(body).decode("ascii")}
 
 
 def exported(desk: Desk, kind: str) -> tuple[str, bytes, str]:
     """A file of the session: its name, its bytes, its type."""
     session = desk.session
+    stem = FilePath(desk.save_to or "tree").name.removesuffix(".json").removesuffix(".session")
     if kind == "model":
-        return "model.tw", dumps(session.model), "application/octet-stream"
+        return f"{stem}.tw", dumps(session.model), "application/octet-stream"
     if kind == "script":
-        return "session.py", session.script().encode(), "text/x-python"
+        return f"{stem}.py", session.script().encode(), "text/x-python"
     if kind == "session":
-        return "session.json", json.dumps(session.to_dict(), indent=1, ensure_ascii=False).encode(), "application/json"
+        text = json.dumps(session.to_dict(), indent=1, ensure_ascii=False)
+        return f"{stem}.session.json", text.encode(), "application/json"
     if kind == "picture":
-        return "tree.svg", session.model.plot().text.encode(), "image/svg+xml"
+        return f"{stem}.svg", session.model.plot().text.encode(), "image/svg+xml"
     if kind == "report":
-        return "report.html", session.report().html.encode(), "text/html"
+        return f"{stem}.html", session.report().html.encode(), "text/html"
     raise ParameterError(f"there is no file {kind!r}: there are model, script, session, picture and report")
 
 
@@ -479,7 +476,9 @@ _ASKED: dict[str, Callable[[Desk, Mapping[str, Any]], dict[str, Any]]] = {
     "undo": lambda desk, request: desk.changed(request, desk.session.undo),
     "redo": lambda desk, request: desk.changed(request, desk.session.redo),
     "go_to": lambda desk, request: desk.changed(request, lambda: desk.session.go_to(request["n"])),
-    "open_sealed": lambda desk, request: desk.changed(request, desk.session.open_sealed),
+    "open_sealed": lambda desk, request: desk.changed(
+        request, lambda: desk.session.open_sealed(why=str(request.get("why") or ""))
+    ),
     "look": _look,
     "compare": _compare,
     "export": _export,

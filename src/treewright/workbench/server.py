@@ -25,7 +25,7 @@ from urllib.parse import quote
 from treewright.exceptions import MissingLibraryError, ParameterError, TreewrightError
 from treewright.show.page.render import digest_of
 from treewright.workbench.module import module_text, page_text
-from treewright.workbench.screen import Desk, exported
+from treewright.workbench.screen import Desk
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -98,7 +98,7 @@ class Server:
 
     def quit(self) -> None:
         """Say goodbye to the screens, and stop."""
-        self.desk.tell({"bye": True})
+        self.desk.tell(self.desk.bye())
         self._server.should_exit = True
 
 
@@ -169,7 +169,7 @@ def _app(server: Server) -> Any:
             return wrong
         kind = request.path_params["kind"]
         try:
-            name, body, media = await run_in_threadpool(exported, desk, kind)
+            name, body, media = await run_in_threadpool(desk.export, kind)
         except TreewrightError as error:
             return Response(str(error), 400, HEADERS, "text/plain")
         shown = "inline" if kind == "report" else "attachment"

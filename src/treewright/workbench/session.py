@@ -195,6 +195,8 @@ class Session:
         self._commands: list[Command] = []
         self._states: list[Plan] = [LEAF]  # before the first command, and after each
         self._at = 0
+        if not (is_whole(looks) or isinstance(looks, list | tuple)):
+            raise ParameterError(f"looks={looks!r}: give how many, or the list that a script has")
         self._n_before = whole_number("looks", looks, 0) if is_whole(looks) else 0
         self._looks: list[str] = [] if is_whole(looks) else [str(each) for each in looks]  # type: ignore[union-attr]
         self._dropped: list[Command] = []

@@ -2,11 +2,12 @@
 const logPane = (() => {
   function make(bench) {
     const list = dom.el("ol", { class: "bench-commands" });
+    const who = dom.el("input", { type: "text", id: "bench-who", autocomplete: "off", maxlength: 100, placeholder: "who decides", onchange: () => { bench.who = who.value.trim(); } });
     const told = dom.el("div", { class: "bench-compared small", role: "status" });
     const file = dom.el("input", { type: "file", accept: ".json", id: "bench-compare", onchange: () => compare(bench, file, told) });
     const compared = dom.el("details", {}, dom.el("summary", {}, "Compare"), dom.el("p", { class: "small muted" }, dom.el("label", { for: "bench-compare" }, "A saved session, done again on these rows:")), file, told);
-    const element = dom.el("section", { class: "bench-log", "aria-labelledby": "bench-log-title" }, dom.el("h2", { id: "bench-log-title" }, "Log"), list, compared);
-    return { element, show: () => show(bench, list) };
+    const element = dom.el("section", { class: "bench-log", "aria-labelledby": "bench-log-title" }, dom.el("h2", { id: "bench-log-title" }, "Log"), dom.el("p", { class: "bench-reason" }, dom.el("label", { for: "bench-who" }, "Who"), who), list, compared);
+    return { element, show: () => { if (document.activeElement !== who) who.value = bench.who ?? bench.state.who; show(bench, list); } };
   }
 
   // Where two sessions part: commands that only one has, and what their trees come to.
@@ -29,7 +30,8 @@ const logPane = (() => {
     const entry = (n, words, small, why) => dom.el("li", { class: n > at ? "is-undone" : null },
       dom.el("button", { type: "button", "data-n": n, "aria-current": n === at ? "step" : null, disabled: Boolean(opened), title: n === at ? "The state that is shown" : "Go to the state behind it", onclick: () => bench.change({ ask: "go_to", n }) },
         dom.el("span", { class: "bench-words" }, words), small && dom.el("span", { class: "small muted" }, small), why && dom.el("span", { class: "bench-why" }, why)));
-    const time = (when) => when ? when.slice(0, 16).replace("T", " ") : "";
+    // In the time of whoever reads; the log itself has the moment with its zone.
+    const time = (when) => { const at = new Date(when); return when && !Number.isNaN(at.getTime()) ? at.toLocaleString("sv-SE").slice(0, 16) : when; };
     dom.fill(list, entry(0, "Begin: one leaf"), log.map((command, place) =>
       entry(place + 1, command.words, [command.who, time(command.when)].filter(Boolean).join(", "), command.why)));
     const current = list.querySelector("[aria-current]");

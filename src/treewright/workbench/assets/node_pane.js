@@ -2,7 +2,7 @@
 const nodePane = (() => {
   const ORDERS = {
     gain: ["gain", (one, other) => other.gain - one.gain], cost: ["cost", (one, other) => one.cost - other.cost],
-    p: ["p", (one, other) => other.log_worth - one.log_worth || other.gain - one.gain],
+    p: ["adj. p", (one, other) => other.log_worth - one.log_worth || other.gain - one.gain],
     column: ["question", (one, other, columns) => columns[one.column].name.localeCompare(columns[other.column].name)],
   };
 
@@ -17,9 +17,10 @@ const nodePane = (() => {
     self.details = dom.el("div", { class: "tree-panel bench-details", role: "region", tabindex: "0", "aria-label": "Numbers of the node" });
     self.paper = dom.el("details", { class: "bench-paper", ontoggle: () => arithmetic(self) }, dom.el("summary", {}, "Arithmetic"), dom.el("pre", { tabindex: "0" }));
     const element = dom.el("section", { class: "bench-node", "aria-labelledby": "bench-node-title" }, self.title, self.actions, self.more,
-      dom.el("p", { class: "bench-reason" }, dom.el("label", { for: "bench-why" }, "Reason "), self.why),
+      dom.el("p", { class: "bench-reason" }, dom.el("label", { for: "bench-why" }, "Reason"), self.why),
       self.candidates, self.host, self.paper,
       dom.el("details", { open: true }, dom.el("summary", {}, "Numbers of this node"), self.details));
+    self.element = element;
     return { element, show: (path, model, position) => show(self, path, model, position), act: (name) => act(self, name), why: () => takeWhy(self) };
   }
 
@@ -32,23 +33,32 @@ const nodePane = (() => {
   // Show a node, which may be the same as before with other numbers.
   function show(self, path, model, position) {
     const { bench } = self, node = model.nodes[position], leaf = !model.children[position].length && !node.hidden;
-    if (path !== self.path) self.column = null;
+    if (path !== self.path) {
+      self.column = null;
+      // A reason is one for the node that it was written at.
+      self.why.value = "";
+      self.element.scrollTop = 0;
+    }
+    const had = self.element.contains(document.activeElement);
     Object.assign(self, { path, node, leaf, model, position });
-    self.title.textContent = `${leaf ? "Leaf" : "Node"} ${path === "" ? "at the root" : path}${node.name ? `: ${node.name}` : ""}${node.locked ? " (locked)" : ""}`;
+    const said = [node.locked && "locked", node.decided && "decided"].filter(Boolean).join(", ");
+    self.title.textContent = `${path === "" ? "Root" : `${leaf ? "Leaf" : "Node"} ${path}`}${node.name ? `: ${node.name}` : ""}${said ? ` (${said})` : ""}`;
     dom.fill(self.more);
     dom.fill(self.actions, buttons(self));
     treePanel.show(self.details, model, bench.state.columns, position, false);
     self.paper.open = false;
+    // What had the focus may be gone or greyed.
+    if (had && !self.element.contains(document.activeElement)) self.title.focus({ preventScroll: true });
     offers(self);
   }
 
   function buttons(self) {
     const { node, leaf, bench } = self, opened = Boolean(bench.state.opened);
-    const locked = node.locked || bench.isLocked(self.path);
+    const locked = node.locked || bench.isLocked(self.path), pure = numbers.value(node.impurity) === 0;
     const button = (name, text, title, can = true) => dom.el("button", { type: "button", title, "data-act": name, disabled: opened || !can, onclick: () => act(self, name) }, text);
     return [
-      button("grow", "Grow a level", "Let the algorithm ask one more question here (G)", !locked && leaf),
-      button("grow_end", "Grow to the end", "Let the algorithm grow all below (Shift+G)", !locked),
+      button("grow", "Grow a level", "Let the algorithm ask one more question here (G)", !locked && leaf && !pure && !node.decided),
+      button("grow_end", "Grow to the end", "Let the algorithm grow all below (Shift+G)", !locked && !(leaf && (pure || node.decided))),
       button("prune", "Prune", "Make it a leaf (Delete)", !locked && !leaf),
       node.locked ? button("unlock", "Unlock", "Let it change again (L)") : button("lock", "Lock", "Let nothing change it or what is below it (L)", !locked),
       button("rename", "Name", "Call it by a name of your own (N)"),
@@ -64,14 +74,14 @@ const nodePane = (() => {
     const run = (what, given = {}) => bench.run(what, path, given, takeWhy(self));
     if (name === "grow") run("grow", { levels: 1 });
     else if (name === "grow_end") run("grow");
-    else if (name === "rename") form(self, "Name", [dom.el("input", { type: "text", value: self.node.name, maxlength: 100, "aria-label": "Name of the node" })], (input) => run("rename", { name: input.value.trim() }));
+    else if (name === "rename") form(self, "Name", [dom.el("input", { type: "text", value: self.node.name, maxlength: 100, "aria-label": "Name of the node" })], (input) => { run("rename", { name: input.value.trim() }); });
     else if (name === "decide") decide(self, run);
     else if (name === "merge") merge(self, run);
     else if (["prune", "lock", "unlock"].includes(name)) run(name);
   }
 
   function form(self, label, fields, done) {
-    dom.fill(self.more, dom.el("form", { class: "bench-form", onsubmit: (event) => { event.preventDefault(); dom.fill(self.more); done(...fields); } },
+    dom.fill(self.more, dom.el("form", { class: "bench-form", onsubmit: (event) => { event.preventDefault(); if (done(...fields) !== false) dom.fill(self.more); } },
       fields, dom.el("button", { type: "submit" }, label), dom.el("button", { type: "button", onclick: () => { dom.fill(self.more); self.title.focus(); } }, "Cancel")));
     self.more.querySelector("input, select").focus();
   }
@@ -79,18 +89,22 @@ const nodePane = (() => {
   function decide(self, run) {
     const { labels } = self.bench.state;
     const field = labels.length
-      ? dom.el("select", { "aria-label": "What the leaf predicts" }, labels.map((label, code) => dom.el("option", { value: code }, label)))
-      : dom.el("input", { type: "number", step: "any", required: true, "aria-label": "What the leaf predicts" });
+      ? dom.el("select", { "aria-label": "What the leaf predicts" }, self.node.decided && dom.el("option", { value: "" }, "what its rows say"), labels.map((label, code) => dom.el("option", { value: code, selected: code === self.node.code }, label)))
+      : dom.el("input", { type: "number", step: "any", required: !self.node.decided, placeholder: self.node.decided ? "empty: what its rows say" : "", "aria-label": "What the leaf predicts" });
     form(self, "Decide", [field], (input) => {
-      if (!self.why.value.trim()) { self.bench.say("A decision against the rows needs a reason.", true); self.why.focus(); return; }
-      run("decide", { value: Number(input.value) });
+      if (!self.why.value.trim()) { self.bench.say("A decision against the rows needs a reason.", true); self.why.focus(); return false; }
+      return run("decide", { value: input.value === "" ? null : Number(input.value) });
     });
   }
 
   function merge(self, run) {
     const boxes = self.model.children[self.position].map((at, branch) => dom.el("input", { type: "checkbox", value: branch, "aria-label": self.model.nodes[at].edge }));
     const fields = boxes.map((box, branch) => dom.el("label", {}, box, self.model.nodes[self.model.children[self.position][branch]].edge));
-    form(self, "Merge", fields, () => run("merge", { branches: boxes.filter((box) => box.checked).map((box) => Number(box.value)) }));
+    form(self, "Merge", fields, () => {
+      const branches = boxes.filter((box) => box.checked).map((box) => Number(box.value));
+      if (branches.length < 2) { self.bench.say("Choose two branches or more.", true); return false; }
+      return run("merge", { branches });
+    });
   }
 
   // ---- what it could ask ----
@@ -113,16 +127,18 @@ const nodePane = (() => {
     const sorted = [...candidates].sort((one, other) => compare(one, other, columns));
     const head = (order, kind, title) => dom.el("th", { scope: "col", class: kind, title, "aria-sort": self.order === order ? (order === "gain" ? "descending" : "ascending") : null },
       dom.el("button", { type: "button", class: "bench-sort", onclick: () => { self.order = order; table(self); choose(self, self.column); } }, ORDERS[order][0]));
+    // Dates are numbers of days; who reads them wants the day.
+    const asks = ({ column, words, cut }) => columns[column].dates && cut !== null ? `\u2264 ${numbers.ofColumn(columns[column], cut)}` : words;
     const row = (column, words, cells) => dom.el("tr", { class: asked && asked.column === column ? "is-chosen" : null, "data-column": column },
       dom.el("th", { scope: "row" }, dom.el("button", { type: "button", class: "bench-ask", "data-column": column, onclick: () => choose(self, column, true) }, columns[column].name, words ? ` ${words}` : "")), cells);
     const number = (value) => dom.el("td", { class: "number" }, numbers.short(value, 3));
     dom.fill(self.candidates,
-      asked && dom.el("p", { class: "bench-asked" }, `It asks ${numbers.typographic(self.node.question)}: gains ${numbers.short(asked.gain)}`
-        + (asked.cost > 0 ? `, ${numbers.short(asked.cost)} less than the best.` : asked.cost < 0 ? ", more than any below." : ", the most there is.")),
+      asked && dom.el("p", { class: "bench-asked" }, `Splits by ${numbers.typographic(self.node.question)}: gain ${numbers.short(asked.gain)}, cost ${numbers.short(asked.cost)}.`),
+      numbers.value(self.node.impurity) === 0 && dom.el("p", { class: "muted" }, "All rows here have the same target."),
       dom.el("div", { class: "table-wrap bench-offers", tabindex: "0", role: "region", "aria-label": "What this node could ask" },
         dom.el("table", {}, dom.el("thead", {}, dom.el("tr", {}, head("column"), head("gain", "number"), head("cost", "number"), head("p", "number", "Adjusted for all questions that the node could ask"))),
-          dom.el("tbody", {}, sorted.map((each) => row(each.column, each.words, [number(each.gain), number(each.cost), dom.el("td", { class: "number", title: `log worth ${numbers.short(each.log_worth, 3)}` }, question.chance(each.adjusted_p_value))])),
-            others.map((column) => row(column, "", [dom.el("td", { class: "muted", colspan: 3 }, "no question by the rules")]))))));
+          dom.el("tbody", {}, sorted.map((each) => row(each.column, asks(each), [number(each.gain), number(each.cost), dom.el("td", { class: "number", title: `log worth ${numbers.short(each.log_worth, 3)}` }, question.chance(each.adjusted_p_value))])),
+            others.map((column) => row(column, "", [dom.el("td", { class: "muted", colspan: 3 }, "no candidate")]))))));
   }
 
   // The picture of one column, with the question that can be changed and asked.
@@ -137,11 +153,12 @@ const nodePane = (() => {
     const { picture } = answer, can = !bench.state.opened && !self.node.locked && !bench.isLocked(path);
     const below = self.model.children[self.position].map((at) => self.model.nodes[at].edge);
     const made = question.make(bench, path, picture, bench.state.columns, picture.is_asked ? below : []);
-    const ask = (what) => bench.run(what, path, made.given(), takeWhy(self));
+    const ask = (what) => { if (made.given().cut !== undefined || made.given().moved) bench.run(what, path, made.given(), takeWhy(self)); };
+    made.enter(() => { if (can) ask(picture.is_asked ? "move" : "split"); });
     dom.fill(self.host, made.element, dom.el("p", { class: "bench-buttons" },
-      picture.is_asked && dom.el("button", { type: "button", class: "is-main", "data-do": "move", disabled: !can, onclick: () => ask("move") }, "Move, keep what is below"),
-      dom.el("button", { type: "button", class: picture.is_asked ? null : "is-main", "data-do": "split", disabled: !can, onclick: () => ask("split") },
-        picture.is_asked ? "Ask anew" : self.leaf ? "Ask this" : "Ask this instead")));
+      picture.is_asked && dom.el("button", { type: "button", class: "is-main", "data-do": "move", title: "What is below stays, and other rows come to it", disabled: !can, onclick: () => ask("move") }, picture.kind === "nominal" ? "Move the levels" : "Move the cut"),
+      dom.el("button", { type: "button", class: picture.is_asked ? null : "is-main", "data-do": "split", title: self.leaf ? null : "What is below goes", disabled: !can, onclick: () => ask("split") },
+        picture.is_asked ? "Split anew" : self.leaf ? "Split here" : "Split by this instead")));
     if (byHand) self.host.scrollIntoView({ block: "nearest" });
   }
 

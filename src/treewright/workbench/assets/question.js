@@ -7,13 +7,15 @@ const question = (() => {
   // bench: what asks; path, picture: the node, and what Desk's "column" answered; told(): is called with each answer.
   function make(bench, path, picture, columns, branchNames) {
     const column = columns[picture.column];
-    const self = { bench, path, picture, column, moved: {}, cut: picture.cuts && picture.cuts.length ? picture.cuts[0] : null, missing: "", timer: 0, asked: 0 };
+    const self = { bench, path, picture, column, moved: {}, cut: picture.cuts && picture.cuts.length ? picture.cuts[0] : null, missing: sideOf(picture), timer: 0, asked: 0 };
     self.said = dom.el("p", { class: "bench-said", role: "status" });
     const body = picture.kind === "nominal" ? chips(self, branchNames) : histogram(self);
     const element = dom.el("div", { class: "bench-question" },
       dom.el("h3", {}, column.name), body, missing(self), self.said);
-    return { element, given: () => given(self), refresh: () => weigh(self, 0) };
+    return { element, given: () => given(self), enter: (act) => { self.act = act; } };
   }
+
+  const sideOf = (picture) => picture.missing && picture.missing_goes !== null && picture.missing_goes !== undefined ? String(picture.missing_goes) : "";
 
   // Below what float64 holds a p-value has no digits.
   const chance = (p) => p === 0 ? "< 1e-300" : numbers.short(p, 2);
@@ -22,7 +24,7 @@ const question = (() => {
     const found = { column: self.picture.column };
     if (self.picture.kind === "nominal") found.moved = self.moved;
     else if (self.cut !== null) found.cut = self.cut;
-    if (self.missing) found.missing = self.missing;
+    if (self.missing) found.missing = /^\d+$/.test(self.missing) ? Number(self.missing) : self.missing;
     return found;
   }
 
@@ -33,56 +35,60 @@ const question = (() => {
       const turn = ++self.asked;
       const answer = await self.bench.ask({ ask: "question", path: self.path, ...given(self) }, { quiet: true });
       if (turn !== self.asked) return;
-      if (answer.error) { self.said.textContent = answer.error; self.said.classList.add("is-wrong"); return; }
+      if (answer.error) { wrong(self, answer.error); return; }
       self.said.classList.remove("is-wrong");
       const { gain, cost, p_value: p, adjusted_p_value: adjusted, branches } = answer.question;
-      self.said.textContent = `Gains ${numbers.short(gain)}` + (cost > 0 ? `, ${numbers.short(cost)} less than the best` : "")
-        + `; p ${chance(p)}, adjusted ${chance(adjusted)}. Rows: ${branches.map((each) => numbers.short(each.n)).join(" | ")}`;
+      self.said.textContent = `Gain ${numbers.short(gain)}, cost ${numbers.short(cost)}; p ${chance(p)}, adjusted ${chance(adjusted)}. Rows: ${branches.map((each) => numbers.short(each.n)).join(" | ")}`;
     }, pause);
+  }
+
+  function wrong(self, text) {
+    self.asked++;
+    self.said.textContent = text;
+    self.said.classList.add("is-wrong");
   }
 
   function missing(self) {
     if (!self.picture.missing) return null;
-    const several = self.picture.n_branches > 2;
-    const options = [["", "with the largest branch"], ...(several ? [] : NAMES.map((side, at) => [side, `to branch ${at}`])), ["own", "to a branch of their own"]];
+    const n = self.picture.n_branches || 2;
+    const options = [["", n > 2 ? "to the largest branch" : "to the larger branch"],
+      ...Array.from({ length: n }, (_, at) => [n === 2 ? NAMES[at] : String(at), `to branch ${at}`]), ["own", "to a branch of their own"]];
     return dom.el("label", { class: "bench-missing" }, `${numbers.counted(self.picture.missing, "missing cell")} `,
       dom.el("select", { onchange: (event) => { self.missing = event.target.value; weigh(self); } },
-        options.map(([value, text]) => dom.el("option", { value }, text))));
+        options.map(([value, text]) => dom.el("option", { value, selected: value === self.missing }, text))));
   }
 
   // ---- a column with an order ----
 
   function histogram(self) {
-    const { picture, column } = self, { edges } = picture, n = edges.length - 1;
+    const { picture, column } = self, { edges, values } = picture, n = edges.length - 1;
     const low = edges[0], high = edges[n], ordinal = picture.kind === "ordinal";
-    if (self.cut === null) self.cut = ordinal ? Math.floor((low + high) / 2) + 0.5 : (low + high) / 2;
-    const share = (value) => high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 0.5;
+    // Where a cut can lie: between two values, where they are few, else at 200 places of the range.
+    const round = (value) => Number(value.toPrecision(picture.is_whole ? 15 : Math.max(3, Math.min(12, 4 + Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high), 1e-300) / (high - low)))))));
+    const places = values.length > 1 ? values.slice(0, -1).map((each, at) => ordinal ? Math.floor(each) + 0.5 : Number((each / 2 + values[at + 1] / 2).toPrecision(12)))
+      : values.length ? [values[0]] : Array.from({ length: 199 }, (_, at) => { const value = low + (high - low) * (at + 1) / 200; return picture.is_whole ? Math.floor(value) + 0.5 : round(value); });
+    if (self.cut === null) self.cut = places[Math.floor(places.length / 2)];
+    // Of few values each has as much room.
+    const share = (value) => values.length ? values.filter((each) => each <= value).length / n : Math.min(1, Math.max(0, (value - low) / (high - low)));
     const line = dom.svg("line", { class: "bench-cut", y1: 0, y2: TALL });
     const grip = dom.svg("path", { class: "bench-grip", d: "M-7 -1h14l-7 11Z" });
-    const svg = dom.svg("svg", { class: "bench-bars", viewBox: `-8 -2 ${WIDE + 16} ${TALL + 4}`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars(picture, edges, share), line, grip);
+    const svg = dom.svg("svg", { class: "bench-bars", viewBox: `-8 -2 ${WIDE + 16} ${TALL + 4}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      bars(picture, edges, (edge) => (edge - low) / (high - low)), line, grip);
     const words = (value) => ordinal ? picture.names[Math.floor(value)] || "" : column.dates ? numbers.ofColumn(column, value) : numbers.short(value, 10);
     const out = dom.el("output", { class: "bench-cut-words" });
-    const step = ordinal ? 1 : picture.is_whole ? 0.5 : "any";
-    const field = dom.el("input", { type: "number", step: "any", "aria-label": `Cut of ${column.name}`, oninput: () => {
-      const value = Number(field.value);
-      if (field.value !== "" && Number.isFinite(value)) put(value, field);
-    } });
+    const field = dom.el("input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", "aria-label": `Cut of ${column.name}`,
+      oninput: () => typed(), onkeydown: (event) => { if (event.key === "Enter" && self.cut !== null && self.act) self.act(); } });
+    const nearest = (value) => places.reduce((best, each, at) => Math.abs(each - value) < Math.abs(places[best] - value) ? at : best, 0);
     const slider = dom.el("input", {
-      type: "range", min: 0, max: 1000, step: 1, "aria-label": `Cut of ${column.name}, as a slider`,
-      oninput: () => put(rounded(low + (high - low) * slider.value / 1000), slider),
+      type: "range", min: 0, max: places.length - 1, step: 1, "aria-label": `Cut of ${column.name}, as a slider`,
+      oninput: () => put(places[slider.value], slider),
     });
-    // As few digits as tell bars apart, and between two values where they are few.
-    function rounded(value) {
-      if (ordinal) return Math.min(picture.names.length - 2, Math.max(0, Math.floor(value))) + 0.5;
-      const { values } = picture;
-      if (values.length > 1) {
-        const places = values.slice(0, -1).map((each, at) => each / 2 + values[at + 1] / 2);
-        return places.reduce((best, each) => Math.abs(each - value) < Math.abs(best - value) ? each : best, places[0]);
-      }
-      const fine = (high - low) / 1000;
-      if (picture.is_whole && fine < 1) return Math.round(value - 0.5) + 0.5;
-      const digits = Math.max(0, Math.min(15, 1 - Math.floor(Math.log10(fine))));
-      return Number(value.toFixed(digits));
+    function typed() {
+      const text = field.value.trim(), days = column.dates ? numbers.daysOf(column, text) : undefined;
+      const value = days !== undefined ? days : /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : NaN;
+      if (Number.isFinite(value)) { put(value, field); return; }
+      self.cut = null;
+      wrong(self, text ? `"${text}" is no number: write it with a point, such as 24.5.` : "Give a cut.");
     }
     function put(value, from) {
       self.cut = value;
@@ -90,18 +96,24 @@ const question = (() => {
       line.setAttribute("x1", x);
       line.setAttribute("x2", x);
       grip.setAttribute("transform", `translate(${x} 0)`);
-      if (from !== slider) slider.value = Math.round(share(value) * 1000);
-      if (from !== field) field.value = value;
+      if (from !== slider) slider.value = nearest(value);
+      if (from !== field) field.value = column.dates ? numbers.ofColumn(column, value) : value;
       slider.setAttribute("aria-valuetext", `up to ${words(value)}`);
       out.textContent = `${column.name} \u2264 ${words(value)}`;
       if (from) weigh(self);
     }
-    const at = (event) => { const box = svg.getBoundingClientRect(); return low + (high - low) * ((event.clientX - box.left) / box.width * (WIDE + 16) - 8) / WIDE; };
-    svg.addEventListener("pointerdown", (event) => { event.preventDefault(); svg.setPointerCapture(event.pointerId); put(rounded(at(event)), svg); });
-    svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) put(rounded(Math.min(high, Math.max(low, at(event)))), svg); });
+    // What lies under the pointer.
+    function under(event) {
+      const box = svg.getBoundingClientRect(), at = Math.min(1, Math.max(0, ((event.clientX - box.left) / box.width * (WIDE + 16) - 8) / WIDE));
+      if (values.length > 1) return places[Math.min(places.length - 1, Math.max(0, Math.round(at * n) - 1))];
+      const value = low + (high - low) * at;
+      return values.length ? places[0] : picture.is_whole ? Math.floor(value) + 0.5 : round(value);
+    }
+    svg.addEventListener("pointerdown", (event) => { event.preventDefault(); svg.setPointerCapture(event.pointerId); put(under(event), svg); });
+    svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) put(under(event), svg); });
     put(self.cut, null);
     weigh(self, 0);
-    return [svg, dom.el("p", { class: "bench-ends small muted" }, dom.el("span", {}, words(picture.ends[0])), dom.el("span", {}, words(picture.ends[1]))),
+    return [svg, dom.el("p", { class: "bench-ends small muted" }, dom.el("span", {}, words(picture.ends[0])), picture.means && dom.el("span", {}, "dots: the mean of the target"), dom.el("span", {}, words(picture.ends[1]))),
       slider, dom.el("p", { class: "bench-exact" }, out, ordinal ? null : field)];
   }
 
@@ -142,10 +154,10 @@ const question = (() => {
     };
     const name = (chip, level, branch) => chip.setAttribute("aria-label", `${level.name}, in branch ${branch}: moves to the next branch`);
     const all = picture.levels.map((level, at) => {
-      const chip = dom.el("button", { type: "button", class: "bench-chip", draggable: "true", "data-code": level.code, title: `${level.name}: ${numbers.short(total(picture, at))} rows`,
+      const chip = dom.el("button", { type: "button", class: "bench-chip", draggable: "true", "data-code": level.code, title: `${level.name}: ${numbers.short(total(picture, at))}${picture.means ? `, mean ${numbers.short(picture.means[at])}` : ""}`,
         onclick: () => { put(level, (branchOf(level) + 1) % picture.n_branches, chip); chip.focus(); },
         ondragstart: (event) => { event.dataTransfer.setData("text/plain", String(at)); event.dataTransfer.effectAllowed = "move"; } },
-      dom.el("span", { class: "bench-chip-name" }, level.name), mini(picture, at, heaviest));
+      dom.el("span", { class: "bench-chip-name" }, level.name, dom.el("span", { class: "muted" }, ` ${numbers.short(total(picture, at))}`)), mini(picture, at, heaviest));
       name(chip, level, branchOf(level));
       return chip;
     });

@@ -12,6 +12,7 @@ const treeAgain = (() => {
     const spot = { x: self.middle.get(self.current), y: treeDrawing.top(self, self.current) };
     self.own = part;
     self.model = treeModel.of(part);
+    const focused = self.cardsHost.contains(document.activeElement);
     for (const held of [self.cards, self.edges]) { held.forEach((element) => element.remove()); held.clear(); }
     const { model } = self, room = Math.max(treeModel.BUDGET, length + 12);
     const inner = model.nodes.map((_, position) => position).filter((position) => treeModel.forks(model, position) && !closed.has(model.nodes[position].path));
@@ -23,7 +24,6 @@ const treeAgain = (() => {
       model.open.add(position);
       cards += own;
     }
-    const focused = self.cardsHost.contains(document.activeElement);
     const found = model.nodes.findIndex((node) => node.path === at);
     self.current = Math.max(0, found);
     self.base = null;

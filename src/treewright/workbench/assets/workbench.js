@@ -10,7 +10,7 @@ const workbench = (() => {
     const bench = { link, state: null, selected: "", tree: null, waiting: 0 };
     bench.ask = (request, options) => ask(bench, request, options);
     bench.change = (request) => change(bench, request);
-    bench.run = (what, path, given, why) => change(bench, { ask: "do", do: what, path, given, why });
+    bench.run = (what, path, given, why) => change(bench, { ask: "do", do: what, path, given, why, who: bench.who });
     bench.say = (text, wrong) => say(bench, text, wrong);
     bench.isLocked = (path) => isLocked(bench, path);
     build(bench);
@@ -41,29 +41,48 @@ const workbench = (() => {
     }
   }
 
-  async function change(bench, request) {
-    if (bench.changing || !bench.state) return;
+  // One after the other: a second press is not lost, and acts on what the first has made.
+  function change(bench, request) {
+    bench.turn = (bench.turn || Promise.resolve()).then(() => changeNow(bench, request));
+    return bench.turn;
+  }
+
+  async function changeNow(bench, request) {
+    if (!bench.state || bench.gone) return;
+    const { log, at } = bench.state;
     bench.changing = true;
     document.documentElement.dataset.busy = "yes";
     const answer = await ask(bench, { ...request, revision: bench.state.revision });
     bench.changing = false;
     if (answer.state) draw(bench, answer.state);
-    if (!answer.error && !answer.warning) say(bench, request.ask === "do" ? answer.state.log[answer.state.at - 1].words : `${answer.state.at} of ${numbers.counted(answer.state.log.length, "command")} done`);
+    if (!answer.error && !answer.warning) say(bench, told(request, log, at, answer.state));
     delete document.documentElement.dataset.busy;
+  }
+
+  function told(request, log, at, state) {
+    if (request.ask === "do") return state.log[state.at - 1].words;
+    if (request.ask === "undo") return `Undone: ${log[at - 1].words}`;
+    if (request.ask === "redo") return `Done again: ${log[at].words}`;
+    if (request.ask === "open_sealed") return "The sealed rows were opened: the session takes no further command.";
+    return `${state.at} of ${numbers.counted(state.log.length, "command")} done`;
   }
 
   async function hear(bench, message) {
     if (message.progress !== undefined) {
       bench.meter.value = message.progress;
       bench.meterWords.textContent = message.what;
-    } else if (message.revision !== undefined) {
-      if (!bench.changing && bench.state && message.revision !== bench.state.revision) {
+    } else if (message.revision !== undefined || message.again) {
+      if (!bench.changing && bench.state && (message.again || message.revision !== bench.state.revision)) {
         const answer = await ask(bench, { ask: "state" });
         if (answer.state) draw(bench, answer.state);
       }
-    } else if (message.bye) { bench.gone = true; say(bench, "The workbench has quit. The session is saved; this page can be closed.", true); }
+    } else if (message.bye) {
+      bench.gone = true;
+      say(bench, message.saved ? `The workbench has quit. The session is saved in ${message.saved}; this page can be closed.` : "The workbench has quit. The session was not saved.", true);
+      for (const part of document.querySelectorAll(".bench-bar, .bench-main, .bench-figures")) part.inert = true;
+    }
     else if (message.lost && !bench.gone) say(bench, "The workbench does not answer. What was done is saved: start it again with the same session.", true);
-    else if (message.found && bench.state) { say(bench, ""); hear(bench, { revision: -1 }); }
+    else if (message.found && bench.state) { say(bench, ""); hear(bench, { again: true }); }
   }
 
   function busy(bench, is) {
@@ -104,16 +123,28 @@ const workbench = (() => {
       dom.el("header", { class: "bench-head" }, bench.title,
         dom.el("div", { class: "bench-bar", role: "toolbar", "aria-label": "Session" }, bench.undo, bench.redo, bench.growBest, bench.growAll,
           dom.el("span", { class: "bench-prune" }, dom.el("label", { for: "bench-leaves" }, "Leaves"), bench.slider, bench.leaves, bench.cut),
-          bench.files, bench.link.quits && button("bench-quit", "Quit", "Stop the workbench; the session is saved", () => bench.link.ask({ ask: "quit" }))),
+          bench.files, bench.link.quits && dom.el("span", { id: "bench-quits" }, button("bench-quit", "Quit", "Stop the workbench", () => quit(bench)))),
         bench.figures, dom.el("div", { class: "bench-says" }, bench.status, bench.work)),
       dom.el("main", { class: "bench-main" },
         dom.el("section", { class: "bench-tree", "aria-label": "Tree" }, bench.treeHost), bench.node.element, bench.log.element));
   }
 
+  // What is saved nowhere is asked about twice.
+  function quit(bench) {
+    const host = document.getElementById("bench-quits");
+    if (bench.state.is_saved) { bench.link.ask({ ask: "quit" }); return; }
+    const before = [...host.childNodes];
+    dom.fill(host, "This session is saved nowhere: Files has it. ", dom.el("button", { type: "button", id: "bench-quit-all-the-same", onclick: () => bench.link.ask({ ask: "quit" }) }, "Quit all the same"),
+      dom.el("button", { type: "button", onclick: () => dom.fill(host, ...before) }, "Stay"));
+    host.querySelector("button").focus();
+  }
+
   function file(bench, kind, text) {
     const address = bench.link.file && bench.link.file(kind);
-    if (address) return dom.el("a", { href: address, "data-file": kind, ...(kind === "report" ? { target: "_blank", rel: "noopener" } : { download: true }) }, text);
+    const close = () => { bench.files.firstChild.open = false; };
+    if (address) return dom.el("a", { href: address, onclick: close, "data-file": kind, ...(kind === "report" ? { target: "_blank", rel: "noopener" } : { download: true }) }, text);
     return dom.el("button", { type: "button", "data-file": kind, onclick: async () => {
+      close();
       const answer = await bench.ask({ ask: "export", kind });
       if (answer.error) return;
       const at = dom.el("a", { href: `data:${answer.type};base64,${answer.base64}`, download: answer.name });
@@ -130,7 +161,7 @@ const workbench = (() => {
     for (const node of state.tree.nodes) node.path = state.paths[node.id];
     bench.title.textContent = state.title || "Workbench";
     document.title = `${state.title || "Workbench"} (Treewright)`;
-    if (!bench.tree) bench.tree = tree.mount(bench.treeHost, state.tree, { columns: state.columns, chosen: (node) => select(bench, node.path) });
+    if (!bench.tree) bench.tree = tree.mount(bench.treeHost, state.tree, { columns: state.columns, chosen: (node) => select(bench, node.path, true) });
     else treeAgain.renew(bench.tree, state.tree);
     const still = state.tree.nodes.find((node) => node.path === bench.selected);
     select(bench, still ? bench.selected : nearest(state, bench.selected));
@@ -156,12 +187,14 @@ const workbench = (() => {
     return at;
   }
 
-  function select(bench, path) {
+  function select(bench, path, byHand = false) {
     bench.selected = path;
     const position = bench.state.tree.nodes.findIndex((node) => node.path === path);
     bench.tree.keep(bench.tree.self, bench.state.tree.nodes[position].id);
     bench.node.show(path, bench.tree.self.model, position);
     document.documentElement.dataset.selected = path;
+    // On a narrow screen the pane stands below the tree: who taps a card is taken there.
+    if (byHand && matchMedia("(max-width: 760px)").matches) bench.node.element.scrollIntoView({ block: "start" });
   }
 
   const isLocked = (bench, path) => bench.state.tree.nodes.some((node) => node.locked && (node.path === "" || path === node.path || path.startsWith(`${node.path}.`)));
@@ -178,14 +211,16 @@ const workbench = (() => {
 
   function figures(bench) {
     const { figures: found, looks_always: always, has_held_out: has, sealed, opened } = bench.state, { before } = found;
-    const score = (held) => held ? `${numbers.short(held.score, 3)} (${numbers.short(held.low, 3)} to ${numbers.short(held.high, 3)})` : "not looked at";
+    const three = (value) => value === null ? "-" : numbers.value(value).toFixed(3);
+    const score = (held) => held ? `${three(held.score)}${held.low === null ? "" : ` (${three(held.low)} to ${three(held.high)})`}` : "not looked at";
     const line = (name, now, then, more) => dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, name),
-      dom.el("dd", {}, dom.el("strong", {}, score(now)), then && dom.el("span", { class: "muted" }, ` before ${numbers.short(then.score, 3)}`), more));
+      dom.el("dd", {}, dom.el("strong", {}, score(now)), then && dom.el("span", { class: "muted" }, ` before ${three(then.score)}`), more));
     dom.fill(bench.figures, dom.el("dl", {},
-      line(`${found.measure}, ${numbers.counted(found.training.n, "row")} that learn`, found.training, before && before.training),
-      has && line("held out", found.held_out, before && before.held_out, dom.el("span", { class: "bench-seen", title: "Who looks often fits the tree to these rows" }, ` seen ${numbers.counted(found.seen, "time")}`)),
-      sealed > 0 && dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, `${numbers.counted(sealed, "row")} sealed`), dom.el("dd", {}, opened ? dom.el("strong", {}, score(opened)) : seal(bench)))),
-    has && dom.el("p", { class: "bench-looks" },
+      line(`${found.measure} on ${numbers.counted(found.training.n, "training row")}`, found.training, before && before.training),
+      has && line(`on ${numbers.counted(bench.state.n_held_out, "row")} held out`, found.held_out, before && before.held_out, dom.el("span", { class: "bench-seen", title: "Who looks often fits the tree to these rows" }, ` seen ${numbers.counted(found.seen, "time")}`)),
+      sealed > 0 && dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, opened ? `on ${numbers.counted(sealed, "row")} that were sealed` : `${numbers.counted(sealed, "row")} sealed`), dom.el("dd", {}, opened ? dom.el("strong", {}, score(opened)) : seal(bench)))),
+    bench.state.note && dom.el("p", { class: "note small" }, bench.state.note),
+    has && !opened && dom.el("p", { class: "bench-looks" },
       dom.el("label", {}, dom.el("input", { type: "checkbox", checked: always, id: "bench-always", onchange: (event) => look(bench, { always: event.target.checked }) }), " look at every step"),
       !always && !found.held_out && dom.el("button", { type: "button", id: "bench-look", onclick: () => look(bench, {}) }, "Look now")));
   }
@@ -216,6 +251,7 @@ const workbench = (() => {
       (event.key === "z" && !event.shiftKey ? bench.undo : bench.redo).click();
       return;
     }
+    if (event.key === "Escape" && event.target === bench.slider) { bench.slider.value = bench.slider.max; preview(bench); return; }
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const acts = { g: "grow", G: "grow_end", l: bench.state && isOwnLock(bench) ? "unlock" : "lock", n: "rename", d: "decide", Delete: "prune", b: "grow_best" };
     if (!acts[event.key]) return;

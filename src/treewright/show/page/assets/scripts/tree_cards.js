@@ -71,7 +71,8 @@ const treeCards = (() => {
 
   function smallOf(part, node, role) {
     if (!node.n_rows) return ["no rows of the fit", ""];
-    const rows = [node.name, numbers.counted(node.n_rows, "row")].filter(Boolean);
+    // At the workbench a node is named by its path.
+    const rows = [node.name || node.path, numbers.counted(node.n_rows, "row")].filter(Boolean);
     if (isNumber(part) && role !== "leaf") rows.push(`${part.centre} ${node.said}`);
     // The root of a squared error is in the unit of the target; the panel has the square, and what the test gained of it.
     const isSquare = isNumber(part) && part.criterion === "squared_error";
@@ -147,7 +148,7 @@ const treeCards = (() => {
     return [model.nodes[position].edge, said, ...small(model, position, role), called(model, position, role)].filter(Boolean).join(", ");
   }
 
-  const called = (model, position, role) => `${asks(role) ? "node" : "leaf"} ${model.nodes[position].id}`;
+  const called = (model, position, role) => `${asks(role) ? "node" : "leaf"} ${model.nodes[position].path ?? model.nodes[position].id}`;
 
   // The colours of a leaf: its class, or how great its number is.
   function tint(model, node) {

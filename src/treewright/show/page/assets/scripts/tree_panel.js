@@ -92,7 +92,7 @@ const treePanel = (() => {
     const { test } = model.nodes[position];
     const branch = test ? model.children[position][test.missing] : undefined;
     if (branch === undefined || ["fractional", "error"].includes(model.part.missing)) return null;
-    return row(test.surrogates.length ? "else a missing value to" : "a missing value to", `node ${model.nodes[branch].id}`);
+    return row(test.surrogates.length ? "else a missing value to" : "a missing value to", `node ${model.nodes[branch].path ?? model.nodes[branch].id}`);
   }
 
   function audit(model, position) {

@@ -45,8 +45,10 @@ const treeAgain = (() => {
 
   // Leaves where a slider says so, or all as they are.
   function shape(held, isLeaf) {
-    treeModel.shape(held.self.model, isLeaf || (() => false));
-    held.changed(held.self, 0);
+    const { self } = held, { touched } = self.view;
+    treeModel.shape(self.model, isLeaf || (() => false));
+    held.changed(self, 0);
+    if (!touched) self.view.again(self.rootX);
   }
 
   return { renew, shape };

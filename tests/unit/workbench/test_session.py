@@ -198,7 +198,7 @@ def test_pruning_spares_what_was_decided_and_pages_show_what_its_rows_say():
     assert deep in session.leaves()
     part = tree_part(session.model)
     node = next(each for each in part.nodes if each.id == session.node(deep))
-    assert (node.decided, node.said, list(node.values[0])) == (True, "bad", counts)
+    assert (node.by_hand.decided, node.said, list(node.values[0])) == (True, "bad", counts)
     page = session.report().summary
     said = [f"Decide node {deep}: bad", f"Prune the tree to {len(session.leaves())} leaves"]
     assert [line.words for line in page.log][-2:] == said

@@ -53,6 +53,15 @@ class CandidatePart:
 
 
 @dataclass(frozen=True)
+class ByHandPart:
+    """What somebody said of a node at the workbench."""
+
+    name: str
+    locked: bool
+    decided: bool  # whether what the leaf predicts was set, whatever its rows say
+
+
+@dataclass(frozen=True)
 class NodePart:
     """One node."""
 
@@ -78,10 +87,7 @@ class NodePart:
     # ``TreePart.edges``; None where no rows judge
     judged: tuple[float, ...] | None = None
     audit: tuple[CandidatePart, ...] = ()  # best first; empty where no rows were at hand or the node is small
-    # name, locked, decided: what somebody said of it at the workbench
-    name: str = ""
-    locked: bool = False
-    decided: bool = False
+    by_hand: ByHandPart | None = None
 
 
 @dataclass(frozen=True)

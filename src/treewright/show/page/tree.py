@@ -7,7 +7,6 @@ styles nor its scripts meet those of the notebook.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from treewright.export.structure import Node, Split, StandIn, nodes_of
 from treewright.model.data import ModelData
 from treewright.model.summary import TreeSummary, summarize
 from treewright.show.page.levels import with_named_levels
-from treewright.show.page.parts import ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
+from treewright.show.page.parts import ByHandPart, ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.render import render
 from treewright.tree.tests import bounds_below
@@ -92,7 +91,7 @@ def tree_part(
                 rule=None if rules is None else rules[node.number],
                 test=None if split is None else test_part(split),
                 hidden=0 if split is not None else sizes[node.number] - 1,
-                **_said(summary, node.number),
+                by_hand=_by_hand(summary, node.number),
             )
         )
     first, decides = grown.value[:, summary.outputs[0].start].copy(), summary.model.threshold
@@ -119,12 +118,10 @@ def tree_part(
     )
 
 
-def _said(summary: TreeSummary, node: int) -> dict[str, Any]:
+def _by_hand(summary: TreeSummary, node: int) -> ByHandPart | None:
     """What somebody said of a node at the workbench."""
     mark = summary.marks.get(node)
-    if mark is None:
-        return {}
-    return {"name": mark.name, "locked": mark.locked, "decided": mark.rows_say is not None}
+    return None if mark is None else ByHandPart(mark.name, mark.locked, mark.rows_say is not None)
 
 
 def missing_words_of(summary: TreeSummary) -> str:

@@ -158,7 +158,7 @@ const workbench = (() => {
 
   function draw(bench, state) {
     bench.state = state;
-    for (const node of state.tree.nodes) node.path = state.paths[node.id];
+    for (const node of state.tree.nodes) Object.assign(node, { path: state.paths[node.id], name: "", locked: false, decided: false }, node.by_hand);
     bench.title.textContent = state.title || "Workbench";
     document.title = `${state.title || "Workbench"} (Treewright)`;
     if (!bench.tree) bench.tree = tree.mount(bench.treeHost, state.tree, { columns: state.columns, chosen: (node) => select(bench, node.path, true) });

@@ -11,7 +11,7 @@ const search = (() => {
       known.set(model, model.nodes.map((node, position) => {
         const above = position ? model.nodes[model.parent[position]].test : null;
         const name = above && columns[above.column] ? columns[above.column].name : "";
-        return { marks: folded([node.path, node.name, node.locked && "locked", node.decided && "decided"].filter(Boolean).join(" ")), question: folded(node.question), edge: folded(node.edge), whole: folded(`${name} ${node.edge}`), said: folded(node.said) };
+        return { marks: folded([node.path, node.by_hand && [node.by_hand.name, node.by_hand.locked && "locked", node.by_hand.decided && "decided"]].flat().filter(Boolean).join(" ")), question: folded(node.question), edge: folded(node.edge), whole: folded(`${name} ${node.edge}`), said: folded(node.said) };
       }));
     }
     return known.get(model);

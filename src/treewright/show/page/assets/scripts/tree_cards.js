@@ -72,15 +72,16 @@ const treeCards = (() => {
   function smallOf(part, node, role) {
     if (!node.n_rows) return ["no rows of the fit", ""];
     // At the workbench a node is named by its path.
-    const rows = [node.name || node.path, numbers.counted(node.n_rows, "row")].filter(Boolean);
+    const { name, locked, decided } = node.by_hand || {};
+    const rows = [name || node.path, numbers.counted(node.n_rows, "row")].filter(Boolean);
     if (isNumber(part) && role !== "leaf") rows.push(`${part.centre} ${node.said}`);
     // The root of a squared error is in the unit of the target; the panel has the square, and what the test gained of it.
     const isSquare = isNumber(part) && part.criterion === "squared_error";
     const mixed = [isSquare ? `RMSE ${numbers.short(Math.sqrt(numbers.value(node.impurity)), 3)}` : `${criterion(part)} ${numbers.short(node.impurity, 3)}`];
     if (node.gain !== null && asks(role) && !isSquare) mixed.push(`gain ${numbers.short(node.gain, 3)}`);
     // What was said of it at the workbench.
-    if (node.locked) mixed.push("locked");
-    if (node.decided) mixed.push("decided");
+    if (locked) mixed.push("locked");
+    if (decided) mixed.push("decided");
     return [rows.join(DOT), mixed.join(DOT)];
   }
 
@@ -184,7 +185,7 @@ const treeCards = (() => {
     const role = treeModel.role(model, position);
     const siblings = position ? model.children[model.parent[position]] : [0];
     const attributes = {
-      role: "treeitem", class: `tree-card is-${role}${node.n_rows ? "" : " is-empty"}${node.locked ? " is-locked" : ""}${far ? " is-far" : ""}`, tabindex: "-1",
+      role: "treeitem", class: `tree-card is-${role}${node.n_rows ? "" : " is-empty"}${node.by_hand && node.by_hand.locked ? " is-locked" : ""}${far ? " is-far" : ""}`, tabindex: "-1",
       "data-node": node.id, "data-at": position, "data-path": node.path,
       "aria-label": far ? spoken(model, columns, position, role) : null, "aria-level": node.depth + 1,
       "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(position) + 1,

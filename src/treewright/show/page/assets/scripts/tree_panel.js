@@ -113,7 +113,7 @@ const treePanel = (() => {
     const leaf = role === "leaf" || role === "cut";
     host.dataset.node = node.id;
     dom.fill(host,
-      dom.el("h3", {}, `${role === "leaf" ? "Leaf" : "Node"} ${node.id}${node.name ? `: ${node.name}` : ""}`, kept && dom.el("span", { class: "kept" }, "way kept (Escape lets go)")),
+      dom.el("h3", {}, `${role === "leaf" ? "Leaf" : "Node"} ${node.id}${node.by_hand && node.by_hand.name ? `: ${node.by_hand.name}` : ""}`, kept && dom.el("span", { class: "kept" }, "way kept (Escape lets go)")),
       dom.el("p", { class: "tree-asks" }, leaf ? `says ${node.said}` : `asks ${numbers.typographic(node.question)}`),
       !leaf && dom.el("p", { class: "small muted" }, `As a leaf it would say ${node.said}.`),
       role === "cut" && dom.el("p", { class: "small muted" },

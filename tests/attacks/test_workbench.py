@@ -150,7 +150,7 @@ LOGS = [
     (logged("split", column="age", cut=[[1]]), "holds numbers"),
     (logged("split", column="home", levels={"own": 1}), "give levels"),
     (logged("split", column="home", levels=[["own"], "rent"]), "no level"),
-    (logged("lock", "0.0"), "no such node"), (logged("merge", branches=None), "damaged"),
+    (logged("lock", "0.0"), "no such node"), (logged("merge", branches=None), "two branches or more"),
     (logged("decide", value="good"), "why is empty"), (logged("rename"), "damaged"),
     ({**logged("split", column="age", cut=40), "why": 5}, ""),
 ]  # fmt: skip

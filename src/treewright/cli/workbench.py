@@ -57,6 +57,7 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
         ) from None
     data = Path(request.data)
     place = beginning.session or Path(f"{data.name.partition('.')[0] or 'table'}.session.json")
+    known = place.read_bytes() if place.exists() else None
     document = _begun(place)
     with progress():
         table, told, options = _asked(request, beginning)
@@ -65,7 +66,7 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
         )  # fmt: skip
     for each in notes:
         note(each)
-    desk = Desk(session, save_to=str(place), title=f"{data.name}: {request.target}", note=" ".join(notes))
+    desk = Desk(session, save_to=str(place), title=f"{data.name}: {request.target}", note=" ".join(notes), known=known)
     server = Server(desk, beginning.port)
     trouble = desk.save()
     if trouble:
@@ -82,7 +83,9 @@ def _begun(place: Path) -> dict[str, Any] | None:
     if not place.exists():
         return None
     document = read_saved(str(place))
-    return document if any(document.get(name) for name in ("commands", "undone", "dropped", "looks")) else None
+    return (
+        document if any(document.get(name) for name in ("commands", "undone", "dropped", "looks", "opened")) else None
+    )
 
 
 def _asked(request: FitRequest, beginning: Beginning) -> tuple[Table, dict[str, Any], dict[str, Any]]:

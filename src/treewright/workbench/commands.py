@@ -25,7 +25,7 @@ from treewright.grow.by_node.grower import Stops, grow_below
 from treewright.grow.by_node.policies import count_of
 from treewright.prune.cost_complexity import path_of_costs
 from treewright.prune.costs import impurity_share
-from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD, Tree
+from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
 from treewright.workbench.plan import (
     LEAF,
     Path,
@@ -39,9 +39,18 @@ from treewright.workbench.plan import (
     with_node_at,
     written,
 )
-from treewright.workbench.questions import Ground, told_of
+from treewright.workbench.questions import Ground
 
+NAMES = {
+    "split": {"column", "cut", "levels", "missing", "empty"}, "move": {"cut", "levels", "missing"},
+    "grow": {"levels", "leaves", "rest"}, "merge": {"branches"}, "prune": {"leaves"}, "lock": set(), "unlock": set(),
+    "rename": {"name"}, "decide": {"value"},
+}  # fmt: skip
 NOTHING_GROWS = "nothing grows here: no question lowers the impurity within the limits of the session"
+
+
+class NothingGrowsError(ParameterError):
+    """There is nothing that the algorithm would ask."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +91,16 @@ def done(ground: Ground, plan: Plan, command: Command) -> Plan:
     if command.do not in DO:
         raise ParameterError(f"there is no command {command.do!r}: there are {', '.join(DO)}")
     path, given = path_of(command.path), command.given
+    unknown = sorted(map(str, set(given) - NAMES[command.do]))
+    if unknown:
+        raise ParameterError(
+            f"{command.do} takes no {unknown[0]!r}: it takes {', '.join(sorted(NAMES[command.do])) or 'a path alone'}"
+        )
     node_at(plan, path)
     if command.do not in ("lock", "unlock", "rename"):
-        spares = command.do in ("grow", "prune") and bool(given.get("rest") or given.get("leaves") is not None)
+        spares = given.get("leaves") is not None or bool(given.get("rest"))  # grow and prune, around what is kept
         _refuse_locked(plan, path, spares=spares)
-        if not spares and command.do not in ("move", "decide"):
+        if not spares and command.do in ("split", "grow", "prune"):
             _refuse_decided(plan, path)
     return DO[command.do](ground, plan, path, given)
 
@@ -122,6 +136,8 @@ def _grow(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> P
     levels = given.get("levels")
     if levels is not None and not (is_whole(levels) and levels >= 1):
         raise ParameterError(f"levels={levels!r}: give a whole number of at least 1, or None")
+    if levels is not None and given.get("leaves") is not None:
+        raise ParameterError("give either levels= or leaves=")
     if given.get("leaves") is not None:
         return _grow_best(ground, plan, path, given["leaves"])
     at = _open_leaves(plan, path) if given.get("rest") else [path]
@@ -133,7 +149,7 @@ def _grow(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> P
         if below.test is not None or node_at(plan, each).test is not None:
             grown = with_node_at(grown, each, below)
     if grown is plan:
-        raise ParameterError(NOTHING_GROWS)
+        raise NothingGrowsError(NOTHING_GROWS)
     return grown
 
 
@@ -152,22 +168,25 @@ def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
     if not (is_whole(leaves) and leaves >= 1):
         raise ParameterError(f"leaves={leaves!r}: give a whole number of at least 1")
     offers: dict[Path, tuple[float, Plan]] = {}
-    waiting, wanted = _open_leaves(plan, path), int(leaves)
-    for done_already in range(wanted):
-        progress.report(done_already / wanted, "growing")
+    waiting, room, begun = _open_leaves(plan, path), int(leaves), plan
+    while room > 0:
+        progress.report(1.0 - room / leaves, "growing")
         for each in waiting:
             instances = instances_at(ground.problem, ground.whole, plan, each)
             with progress.without("growing"):
                 grown = _grown_below(ground, plan, each, 1)
             if grown.test is not None and instances is not None:
                 offers[each] = grown.test.gain * instances.weight, grown
+        # As with max_leaf_nodes, what does not fit in the leaves that are left is passed over.
+        offers = {own: offer for own, offer in offers.items() if len(offer[1].branches) - 1 <= room}
         if not offers:
-            if not done_already:
-                raise ParameterError(NOTHING_GROWS)
             break
         best = min(offers, key=lambda each: (-offers[each][0], each))
         plan = with_node_at(plan, best, offers.pop(best)[1])
         waiting = [(*best, branch) for branch in range(len(node_at(plan, best).branches))]
+        room -= len(waiting) - 1
+    if plan is begun:
+        raise NothingGrowsError(NOTHING_GROWS)
     return plan
 
 
@@ -201,7 +220,7 @@ def _move(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> P
     if node.test is None:
         raise ParameterError(f"{named(path)} asks nothing: there is nothing to move")
     # Where missing cells go stays as it was, unless it is said.
-    kept = told_of(ground.columns[node.test.feature], node.test)
+    kept = ground.told(node.test)
     given = {**({"missing": kept["missing"]} if "missing" in kept else {}), **given}
     test = ground.test_of(plan, path, node.test.feature, given)
     if test.n_branches != node.test.n_branches:
@@ -214,7 +233,12 @@ def _move(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> P
 
 def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:  # noqa: ARG001
     node = node_at(plan, path)
-    merged = sorted({branch for branch in given["branches"] if is_whole(branch)})
+    if not (isinstance(given["branches"], list) and all(is_whole(branch) for branch in given["branches"])):
+        raise ParameterError(f"branches={given['branches']!r}: give the numbers of two branches or more")
+    merged = sorted(set(given["branches"]))
+    for branch in merged:
+        if 0 <= branch < len(node.branches):
+            _refuse_decided(plan, (*path, branch))
     if len(merged) < 2 or merged[0] < 0 or merged[-1] >= len(node.branches):
         raise ParameterError(f"branches={given['branches']!r}: give two or more of the {len(node.branches)} branches")
     if len(merged) == len(node.branches) or node.test is None:
@@ -237,10 +261,14 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
         absent = test.branch_of < 0
         moved = new_of[np.where(absent, ~test.branch_of, test.branch_of)]
         changed["branch_of"] = np.where(absent, ~moved, moved)
+        if not moved.any():  # the values are in one branch, missing cells in the other
+            changed["kind"] = SUBSET
     elif merged != [0, 1]:  # of three branches the last one is that of missing cells: it joins another
         changed["missing_branch"] = merged[0]
     else:  # what is left is whether there is a value
-        changed |= {"threshold": np.inf} if test.kind == THRESHOLD else {"branch_of": np.minimum(test.branch_of, 0)}
+        changed |= (
+            {"threshold": np.inf} if test.kind == THRESHOLD else {"branch_of": np.where(test.branch_of < 0, ~0, 0)}
+        )
     return with_node_at(plan, path, replace(node, test=replace(test, **changed), branches=tuple(kept)))
 
 
@@ -280,13 +308,13 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     sizes : int64[k], descending
         The numbers of leaves below the path that can be reached.
     """
-    top = number_of(tree, path)
+    top = max(number_of(tree, path), 0)
     parents = tree.parent.astype(np.int64)
     n = tree.n_nodes
     is_below, is_locked = np.zeros(n, bool), np.zeros(n, bool)
     is_below[top] = True
     kept = [own for own, each in plan.nodes() if each.locked or (each.decision is not None and each.test is None)]
-    is_locked[[number_of(tree, own) for own in kept]] = True
+    is_locked[[number for own in kept if (number := number_of(tree, own)) >= 0]] = True
     for node in range(1, n):  # parents stand before their children
         is_below[node] |= is_below[parents[node]]
         is_locked[node] |= is_locked[parents[node]]
@@ -343,6 +371,7 @@ def _rename(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) ->
 
 def _decide(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
     node, value = node_at(plan, path), given["value"]
+    ground.at(plan, path)  # a leaf without rows predicts what is above it
     if value is None:
         if node.decision is None:
             raise ParameterError(f"nothing was decided about {named(path)}")
@@ -351,14 +380,14 @@ def _decide(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) ->
         raise ParameterError(f"{named(path)} is no leaf: prune it first, or decide about its leaves")
     if not ground.rows.classes:
         try:
-            decision = float(value)
-        except (TypeError, ValueError):
+            decision = np.nan if isinstance(value, str) else float(value)
+        except (TypeError, ValueError, OverflowError):
             decision = np.nan
         if not np.isfinite(decision):
             raise ParameterError(f"value={value!r}: give a finite number")
     else:
         labels = ground.rows.classes[0].tolist()
-        if value not in labels:
+        if isinstance(value, list | dict) or value not in labels:
             raise ParameterError(f"value={value!r}: there is no such class; there are {labels[:12]}")
         decision = float(labels.index(value))
     return with_node_at(plan, path, replace(node, decision=decision))

@@ -20,7 +20,7 @@ from treewright.grow.by_node.grower import Record, assemble, divide_by, shares_o
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.search import Policy
 from treewright.grow.problem import Problem
-from treewright.tree.arrays import Tree
+from treewright.tree.arrays import MULTIWAY, SUBSET, Tree
 
 Path = tuple[int, ...]
 
@@ -70,8 +70,10 @@ def path_of(words: str) -> Path:
     ((), (0, 1, 0))
     """
     try:
+        if not isinstance(words, str):
+            raise TypeError
         path = tuple(int(word) for word in words.split(".")) if words else ()
-    except (ValueError, AttributeError):
+    except (ValueError, TypeError):
         path = (-1,)
     if any(branch < 0 for branch in path):
         raise ParameterError(f"path={words!r}: give branches with dots between them, such as '0.1'; '' is the root")
@@ -141,7 +143,7 @@ def instances_at(problem: Problem, root: Instances, plan: Plan, path: Path) -> I
 
 
 def tree_of(problem: Problem, policy: Policy, root: Instances, plan: Plan) -> Tree:
-    """The tree that the root's rows make of a plan; a node without rows holds what is above it."""
+    """The tree that the root's rows make of a plan; it ends at a node without rows, which predicts what is above it."""
     records: list[Record] = []
     waiting: list[tuple[Plan, Instances | None, int, int, int]] = [(plan, root, -1, 0, 0)]
     while waiting:
@@ -152,15 +154,14 @@ def tree_of(problem: Problem, policy: Policy, root: Instances, plan: Plan) -> Tr
         else:
             n_rows, weight, impurity = len(instances), instances.weight, policy.impurity(instances)
             value = policy.value(instances)
-        held = value if node.decision is None or node.test is not None else _decided(problem, value, node.decision)
+        is_decided = node.decision is not None and node.test is None and instances is not None
+        held = _decided(problem, value, node.decision) if is_decided else value  # type: ignore[arg-type]
         records.append(Record(parent, branch, depth, n_rows, weight, impurity, held))
-        if node.test is None:
+        if node.test is None or instances is None:
             continue
-        children: list[Instances | None] = [None] * len(node.branches)
-        missing = max(node.test.missing_branch, 0)
-        if instances is not None:
-            children, missing = divided(problem, instances, node.test)
-        records[number].candidate, records[number].missing_branch = node.test, missing
+        test = as_seen(problem, instances, node.test)
+        children, missing = divided(problem, instances, test)
+        records[number].candidate, records[number].missing_branch = test, missing
         waiting += [
             (below, own, number, at, depth + 1)
             for at, (below, own) in enumerate(zip(node.branches, children, strict=True))
@@ -168,10 +169,25 @@ def tree_of(problem: Problem, policy: Policy, root: Instances, plan: Plan) -> Tr
     return assemble(records, problem)[0]
 
 
+def as_seen(problem: Problem, instances: Instances, test: Candidate) -> Candidate:
+    """A test of levels with the note which of them these rows hold: after a move others come to a node."""
+    if test.kind not in (SUBSET, MULTIWAY):
+        return test
+    cells = problem.values[test.feature, instances.rows]
+    codes = cells[~np.isnan(cells)].astype(np.int64)
+    n_levels = len(test.branch_of) - 1
+    is_held = np.bincount(np.minimum(codes, n_levels), minlength=n_levels + 1) > 0
+    is_held[n_levels] = False
+    own = np.where(test.branch_of < 0, ~test.branch_of, test.branch_of)
+    return replace(test, branch_of=np.where(is_held, own, ~own))
+
+
 def number_of(tree: Tree, path: Path) -> int:
-    """The number of a node in the tree of its plan."""
+    """The number of a node in the tree of its plan; -1 below a node without rows."""
     node = 0
     for branch in path:
+        if tree.first_child[node] < 0:
+            return -1
         node = int(tree.first_child[node]) + branch
     return node
 

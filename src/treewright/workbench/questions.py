@@ -85,13 +85,14 @@ class Ground:
         """What is known of each column."""
         return self.rows.schema.columns
 
-    def column(self, name: Hashable) -> int:
+    def column(self, name: Any) -> int:
         """The position of a column, by its name or by the position itself."""
         positions = self.rows.schema.positions
-        if name in positions:
+        if isinstance(name, Hashable) and name in positions:
             return int(positions[name])
-        if is_whole(name) and 0 <= int(name) < len(positions):  # type: ignore[call-overload]
-            return int(name)  # type: ignore[call-overload]
+        # Where columns are called by numbers, a number is a name.
+        if is_whole(name) and not any(is_whole(each.name) for each in self.columns) and 0 <= int(name) < len(positions):
+            return int(name)
         meant = did_you_mean(str(name), [each.name for each in self.columns if isinstance(each.name, str)])
         raise ColumnError(f"there is no column {name!r}{meant}", column=name)
 
@@ -132,13 +133,15 @@ class Ground:
         if given.get("cut") is not None or not isinstance(given.get("levels"), list):
             raise ParameterError(f"column {column.name!r} is nominal: give levels=[...], those that go to branch 0")
         levels = given["levels"]
+        if any(isinstance(each, list) and not each for each in levels):
+            raise ParameterError(f"levels={levels!r}: an empty list makes a branch that nothing can come to")
         is_many = bool(levels) and all(isinstance(each, list) for each in levels)
         branches = levels if is_many else [levels]
         places = {level: code for code, level in enumerate(column.levels)}
         groups = np.full(len(places), -1 if is_many else 1)
         for branch, own in enumerate(branches):
             for level in own:
-                if isinstance(level, list) or level not in places:
+                if isinstance(level, list | dict) or level not in places:
                     raise ParameterError(
                         f"column {column.name!r} has no level {level!r}: it has {list(column.levels)[:MOST_NAMED]}"
                     )
@@ -173,6 +176,8 @@ class Ground:
         if self._last is not None and self._last[0] is plan and self._last[1] == path:
             return self._last[2]
         instances = self.at(plan, path, in_order=True)
+        if self.problem.is_classes and self.problem.n_stats == 1:
+            return []  # of one class nothing is asked
         found = sorted(self.policy.candidates(instances), key=lambda test: -test.gain)
         log_n = log_count_of_tests(self.policy.search, instances, 2) if found else 0.0
         told = [
@@ -212,6 +217,8 @@ class Ground:
 
     def _log_n_tests(self, instances: Instances, test: Candidate) -> float:
         """Logarithm of the number of questions that could be asked: those that are searched, or as many-branched."""
+        if self.problem.is_classes and self.problem.n_stats == 1:
+            return 0.0
         log_n = log_count_of_tests(self.policy.search, instances, 2)
         cells = self.problem.values[test.feature, instances.rows]
         n_values = len(np.unique(cells[~np.isnan(cells)]))
@@ -221,7 +228,7 @@ class Ground:
         return max(log_n, float(ways))
 
     def told(self, test: Candidate) -> dict[str, Any]:
-        """A test in words; of levels those that the node holds, but all where each branch has a list of its own."""
+        """A test in words; of levels those that were seen, but all where each branch has a list of its own."""
         return told_of(self.columns[test.feature], test, every_level=test.kind == MULTIWAY)
 
 
@@ -297,7 +304,7 @@ def _number_of(column: Column, cut: Any) -> float:
         return column.levels.index(cut) + 0.5
     try:
         number = np.nan if isinstance(cut, str) else float(cut)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = np.nan
     if not np.isfinite(number):
         raise ParameterError(f"cut={cut!r}: column {column.name!r} holds numbers, give a finite one")

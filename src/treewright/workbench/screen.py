@@ -38,7 +38,7 @@ from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, w
 from treewright.tree.arrays import MULTIWAY, SUBSET
 from treewright.tree.writing import shorten, written_level
 from treewright.workbench.commands import Command, leaf_counts
-from treewright.workbench.plan import Path, node_at, path_of, paths_of
+from treewright.workbench.plan import Path, as_seen, node_at, path_of, paths_of
 from treewright.workbench.session import Session
 
 MOST_NODES = 4001
@@ -62,16 +62,21 @@ class Desk:
     title : str
     note : str
         What a user must know to read the figures.
+    known : bytes, optional
+        What the file holds, where the session was made of it; a file that holds anything else is not written over.
     """
 
-    def __init__(self, session: Session, *, save_to: str | None = None, title: str = "", note: str = "") -> None:
+    def __init__(
+        self, session: Session, *, save_to: str | None = None, title: str = "", note: str = "",
+        known: bytes | None = None,
+    ) -> None:  # fmt: skip
         self.session, self.save_to, self.title, self.note = session, save_to, title, note
         self.revision = 0
         self._busy = threading.Lock()
         self._stop = threading.Event()
         self._listeners: list[Callable[[dict[str, Any]], None]] = []
         self._last_told = 0.0
-        self._saved: bytes | None = None
+        self._saved = known
         self.is_saved = False
 
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
@@ -91,7 +96,7 @@ class Desk:
         if not isinstance(sort, str) or sort not in _ASKED:
             return {"error": "this is no request of the workbench"}
         if request["ask"] == "stop":
-            self._stop.set()
+            self.stop()
             return {}
         with self._busy:
             self._stop.clear()
@@ -102,8 +107,18 @@ class Desk:
                 return {"error": "Stopped: nothing has changed."}
             except TreewrightError as error:
                 return {"error": str(error)}
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            except Exception as error:  # a request is anything, and a screen that gets no answer waits for ever
                 return {"error": f"this request is damaged ({error!r})"}
+
+    def stop(self) -> None:
+        """Stop long work at its next report."""
+        self._stop.set()
+
+    def settle(self) -> None:
+        """Stop long work and wait until nothing is done any more."""
+        self.stop()
+        with self._busy:
+            pass
 
     def _heard(self, done: float, what: str) -> None:
         if self._stop.is_set():
@@ -133,8 +148,9 @@ class Desk:
         trouble = ""
         try:
             place = FilePath(self.save_to)
-            if self._saved is not None and place.exists() and place.read_bytes() != self._saved:
-                trouble = f"{place} was changed by somebody else, and is left as it is: "
+            if place.exists() and (self._saved is None or place.read_bytes() != self._saved):
+                whose = "is there already" if self._saved is None else "was changed by somebody else"
+                trouble = f"{place} {whose}, and is left as it is: "
                 place = next(own for at in count(2) if not (own := place.with_name(f"{place.stem}-{at}.json")).exists())
                 self.save_to = str(place)
                 trouble += f"this session is saved in {place} from now on."
@@ -262,6 +278,8 @@ def _column(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     target = session.ground.rows.target_array[instances.rows, 0]
     drawn = _levels if column.kind == "nominal" else _bars
     base = _base_of(session, at, feature)
+    if base is not None:
+        base = as_seen(session.ground.problem, instances, base)
     picture = {
         **drawn(session, column, cells[present], target[present], instances.weights[present], base),
         "column": feature, "kind": column.kind, "missing": int((~present).sum()),

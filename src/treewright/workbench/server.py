@@ -78,7 +78,7 @@ class Server:
         self._socket.listen()  # who comes before the server runs is kept waiting, and not refused
         self.port = int(self._socket.getsockname()[1])
         config = uvicorn.Config(
-            _app(self), log_level="error", access_log=False, timeout_graceful_shutdown=1, lifespan="off", ws="none"
+            _app(self), log_level="critical", access_log=False, timeout_graceful_shutdown=1, lifespan="off", ws="none"
         )  # fmt: skip
         self._server = uvicorn.Server(config)
 
@@ -95,9 +95,11 @@ class Server:
             if browser:
                 webbrowser.open(self.address)
             self._server.run(sockets=[self._socket])
+        self.desk.settle()
 
     def quit(self) -> None:
         """Say goodbye to the screens, and stop."""
+        self.desk.stop()
         self.desk.tell(self.desk.bye())
         self._server.should_exit = True
 
@@ -114,6 +116,8 @@ def _app(server: Server) -> Any:
 
     def refused(request: Request, *, needs_token: bool = True) -> Response | None:
         """What is wrong with a request; None where nothing is."""
+        if request.method == "HEAD":
+            return Response(None, 405, HEADERS)  # of a stream it would never end, of a report it would be a look
         places = {f"{name}:{server.port}" for name in NAMES}
         if request.headers.get("host", "") not in places:
             return Response("This address is not served.", 421, HEADERS)
@@ -157,6 +161,8 @@ def _app(server: Server) -> Any:
         if isinstance(asked, dict) and asked.get("ask") == "quit":
             asyncio.get_running_loop().call_later(0.1, server.quit)
             return JSONResponse({}, headers=HEADERS)
+        if isinstance(asked, dict) and asked.get("ask") == "stop":  # at once, however many requests wait for a thread
+            return JSONResponse(desk.ask(asked), headers=HEADERS)
         answer = await run_in_threadpool(desk.ask, asked)
         return Response(json.dumps(answer, allow_nan=False), 200, HEADERS, "application/json")
 

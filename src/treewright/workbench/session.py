@@ -10,9 +10,11 @@ import hashlib
 import json
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path as FilePath
 from typing import Any, Self, TypedDict, Unpack
 
@@ -23,7 +25,7 @@ from treewright.core.confidence import r2_interval, share_interval
 from treewright.core.files import write_whole
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.dataset import Dataset
-from treewright.data.take import take_rows
+from treewright.data.take import count_rows, take_rows
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, DataWarning, InputFileError, ParameterError, TreewrightError
 from treewright.explain.audit import Audit, audit_node
@@ -31,6 +33,7 @@ from treewright.files import ReadOptions, Table, read_table
 from treewright.files.columns import CellType
 from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
+from treewright.files.text import check_regular
 from treewright.fitted import Model
 from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.settings import REGRESSION_CRITERIA
@@ -46,11 +49,13 @@ from treewright.reporting.document import Report, report
 from treewright.tree.arrays import LEAF as LEAF_KIND
 from treewright.tree.arrays import Tree
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
-from treewright.workbench.commands import Command, done
+from treewright.workbench.commands import Command, NothingGrowsError, done
 from treewright.workbench.plan import (
     LEAF,
     Plan,
+    as_seen,
     instances_at,
+    named,
     node_at,
     number_of,
     path_of,
@@ -61,6 +66,7 @@ from treewright.workbench.plan import (
 from treewright.workbench.questions import Ground, told_of
 
 _FORMAT = 1  # of saved sessions
+_PAIRS = "pairs"  # stands for the names of a mapping that are no texts
 _LOGS = ("commands", "undone", "dropped")  # lists of commands in one
 # How a file is read: the parameters of ``from_file``.
 _TOLD = (
@@ -120,7 +126,7 @@ class Session:
     >>> session.undo()
     >>> print(session.model.show())
     Classification tree: 6 rows, 3 nodes, 2 leaves, depth 1
-    grown by cart
+    grown by hand
     counts: bad / good
     <BLANKLINE>
     node                rows  counts   gini    predicts
@@ -145,14 +151,16 @@ class Session:
         looks: int | Sequence[str] = 0,
         **params: Any,
     ) -> None:
-        self._made_with = {
+        made_with = {
             "task": task, "held_out": held_out, "sealed": sealed, "random_state": random_state, "who": who, **params,
         }  # fmt: skip
+        self._made_with: dict[str, Any] = {name: _plain(value) for name, value in made_with.items()}
+        random_state = whole_number("random_state", random_state, 0)
         self._file: dict[str, Any] | None = None
         self.who = who
         shares: dict[str, Any] = {"held_out": held_out, "sealed": sealed}
         for name, share in shares.items():
-            if not isinstance(share, int | float) or not 0 <= share < 1:
+            if not isinstance(share, int | float | np.floating) or not 0 <= share < 1:
                 raise ParameterError(f"{name}={share!r}: give a share of the rows from 0 to below 1")
         if held_out + sealed >= 1:
             raise ParameterError(f"held_out={held_out!r} and sealed={sealed!r} leave no rows to learn from")
@@ -175,6 +183,8 @@ class Session:
             raise ParameterError(f"y has {whole.n_outputs} targets, and a tree is grown by hand for one")
         if whole.is_sparse:
             whole = whole.made_dense()
+        if not held_out and not sealed:  # else the parts are copies
+            whole = replace(whole, matrix=np.array(whole.matrix))  # the session outlives changes of the user's table
         self.rows_digest = _digest_of(whole)
         given = np.arange(len(whole)) if whole.kept is None else np.flatnonzero(whole.kept)
         try:
@@ -185,7 +195,8 @@ class Session:
             classes, n = counted(len(whole.classes[0]), "class", "classes"), counted(len(whole), "row")
             raise DataError(
                 f"held_out={held_out!r} cannot be kept aside: the target has {classes} in {n}. "
-                "Is it an identifier, or are they numbers (task='regression')? Else give held_out=0 and sealed=0"
+                "Do the rows hold too little that is different, is the target an identifier, or are they numbers "
+                "(task='regression')? Else give held_out=0 and sealed=0"
             ) from error
         rows, self._judging, self._sealed = parts
         self._table = (X, y, sample_weight)
@@ -271,7 +282,10 @@ class Session:
         """The number of a node in the model, by its path."""
         at = path_of(path)
         node_at(self.plan, at)
-        return number_of(self._grown(), at)
+        number = number_of(self._grown(), at)
+        if number < 0:
+            raise ParameterError(f"{named(at)} stands below a node without rows, where the tree ends")
+        return number
 
     # What a step shows.
 
@@ -319,7 +333,9 @@ class Session:
             below 0 where it gains more than all of them, as with more branches it may. ``branches``: of each its rows
             ``n`` and ``values``, the weight of each class or the mean.
         """
-        at, given = path_of(path), _given(column=column, cut=cut, levels=levels, missing=missing, empty=empty)
+        at = path_of(path)
+        given = {name: _plain(value) for name, value in _given(cut=cut, levels=levels, missing=missing).items()}
+        given["empty"] = empty
         node_at(self.plan, at)
         test = self.ground.test_of(self.plan, at, self.ground.column(column), given)
         return self.ground.weighed(self.plan, at, test)
@@ -335,9 +351,13 @@ class Session:
         """
         found = []
         for path, node in self.plan.nodes():
-            if node.test is not None and instances_at(self.ground.problem, self.ground.whole, self.plan, path):
-                told = self.ground.weighed(self.plan, path, node.test)
-                asked = {"path": written(path), **self.ground.told(node.test)}
+            if node.test is None:
+                continue
+            instances = instances_at(self.ground.problem, self.ground.whole, self.plan, path)
+            if instances is not None:
+                test = as_seen(self.ground.problem, instances, node.test)
+                told = self.ground.weighed(self.plan, path, test)
+                asked = {"path": written(path), **self.ground.told(test)}
                 found.append({**asked, **{name: told[name] for name in told if name != "branches"}})
         return found
 
@@ -352,6 +372,7 @@ class Session:
         **options
             ``every`` (a column whose cuts are to be listed one by one), ``log_base``, ``digits``, as of ``est.audit``.
         """
+        node_at(self.plan, path_of(path))
         instances = self.ground.at(self.plan, path_of(path))
         ground = self.ground
         found = audit_node(
@@ -377,15 +398,18 @@ class Session:
         if look and self._judging is not None:
             self.held_out()
         before = self._states[self._at - 1] if self._at else None
-        return {
-            "measure": "accuracy" if self.ground.params.task == CLASSES else "R2",
-            "training": self._on_training(self.plan),
-            "held_out": self._looked.get(self.plan),
-            "seen": self.n_looks,
-            "before": None
-            if before is None
-            else {"training": self._on_training(before), "held_out": self._looked.get(before)},
-        }
+        # Copies: what a caller does with them changes nothing here.
+        return deepcopy(
+            {
+                "measure": "accuracy" if self.ground.params.task == CLASSES else "R2",
+                "training": self._on_training(self.plan),
+                "held_out": self._looked.get(self.plan),
+                "seen": self.n_looks,
+                "before": None
+                if before is None
+                else {"training": self._on_training(before), "held_out": self._looked.get(before)},
+            }
+        )
 
     def report(self, **options: Any) -> Report:
         """A page about the tree as it is now, judged by the rows held out, which counts as a look at them.
@@ -479,7 +503,8 @@ class Session:
         **noted
             ``why``; ``who`` if not the session's own; ``when``, if not now.
         """
-        given = _given(column=column, cut=cut, levels=levels, missing=missing, empty=empty or None)
+        name = self.ground.columns[self.ground.column(column)].name
+        given = _given(column=name, cut=cut, levels=levels, missing=missing, empty=empty or None)
         self._do("split", path, given, **noted)
 
     def grow(
@@ -599,7 +624,8 @@ class Session:
         return {
             "document": "treewright session",
             "version": _FORMAT,
-            "made_with": self._made_with,
+            "made_with": {name: _as_pairs(value) for name, value in self._made_with.items()},
+            "who": self.who,
             "file": self._file,
             "rows": self.rows_digest,
             "looks": self._looks_told(),
@@ -613,10 +639,10 @@ class Session:
     def save(self, path: str) -> None:
         """Write the session, its commands without any row, as JSON."""
         try:
-            text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+            body = (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode()
         except (TypeError, ValueError) as error:
             raise ParameterError(f"the session cannot be written as JSON: {error}") from None
-        write_whole(path, (text + "\n").encode())
+        write_whole(path, body)
 
     @classmethod
     def load(cls, path: str, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -658,23 +684,31 @@ class Session:
             Whether to stop before a command that does not fit, and not to refuse: ``misfit`` says why.
         """
         try:
-            session = cls(X, y, sample_weight, **{**document["made_with"], "looks": document.get("looks", 0)})
+            options = {name: _of_pairs(value) for name, value in document["made_with"].items()}
+            session = cls(X, y, sample_weight, **{**options, "looks": document.get("looks", 0)})
             logs = [document[name] if name == "commands" else document.get(name, []) for name in _LOGS]
             if not all(isinstance(log, list) for log in logs):
                 raise TypeError("its commands are no list")
             commands, undone, dropped = ([Command(**each) for each in log] for log in logs)
-        except (KeyError, TypeError) as error:
+            if not all(isinstance(each.given, Mapping) for each in (*commands, *undone, *dropped)):
+                raise TypeError("a command was given no names")
+        except (KeyError, TypeError, AttributeError) as error:
             raise InputFileError(f"{named}: is damaged ({error})") from None
         try:
-            session.replay([*commands, *undone])
+            session.replay(commands)
         except TreewrightError as error:
             if not fitting:
                 raise
             session.misfit = str(error)
+        else:
+            # What was undone, and does not fit these rows, is no reason to refuse what was done.
+            with suppress(TreewrightError):
+                session.replay(undone)
         n_done = len(session._commands)
         session.go_to(min(len(commands), n_done))
         session._dropped = [*dropped, *[*commands, *undone][n_done:]]
         session.looks_always = bool(document.get("looks_always", True))
+        session.who = str(document.get("who", session.who))
         opened = document.get("opened")
         if opened:
             said = opened if isinstance(opened, Mapping) else {}
@@ -736,8 +770,10 @@ class Session:
     ) -> Self:
         """Make a session of what ``to_dict`` gave, on the rows of a file that is read as it was told."""
         full = {**dict.fromkeys(_TOLD), **told}
+        if set(full) != set(_TOLD) or not isinstance(full["types"] or {}, Mapping):
+            raise InputFileError(f"{named}: is damaged (how its file was read)")
         session = cls.from_dict(document, *_taken_apart(_read(full), full), named=named, fitting=fitting)
-        session._file = dict(told)
+        session._file = {name: value for name, value in full.items() if value}
         return session
 
     @classmethod
@@ -747,24 +783,30 @@ class Session:
         Parameters
         ----------
         model : Model or estimator
-            Of one tree, also one that was imported; of many trees their surrogate is taken
-            (``model_selection.surrogate_tree``), grown on what they predict for ``X``.
+            Of one tree, also one that was imported: its questions are taken, its leaves are what the rows say. Of
+            many trees their surrogate is taken (``model_selection.surrogate_tree``), grown on what they predict for
+            ``X``.
         X, y, sample_weight
             The rows that the session is about; of other rows than the fit's the counts are others. Rows of the fit
             that are held out flatter the model: give others, or ``held_out=0``.
         **options
             As of ``Session``; the criterion is the model's where it has that of a tree.
 
+        Warns
+        -----
+        DataWarning
+            The session predicts otherwise than the tree for some of the rows: how many.
+
         Raises
         ------
         ParameterError
-            It is no model of trees. A column of the model is not in the table, or a level: which command says so.
+            It is no model of trees. A column of the model is not in the table: which command says so.
         """
         found = getattr(model, "model_", model)
         if not isinstance(found, Model):
             raise ParameterError(f"model is to be a fitted model of trees, not {type(model).__name__}")
         why = "as in the model"
-        if found.n_trees != 1 or found.combine != "single":
+        if found.n_trees != 1:
             surrogate = surrogate_tree(model, X, sample_weight=sample_weight)
             why = f"as in the surrogate of {surrogate.of}"
             found = surrogate.estimator.model_
@@ -776,8 +818,14 @@ class Session:
         criterion = found.facts.get("criterion")
         if criterion in (*CLASSIFICATION_CRITERIA, *REGRESSION_CRITERIA):
             options.setdefault("criterion", criterion)
+        parameters = found.facts.get("parameters")
+        weights = parameters.get("class_weight") if isinstance(parameters, Mapping) else None
+        if weights is not None:  # facts have a mapping as pairs
+            options.setdefault("class_weight", dict(weights) if isinstance(weights, list) else weights)
+        options.setdefault("unseen", found.unseen)
         session = cls(X, y, sample_weight, **options)
         tree = found.trees[0]
+        known = {column.name: set(column.levels) for column in session.ground.columns}
         commands, waiting = [], [(0, "")]
         while waiting:
             node, path = waiting.pop()
@@ -785,10 +833,20 @@ class Session:
                 continue
             test = candidate_of(tree, node, found.schema, found.missing)
             given = {**told_of(columns[test.feature], test, every_level=True), "empty": True}
+            if "levels" in given:
+                given["levels"] = _only(given["levels"], known.get(given["column"], set()))
             commands.append(Command("split", path, given, session.who, why, _now()))
             first, below = int(tree.first_child[node]), f"{path}." if path else ""
             waiting += [(first + at, f"{below}{at}") for at in reversed(range(test.n_branches))]
         session.replay(commands)
+        n_other = session._n_other_than(found, X)
+        if n_other:
+            warnings.warn(
+                f"the session predicts otherwise than the model for {n_other} of {counted(count_rows(X), 'row')}: its "
+                "leaves are what these rows say, and a missing cell goes one way",
+                DataWarning,
+                stacklevel=2,
+            )
         return session
 
     def compare(self, other: Session) -> dict[str, Any]:
@@ -824,8 +882,10 @@ class Session:
             progress.report(number / len(commands), "replaying")
             try:
                 with progress.without("growing"):
-                    self._take(command)
-            except (TreewrightError, KeyError, TypeError, ValueError, AttributeError) as error:
+                    self._take(command, is_replay=True)
+            except (
+                TreewrightError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError,
+            ) as error:  # fmt: skip
                 kind = type(error) if isinstance(error, TreewrightError) else ParameterError
                 why = error if isinstance(error, TreewrightError) else f"it is damaged ({error!r})"
                 at = f"command {number} of {len(commands)} ({command.do} {command.path!r})"
@@ -836,20 +896,26 @@ class Session:
         options = {**self._made_with, "looks": self._looks_told() or None}
         lines = ["import treewright as tw", ""]
         if self._file is None:
-            lines.append("# X, y = the table and its target")
-            made = "tw.workbench.Session(X, y"
+            has_weights = self._table[2] is not None
+            names = (
+                "# X, y, w = the table, its target and weights" if has_weights else "# X, y = the table and its target"
+            )
+            lines.append(names)
+            made = "tw.workbench.Session(X, y" + ", w" * has_weights
         else:
             options = {**self._file, **options}
             made = f"tw.workbench.Session.from_file({options.pop('path')!r}, {options.pop('target')!r}"
-        words = "".join(f", {name}={value!r}" for name, value in options.items() if value not in (None, "", (), []))
+        words = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None and value != "")
         lines.append(f"session = {made}{words})")
         for command in self.log:
-            noted = {"why": command.why, "when": command.when, "who": command.who if command.who != self.who else ""}
-            given = {**command.given, **{name: value for name, value in noted.items() if value}}
+            noted = {name: value for name, value in (("why", command.why), ("when", command.when)) if value}
+            given = {**command.given, **noted, **self._who_told(command.who)}
             lines.append(f"session.{command.do}({command.path!r}{''.join(f', {k}={v!r}' for k, v in given.items())})")
         if self.opened is not None:
-            noted = {name: self.opened[name] for name in ("who", "when", "why")}
-            words = ", ".join(f"{name}={value!r}" for name, value in noted.items() if value)
+            noted = {name: self.opened[name] for name in ("when", "why") if self.opened[name]}
+            words = ", ".join(
+                f"{name}={value!r}" for name, value in (noted | self._who_told(self.opened["who"])).items()
+            )
             lines.append(f"session.open_sealed({words})")
         return "\n".join([*lines, "model = session.model", ""])
 
@@ -863,16 +929,35 @@ class Session:
         who, when = noted.get("who"), noted.get("when")
         self._take(Command(do, path, given, self.who if who is None else who, noted.get("why", ""), when or _now()))
 
-    def _take(self, command: Command) -> None:
+    def _take(self, command: Command, *, is_replay: bool = False) -> None:
         self._refuse_opened()
         if command.do == "decide" and not command.why.strip():
             raise ParameterError("why is empty: what a leaf predicts against its rows needs a reason")
-        plan = done(self.ground, self.plan, command)
+        try:
+            plan = done(self.ground, self.plan, command)
+        except NothingGrowsError:
+            if not is_replay:  # on other rows there may be nothing left to do
+                raise
+            plan = self.plan
+        try:  # what the log holds must be saved, and read again as it is
+            json.dumps(command.plain(), allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"a session keeps texts, finite numbers and lists of them: {error}") from None
         self._dropped += self._commands[self._at :]
         del self._commands[self._at :], self._states[self._at + 1 :]
         self._commands.append(command)
         self._states.append(plan)
         self._at += 1
+
+    def _who_told(self, who: str) -> dict[str, str]:
+        """Who decided, where a script has to say it."""
+        return {} if who == self._made_with["who"] else {"who": who}
+
+    def _n_other_than(self, model: Model, X: Any) -> int:
+        """How many rows the session predicts otherwise than a model."""
+        if model.task == NUMBERS:
+            return int((~np.isclose(self.model.predict(X), model.predict(X), rtol=1e-9)).sum())
+        return int((np.asarray(self.model.predict(X)) != np.asarray(model.predict(X))).sum())
 
     def _refuse_opened(self) -> None:
         if self.opened is not None:
@@ -935,6 +1020,7 @@ def read_saved(path: str) -> dict[str, Any]:
     InputFileError
         It cannot be read, is no session, or is one of a later version.
     """
+    check_regular(FilePath(path))  # a pipe would be waited for
     try:
         document = json.loads(FilePath(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -972,8 +1058,33 @@ def _given(**words: Any) -> dict[str, Any]:
 
 
 def _digest_of(rows: Dataset) -> str:
-    """A digest of what the rows hold, whatever their order."""
-    return hashlib.sha256(np.sort(contents_of(rows)).tobytes()).hexdigest()[:16] + f"-{len(rows)}"
+    """A digest of what the rows hold and weigh, whatever their order."""
+    contents = contents_of(rows)
+    weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
+    order = np.lexsort((weights, contents))
+    found = hashlib.sha256(contents[order].tobytes() + weights[order].astype(np.float64).tobytes())
+    for column in rows.schema.columns:
+        found.update(repr((column.name, column.kind, column.levels)).encode("utf-8", "replace"))
+    for labels in rows.classes or ():
+        found.update(repr(labels.tolist()).encode("utf-8", "replace"))
+    return f"{found.hexdigest()[:16]}-{len(rows)}"
+
+
+def _only(levels: list[Any], known: set[Any]) -> list[Any]:
+    """The levels, or lists of them, that a column has."""
+    kept = [_only(each, known) if isinstance(each, list) else each for each in levels]
+    return [each for each in kept if isinstance(each, list) or each in known]
+
+
+def _as_pairs(value: Any) -> Any:
+    """A parameter as JSON has it, whose names are texts alone: a mapping with other names as pairs."""
+    if isinstance(value, dict) and not all(isinstance(name, str) for name in value):
+        return {_PAIRS: [[name, each] for name, each in value.items()]}
+    return value
+
+
+def _of_pairs(value: Any) -> Any:
+    return dict(value[_PAIRS]) if isinstance(value, dict) and set(value) == {_PAIRS} else value
 
 
 def _now() -> str:
@@ -981,14 +1092,18 @@ def _now() -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON and a script write it: numbers of numpy as Python's."""
-    if isinstance(value, list | tuple | set | np.ndarray):
+    """A value as JSON and a script write it: numbers and texts of numpy as Python's, sequences as lists."""
+    if isinstance(value, dict):
+        return {_plain(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
         return [_plain(each) for each in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _holds_classes(y: Any) -> bool:
     values = np.asarray(y)
+    if values.dtype.kind == "O" and len(values) and all(isinstance(each, Decimal) for each in values.ravel()):
+        values = values.astype(float)
     return values.dtype.kind not in "iuf" or are_classes(values)
 
 

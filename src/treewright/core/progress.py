@@ -115,6 +115,27 @@ def without(what: str) -> Iterator[None]:
 
 
 @contextmanager
+def part(at: int, of: int) -> Iterator[None]:
+    """Report the block as one of several parts of a work, counted from 0.
+
+    Examples
+    --------
+    >>> from treewright.core.progress import listen, part, report
+    >>> heard = []
+    >>> with listen(lambda done, what: heard.append(done)), part(1, 4):
+    ...     report(0.5, "growing")
+    >>> heard
+    [0.375]
+    """
+    above = _listener.get()
+    if above is None:
+        yield
+        return
+    with listen(lambda done, what: above((at + done) / of, what)):
+        yield
+
+
+@contextmanager
 def compiling_announced() -> Iterator[None]:
     """Say once, to a person at a terminal, that kernels are compiled while the block runs and nobody listens.
 

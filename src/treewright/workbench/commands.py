@@ -12,7 +12,6 @@ What is locked never changes, nor do the rows that come to it: ``done`` refuses 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -142,9 +141,9 @@ def _grow(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> P
         return _grow_best(ground, plan, path, given["leaves"])
     at = _open_leaves(plan, path) if given.get("rest") else [path]
     grown = plan
-    for done_already, each in enumerate(at):
-        progress.report(done_already / len(at), "growing")
-        with progress.without("growing") if len(at) > 1 else nullcontext():
+    for place, each in enumerate(at):
+        with progress.part(place, len(at)):
+            progress.report(0.0, "growing")
             below = _grown_below(ground, plan, each, levels)
         if below.test is not None or node_at(plan, each).test is not None:
             grown = with_node_at(grown, each, below)
@@ -173,7 +172,7 @@ def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
         progress.report(1.0 - room / leaves, "growing")
         for each in waiting:
             instances = instances_at(ground.problem, ground.whole, plan, each)
-            with progress.without("growing"):
+            with progress.part(int(leaves) - room, int(leaves)):
                 grown = _grown_below(ground, plan, each, 1)
             if grown.test is not None and instances is not None:
                 offers[each] = grown.test.gain * instances.weight, grown

@@ -879,9 +879,9 @@ class Session:
             A command does not fit these rows: which one, and why. Those before it are done.
         """
         for number, command in enumerate(commands, 1):
-            progress.report(number / len(commands), "replaying")
             try:
-                with progress.without("growing"):
+                with progress.part(number - 1, len(commands)):
+                    progress.report(0.0, "replaying")
                     self._take(command, is_replay=True)
             except (
                 TreewrightError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError,

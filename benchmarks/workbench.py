@@ -120,7 +120,7 @@ def picture(path: str) -> None:
         page.wait_for_selector("html[data-ready=yes]", state="attached")
         page.click('.tree-card[data-path="1"]')
         page.wait_for_selector(".bench-bars")
-        page.wait_for_selector(".bench-said:has-text('Gains')")
+        page.wait_for_selector(".bench-said:has-text('Gain ')")
         page.screenshot(path=path)
     server.quit()
 

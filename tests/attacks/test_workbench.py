@@ -151,7 +151,7 @@ LOGS = [
     (logged("split", column="home", levels={"own": 1}), "give levels"),
     (logged("split", column="home", levels=[["own"], "rent"]), "no level"),
     (logged("lock", "0.0"), "no such node"), (logged("merge", branches=None), "two branches or more"),
-    (logged("decide", value="good"), "why is empty"), (logged("rename"), "damaged"),
+    (logged("decide", value="good"), "why is empty"), (logged("rename"), "rename needs 'name'"),
     ({**logged("split", column="age", cut=40), "why": 5}, ""),
 ]  # fmt: skip
 

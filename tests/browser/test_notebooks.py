@@ -59,6 +59,9 @@ def opened(chromium, address):
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(60_000)
+    # JupyterLab may ask which kernel a notebook wants, where it was slow to find out.
+    dialog = page.locator(".jp-Dialog")
+    page.add_locator_handler(dialog, lambda: dialog.locator(".jp-mod-accept").first.click())
     page.goto(address)
     return page
 

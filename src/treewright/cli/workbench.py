@@ -13,13 +13,13 @@ from treewright.cli.algorithms import own_settings
 from treewright.cli.models import load_model, note_left_out
 from treewright.cli.request import FitRequest, check_request, declared_columns
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
-from treewright.exceptions import InputFileError, MissingLibraryError, TreewrightError
+from treewright.exceptions import InputFileError, TreewrightError
 from treewright.files import Table, read_table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.model.summary import counted
 from treewright.workbench.screen import Desk
-from treewright.workbench.server import Server
+from treewright.workbench.server import Server, check_libraries
 from treewright.workbench.session import Session, read_saved
 
 __all__ = ["Beginning", "run_workbench"]
@@ -48,13 +48,7 @@ class Beginning:
 def run_workbench(request: FitRequest, beginning: Beginning) -> None:
     """Serve a session until it is told to quit."""
     check_request(request)
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise MissingLibraryError(
-            "the workbench needs starlette and uvicorn: pip install 'treewright[workbench]'", name=error.name
-        ) from None
+    check_libraries()
     data = Path(request.data)
     place = beginning.session or Path(f"{data.name.partition('.')[0] or 'table'}.session.json")
     known = place.read_bytes() if place.exists() else None

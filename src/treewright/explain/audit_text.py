@@ -47,7 +47,9 @@ def text_of(audit: Audit) -> str:
     if audit.of is not None:
         shown = next((row for row in audit.rows if row.column == audit.of), None)
     if shown is not None:
-        lines += ["", *winner_lines(audit, shown), "", *verdict_lines(audit, shown)]
+        lines += ["", *winner_lines(audit, shown)]
+        if audit.of is None or shown is audit.winner:
+            lines += ["", *verdict_lines(audit, shown)]
     return "\n".join(lines).rstrip()
 
 

@@ -12,6 +12,7 @@ What is locked never changes, nor do the rows that come to it: ``done`` refuses 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,8 +32,8 @@ from treewright.workbench.plan import (
     Plan,
     instances_at,
     named,
+    nearest_number,
     node_at,
-    number_of,
     path_of,
     tree_of,
     with_node_at,
@@ -45,6 +46,7 @@ NAMES = {
     "grow": {"levels", "leaves", "rest"}, "merge": {"branches"}, "prune": {"leaves"}, "lock": set(), "unlock": set(),
     "rename": {"name"}, "decide": {"value"},
 }  # fmt: skip
+NEEDED = {"split": "column", "merge": "branches", "rename": "name", "decide": "value"}
 NOTHING_GROWS = "nothing grows here: no question lowers the impurity within the limits of the session"
 
 
@@ -76,7 +78,8 @@ class Command:
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it, without what is empty."""
-        return {name: value for name, value in vars(self).items() if value not in ("", {}, None) or name == "path"}
+        held = deepcopy(vars(self))  # of a log that nobody changes
+        return {name: value for name, value in held.items() if value not in ("", {}, None) or name == "path"}
 
 
 def done(ground: Ground, plan: Plan, command: Command) -> Plan:
@@ -95,6 +98,8 @@ def done(ground: Ground, plan: Plan, command: Command) -> Plan:
         raise ParameterError(
             f"{command.do} takes no {unknown[0]!r}: it takes {', '.join(sorted(NAMES[command.do])) or 'a path alone'}"
         )
+    if command.do in NEEDED and NEEDED[command.do] not in given:
+        raise ParameterError(f"{command.do} needs {NEEDED[command.do]!r}")
     node_at(plan, path)
     if command.do not in ("lock", "unlock", "rename"):
         spares = given.get("leaves") is not None or bool(given.get("rest"))  # grow and prune, around what is kept
@@ -242,7 +247,10 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
         raise ParameterError(f"branches={given['branches']!r}: give two or more of the {len(node.branches)} branches")
     if len(merged) == len(node.branches) or node.test is None:
         return with_node_at(plan, path, replace(node, test=None, branches=()))
-    if node.test.kind == INTERVALS and merged != list(range(merged[0], merged[-1] + 1)):
+    last = len(node.branches) - 1
+    is_own = node.test.kind == INTERVALS and np.isinf(node.test.cuts[-1])  # the last branch is that of missing cells
+    values = [branch for branch in merged if not (is_own and branch == last)]
+    if node.test.kind == INTERVALS and values != list(range(values[0], values[-1] + 1)):
         raise ParameterError(f"branches={given['branches']!r}: intervals that merge stand side by side")
     new_of, n_new = np.zeros(len(node.branches), np.int64), 0
     for branch in range(len(node.branches)):
@@ -255,6 +263,7 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
     test, missing = node.test, node.test.missing_branch
     changed: dict[str, Any] = {"n_branches": n_new, "missing_branch": missing if missing < 0 else int(new_of[missing])}
     if test.kind == INTERVALS:
+        # Between branches that become one no cut is left; that of missing cells has the infinite one before it.
         changed["cuts"] = np.delete(test.cuts, [branch - 1 for branch in merged[1:]])
     elif test.kind == MULTIWAY:
         absent = test.branch_of < 0
@@ -281,9 +290,8 @@ def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
         raise ParameterError(f"leaves={leaves!r}: give a whole number of at least 1")
     tree = tree_of(ground.problem, ground.policy, ground.whole, plan)
     is_leaf_at, sizes = leaf_counts(tree, plan, path)
-    held = sum(node.test is None for _, node in node_at(plan, path).nodes(path))
-    if leaves >= held:
-        raise ParameterError(f"leaves={leaves}: there are {held} leaves here, so there is nothing to prune")
+    if leaves >= sizes[0]:
+        raise ParameterError(f"leaves={leaves}: there are {sizes[0]} leaves here, so there is nothing to prune")
     if leaves < sizes[-1]:
         raise ParameterError(f"leaves={leaves}: what is locked or decided leaves {sizes[-1]} leaves here")
     is_cut, parents = is_leaf_at >= sizes[np.argmax(sizes <= leaves)], tree.parent.tolist()
@@ -307,13 +315,13 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     sizes : int64[k], descending
         The numbers of leaves below the path that can be reached.
     """
-    top = max(number_of(tree, path), 0)
+    top = nearest_number(tree, path)
     parents = tree.parent.astype(np.int64)
     n = tree.n_nodes
     is_below, is_locked = np.zeros(n, bool), np.zeros(n, bool)
     is_below[top] = True
     kept = [own for own, each in plan.nodes() if each.locked or (each.decision is not None and each.test is None)]
-    is_locked[[number for own in kept if (number := number_of(tree, own)) >= 0]] = True
+    is_locked[[nearest_number(tree, own) for own in kept]] = True
     for node in range(1, n):  # parents stand before their children
         is_below[node] |= is_below[parents[node]]
         is_locked[node] |= is_locked[parents[node]]
@@ -336,8 +344,11 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     np.add.at(changes, step[counted], 1)
     np.add.at(changes, ends[counted], -1)
     n_leaves = np.cumsum(changes)[:-1]
+    held = int((is_below & tree.is_leaf).sum())
     is_free = ~stays & ~tree.is_leaf & (step <= last)
-    return np.where(is_free, n_leaves[np.minimum(step, n_steps - 1)], 0), n_leaves[: max(last, 0) + 1]
+    sizes = n_leaves[: max(last, 0) + 1]
+    # Questions that gain nothing are cut at once: the tree as it is comes before that.
+    return np.where(is_free, n_leaves[np.minimum(step, n_steps - 1)], 0), np.unique([held, *sizes.tolist()])[::-1]
 
 
 def path_to(tree: Tree, node: int) -> Path:

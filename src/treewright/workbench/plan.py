@@ -192,6 +192,13 @@ def number_of(tree: Tree, path: Path) -> int:
     return node
 
 
+def nearest_number(tree: Tree, path: Path) -> int:
+    """The number of a node in the tree of its plan, or of the one above it where the tree ends for want of rows."""
+    while (number := number_of(tree, path)) < 0:
+        path = path[:-1]
+    return number
+
+
 def paths_of(tree: Tree, most: int) -> list[str]:
     """The paths of the first nodes, at most so many; parents stand before their children."""
     paths: list[str] = [""]

@@ -133,7 +133,7 @@ class Ground:
         if given.get("cut") is not None or not isinstance(given.get("levels"), list):
             raise ParameterError(f"column {column.name!r} is nominal: give levels=[...], those that go to branch 0")
         levels = given["levels"]
-        if any(isinstance(each, list) and not each for each in levels):
+        if not given.get("empty") and any(isinstance(each, list) and not each for each in levels):
             raise ParameterError(f"levels={levels!r}: an empty list makes a branch that nothing can come to")
         is_many = bool(levels) and all(isinstance(each, list) for each in levels)
         branches = levels if is_many else [levels]

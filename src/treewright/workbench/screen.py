@@ -71,13 +71,19 @@ class Desk:
         known: bytes | None = None,
     ) -> None:  # fmt: skip
         self.session, self.save_to, self.title, self.note = session, save_to, title, note
-        self.revision = 0
-        self._busy = threading.Lock()
+        self._begun = session.n_changes
+        self._is_closing = False
+        self._busy = session.lock_of_screens  # two desks, such as two cells of a notebook, take turns too
         self._stop = threading.Event()
         self._listeners: list[Callable[[dict[str, Any]], None]] = []
         self._last_told = 0.0
-        self._saved = known
+        self._saved = known if known is not None or save_to is None else session.written(save_to)
         self.is_saved = False
+
+    @property
+    def revision(self) -> int:
+        """How many changes there were, whoever made them."""
+        return self.session.n_changes - self._begun
 
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
         """Tell a screen what happens; returns what makes it stop."""
@@ -87,7 +93,7 @@ class Desk:
     def tell(self, message: dict[str, Any]) -> None:
         """Tell every screen."""
         for listener in list(self._listeners):
-            with suppress(RuntimeError):  # a screen that goes away meanwhile
+            with suppress(Exception):  # a screen that goes away, or cannot be drawn, is no trouble of the session
                 listener(message)
 
     def ask(self, request: Any) -> dict[str, Any]:
@@ -99,10 +105,11 @@ class Desk:
             self.stop()
             return {}
         with self._busy:
+            if self._is_closing:
+                return {"error": "The workbench has quit."}
             self._stop.clear()
             try:
-                with progress.listen(self._heard):
-                    return _ASKED[request["ask"]](self, request)
+                return _ASKED[request["ask"]](self, request)
             except _StoppedError:
                 return {"error": "Stopped: nothing has changed."}
             except TreewrightError as error:
@@ -116,6 +123,7 @@ class Desk:
 
     def settle(self) -> None:
         """Stop long work and wait until nothing is done any more."""
+        self._is_closing = True
         self.stop()
         with self._busy:
             pass
@@ -132,8 +140,8 @@ class Desk:
         """Change the session, save it, and tell the other screens."""
         if request.get("revision") != self.revision:
             return {"error": "Another screen has changed this session: here is what it is now.", **self.state()}
-        change()
-        self.revision += 1
+        with progress.listen(self._heard):  # what is stopped here has changed nothing
+            change()
         answer = self.state()
         self.tell({"revision": self.revision})
         return answer
@@ -179,7 +187,8 @@ class Desk:
     def state(self) -> dict[str, Any]:
         """What a screen draws; it may be a look at the rows held out, so the session is saved afterwards."""
         state = state_of(self)
-        return {"state": state, **self.save()}
+        trouble = self.save()
+        return {"state": {**state, "is_saved": self.is_saved}, **trouble}
 
 
 # The state.
@@ -197,8 +206,6 @@ def state_of(desk: Desk) -> dict[str, Any]:
     return {
         "revision": desk.revision,
         "title": desk.title,
-        "task": model.task,
-        "target": next(iter(model.target_names or ()), ""),
         "labels": [written_level(label) for label in model.classes[0]] if model.classes else [],
         "tree": plain(part),
         "paths": {str(node_id): paths[node_id] for node_id in ids},
@@ -213,11 +220,8 @@ def state_of(desk: Desk) -> dict[str, Any]:
         "n_held_out": len(session.rows_held_out),
         "sealed": session.n_sealed,
         "opened": plain(session.opened),
-        "saved": desk.save_to or "",
-        "is_saved": desk.is_saved,
         "note": desk.note,
         "who": session.who,
-        "n_rows": len(session.ground.rows),
     }
 
 
@@ -250,7 +254,7 @@ def _candidates(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
         asked = {**weighed, "column": node.test.feature}
     offered = {each["column"] for each in told}
     return {
-        "candidates": plain(told), "asked": plain(asked), "n_candidates": len(found),
+        "candidates": plain(told), "asked": plain(asked),
         "others": [at for at in range(len(columns)) if at not in offered and not columns[at].left_out][:MOST_WIDE],
     }  # fmt: skip
 
@@ -261,7 +265,6 @@ def _told_candidate(session: Session, told: Mapping[str, Any]) -> dict[str, Any]
         "column": session.ground.column(told["column"]),
         "words": shorten(words_of(told), NAME_WIDTH),
         "cut": cut if isinstance(cut, int | float) else None,
-        "missing": told.get("missing"),
         **{name: told[name] for name in ("gain", "cost", "adjusted_p_value", "log_worth")},
     }
 
@@ -444,13 +447,15 @@ def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
         desk.session.looks_always = bool(request["always"])
     else:
         desk.session.held_out()
+    desk.tell({"again": True})
     return desk.state()
 
 
 def _compare(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     """Where a saved session, done again on these rows, parts from this one."""
     session = desk.session
-    other = Session.from_dict(dict(request["document"]), *session._table, named="that session")
+    with progress.listen(desk._heard):
+        other = Session.from_dict(dict(request["document"]), *session._table, named="that session")
     found = session.compare(other)
     scores = [each.figures(look=False)["training"]["score"] for each in (session, other)]
     sides = {side: [line_of(command.plain()).words for command in found[side]] for side in ("here", "there")}

@@ -19,6 +19,7 @@ import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 from urllib.parse import quote
 
@@ -58,12 +59,9 @@ class Server:
     """
 
     def __init__(self, desk: Desk, port: int = 0) -> None:
-        try:
-            import uvicorn
-        except ImportError:
-            raise MissingLibraryError(
-                "the workbench needs starlette and uvicorn: pip install 'treewright[workbench]'"
-            ) from None
+        check_libraries()
+        import uvicorn
+
         self.desk = desk
         self.token = secrets.token_urlsafe(24)
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -82,6 +80,13 @@ class Server:
         )  # fmt: skip
         self._server = uvicorn.Server(config)
 
+        self._server.handle_exit = self._interrupted  # type: ignore[method-assign]
+
+    def _interrupted(self, sig: int, frame: FrameType | None) -> None:
+        """What Ctrl-C does: as ``quit``, and as the server does of itself."""
+        self.quit()
+        type(self._server).handle_exit(self._server, sig, frame)
+
     @property
     def address(self) -> str:
         """The address of the page, with the token."""
@@ -89,6 +94,9 @@ class Server:
 
     def serve(self, *, browser: bool) -> None:
         """Print the address, open it where that is asked for, and serve until ``quit``, or Ctrl-C."""
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            raise ParameterError("a notebook serves already, and cannot serve this page too: use session.widget()")
         # Ctrl-C is one of two ways to end it: everything is saved, and nobody needs a traceback.
         with suppress(KeyboardInterrupt):
             print(f"the workbench is at {self.address}", flush=True)  # noqa: T201 - the address is what is asked for
@@ -102,6 +110,17 @@ class Server:
         self.desk.stop()
         self.desk.tell(self.desk.bye())
         self._server.should_exit = True
+
+
+def check_libraries() -> None:
+    """Refuse where starlette or uvicorn is not installed."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingLibraryError(
+            "the workbench needs starlette and uvicorn: pip install 'treewright[workbench]'", name=error.name
+        ) from None
 
 
 def _app(server: Server) -> Any:

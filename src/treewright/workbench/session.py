@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -63,7 +64,7 @@ from treewright.workbench.plan import (
     with_node_at,
     written,
 )
-from treewright.workbench.questions import Ground, told_of
+from treewright.workbench.questions import MOST_SEARCHED, Ground, told_of
 
 _FORMAT = 1  # of saved sessions
 _PAIRS = "pairs"  # stands for the names of a mapping that are no texts
@@ -211,6 +212,9 @@ class Session:
         self._n_before = whole_number("looks", looks, 0) if is_whole(looks) else 0
         self._looks: list[str] = [] if is_whole(looks) else [str(each) for each in looks]  # type: ignore[union-attr]
         self._dropped: list[Command] = []
+        self.n_changes = 0  # of the state, by whoever makes them: screens see by it that they show an old one
+        self.lock_of_screens = threading.RLock()
+        self._written: dict[str, bytes] = {}  # what files hold that it was saved in, or made of
         self.looks_always = True  # whether a screen looks at the rows held out after every step
         self.misfit = ""  # why a replay stopped, where it was to go as far as commands fit
         self.opened: dict[str, Any] | None = None  # what ``open_sealed`` said
@@ -301,10 +305,9 @@ class Session:
         list of dict
             ``column``, ``cut`` or ``levels`` and ``missing``, as ``split`` takes them; ``gain``, the decrease of
             impurity per unit of the node's weight; ``cost``, what is lost against the best of them; ``p_value`` of the
-            target
-            against the branches (chi-squared, or F), and ``adjusted_p_value``, that times the number of questions that
-            the node could ask (Bonferroni); ``log_worth``, minus the decimal logarithm of the adjusted one. Weights
-            count as numbers of rows.
+            target against the branches (chi-squared, or F), and ``adjusted_p_value``, that times the number of
+            questions that the node could ask (Bonferroni); ``log_worth``, minus the decimal logarithm of the adjusted
+            one. Weights count as numbers of rows.
 
         Raises
         ------
@@ -569,6 +572,7 @@ class Session:
         if not self._at:
             raise ParameterError("there is nothing to undo")
         self._at -= 1
+        self.n_changes += 1
 
     def redo(self) -> None:
         """Do again what was undone last; gone after another command."""
@@ -576,6 +580,7 @@ class Session:
         if self._at == len(self._commands):
             raise ParameterError("there is nothing to do again")
         self._at += 1
+        self.n_changes += 1
 
     def go_to(self, n: int) -> None:
         """Undo or redo, so that the first ``n`` commands are done."""
@@ -583,6 +588,7 @@ class Session:
         if not (is_whole(n) and 0 <= n <= len(self._commands)):
             raise ParameterError(f"n={n!r}: there are {len(self._commands)} commands, give a number from 0 to that")
         self._at = int(n)
+        self.n_changes += 1
 
     # Rows that judge.
 
@@ -610,10 +616,12 @@ class Session:
         """How the model does on the sealed rows. Once: the session takes no command afterwards."""
         if self._sealed is None:
             raise ParameterError("no rows are sealed: make the session with sealed=0.2")
+        _check_noted("open_sealed", noted)
         if self.opened is None:
+            self.n_changes += 1
             self.opened = {
                 **self._judged(self.plan, self._sealed)[0], "who": noted.get("who", self.who),
-                "when": noted.get("when") or _now(), "why": noted.get("why", ""),
+                "when": noted.get("when") or _now(), "why": noted.get("why") or "",
             }  # fmt: skip
         return dict(self.opened)
 
@@ -643,6 +651,11 @@ class Session:
         except (TypeError, ValueError) as error:
             raise ParameterError(f"the session cannot be written as JSON: {error}") from None
         write_whole(path, body)
+        self._written[str(FilePath(path).absolute())] = body
+
+    def written(self, path: str) -> bytes | None:
+        """What a file holds that the session was saved in, or made of; None of another."""
+        return self._written.get(str(FilePath(path).absolute()))
 
     @classmethod
     def load(cls, path: str, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -657,6 +670,7 @@ class Session:
         """
         document = read_saved(path)
         session = cls.from_dict(document, X, y, sample_weight, named=str(path))
+        session._written[str(FilePath(path).absolute())] = FilePath(path).read_bytes()
         if session.rows_digest != document.get("rows", session.rows_digest):
             warnings.warn(
                 f"{path}: the rows have changed since the session was saved; every command fits, but other rows may "
@@ -710,10 +724,10 @@ class Session:
         session.looks_always = bool(document.get("looks_always", True))
         session.who = str(document.get("who", session.who))
         opened = document.get("opened")
-        if opened:
-            said = opened if isinstance(opened, Mapping) else {}
-            who, when, why = (str(said.get(name, "")) for name in ("who", "when", "why"))
-            session.open_sealed(who=who, when=when, why=why)
+        if isinstance(opened, Mapping) and isinstance(opened.get("score"), int | float):
+            session.opened = {"who": "", "when": "", "why": "", **opened}  # what was said then, not on other rows
+        elif opened:
+            session.open_sealed()
         return session
 
     @classmethod
@@ -823,7 +837,15 @@ class Session:
         if weights is not None:  # facts have a mapping as pairs
             options.setdefault("class_weight", dict(weights) if isinstance(weights, list) else weights)
         options.setdefault("unseen", found.unseen)
-        session = cls(X, y, sample_weight, **options)
+        # Its levels in its order, also those that these rows lack; unless they have others.
+        levels = {
+            each.name: list(each.levels)
+            for each in columns if each.kind == "nominal" and not each.part and 0 < len(each.levels) <= MOST_SEARCHED
+        }  # fmt: skip
+        try:
+            session = cls(X, y, sample_weight, **({"nominal": levels} if levels else {}) | options)
+        except TreewrightError:
+            session = cls(X, y, sample_weight, **options)
         tree = found.trees[0]
         known = {column.name: set(column.levels) for column in session.ground.columns}
         commands, waiting = [], [(0, "")]
@@ -870,15 +892,16 @@ class Session:
             "depth": tuple(int(tree.depth.max()) for tree in trees),
         }  # fmt: skip
 
-    def replay(self, commands: Sequence[Command]) -> None:
-        """Do the commands of another session, in their order.
+    def replay(self, commands: Sequence[Command | Mapping[str, Any]]) -> None:
+        """Do the commands of another session, in their order; also as the facts of a model have them.
 
         Raises
         ------
         ParameterError, ColumnError, DataError
             A command does not fit these rows: which one, and why. Those before it are done.
         """
-        for number, command in enumerate(commands, 1):
+        for number, each in enumerate(commands, 1):
+            command = Command(**each) if isinstance(each, Mapping) else each
             try:
                 with progress.part(number - 1, len(commands)):
                     progress.report(0.0, "replaying")
@@ -922,12 +945,10 @@ class Session:
     # Inside.
 
     def _do(self, do: str, path: str, given: dict[str, Any], **noted: Unpack[Noted]) -> None:
-        unknown = sorted(set(noted) - set(Noted.__annotations__))
-        if unknown:
-            raise TypeError(f"{do}() got an unexpected argument {unknown[0]!r}")
+        _check_noted(do, noted)
         given = {name: _plain(value) for name, value in given.items()}
         who, when = noted.get("who"), noted.get("when")
-        self._take(Command(do, path, given, self.who if who is None else who, noted.get("why", ""), when or _now()))
+        self._take(Command(do, path, given, self.who if who is None else who, noted.get("why") or "", when or _now()))
 
     def _take(self, command: Command, *, is_replay: bool = False) -> None:
         self._refuse_opened()
@@ -948,6 +969,7 @@ class Session:
         self._commands.append(command)
         self._states.append(plan)
         self._at += 1
+        self.n_changes += 1
 
     def _who_told(self, who: str) -> dict[str, str]:
         """Who decided, where a script has to say it."""
@@ -956,7 +978,7 @@ class Session:
     def _n_other_than(self, model: Model, X: Any) -> int:
         """How many rows the session predicts otherwise than a model."""
         if model.task == NUMBERS:
-            return int((~np.isclose(self.model.predict(X), model.predict(X), rtol=1e-9)).sum())
+            return int((~np.isclose(self.model.predict(X), model.predict(X), rtol=1e-9, atol=0.0)).sum())
         return int((np.asarray(self.model.predict(X)) != np.asarray(model.predict(X))).sum())
 
     def _refuse_opened(self) -> None:
@@ -1009,7 +1031,11 @@ class Session:
         for path in paths:
             plan = with_node_at(plan, path, replace(node_at(plan, path), decision=None))
         tree = tree_of(ground.problem, ground.policy, ground.whole, plan)
-        return {written(path): tree.value[number_of(tree, path)].tolist() for path in paths}
+        # Where no row comes, nothing is predicted by a decision, and there is nothing beside it.
+        numbers = {path: number_of(tree, path) for path in paths}
+        return {
+            written(path): tree.value[at].tolist() for path, at in numbers.items() if at >= 0 and tree.n_samples[at]
+        }
 
 
 def read_saved(path: str) -> dict[str, Any]:
@@ -1050,6 +1076,12 @@ def _taken_apart(table: Table, told: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     if not features.width:
         raise DataError(f"{table.path}: no column is left to learn from beside the target")
     return features, as_whole(table.frame[name]), weights
+
+
+def _check_noted(do: str, noted: Mapping[str, Any]) -> None:
+    unknown = sorted(set(noted) - set(Noted.__annotations__))
+    if unknown:
+        raise TypeError(f"{do}() got an unexpected argument {unknown[0]!r}")
 
 
 def _given(**words: Any) -> dict[str, Any]:
@@ -1095,7 +1127,9 @@ def _plain(value: Any) -> Any:
     """A value as JSON and a script write it: numbers and texts of numpy as Python's, sequences as lists."""
     if isinstance(value, dict):
         return {_plain(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(each) for each in value), key=lambda each: (type(each).__name__, str(each)))
+    if isinstance(value, list | tuple | np.ndarray):
         return [_plain(each) for each in value]
     return value.item() if isinstance(value, np.generic) else value
 

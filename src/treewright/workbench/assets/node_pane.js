@@ -21,25 +21,25 @@ const nodePane = (() => {
       self.candidates, self.host, self.paper,
       dom.el("details", { open: true }, dom.el("summary", {}, "Numbers of this node"), self.details));
     self.element = element;
-    return { element, show: (path, model, position) => show(self, path, model, position), act: (name) => act(self, name), why: () => takeWhy(self) };
+    return { element, show: (path, model, position) => show(self, path, model, position), act: (name) => act(self, name) };
   }
 
-  function takeWhy(self) {
+  // Do a command here with the reason that was written; it stays where the command is refused.
+  async function run(self, what, given = {}) {
     const why = self.why.value.trim();
-    self.why.value = "";
-    return why;
+    if (await self.bench.run(what, self.path, given, why) && self.why.value.trim() === why) self.why.value = "";
   }
 
   // Show a node, which may be the same as before with other numbers.
   function show(self, path, model, position) {
     const { bench } = self, node = model.nodes[position], leaf = !model.children[position].length && !node.hidden;
     if (path !== self.path) {
-      self.column = null;
+      self.column = self.wanted = null;
       // A reason is one for the node that it was written at.
       self.why.value = "";
       self.element.scrollTop = 0;
     }
-    const had = self.element.contains(document.activeElement);
+    const had = self.had = self.element.contains(document.activeElement);
     Object.assign(self, { path, node, leaf, model, position });
     const said = [node.locked && "locked", node.decided && "decided"].filter(Boolean).join(", ");
     self.title.textContent = `${path === "" ? "Root" : `${leaf ? "Leaf" : "Node"} ${path}`}${node.name ? `: ${node.name}` : ""}${said ? ` (${said})` : ""}`;
@@ -69,15 +69,13 @@ const nodePane = (() => {
 
   // A command by its name: some ask for a word first.
   function act(self, name) {
-    const { bench, path } = self;
     if (self.actions.querySelector(`[data-act="${name}"]:disabled`)) return;
-    const run = (what, given = {}) => bench.run(what, path, given, takeWhy(self));
-    if (name === "grow") run("grow", { levels: 1 });
-    else if (name === "grow_end") run("grow");
-    else if (name === "rename") form(self, "Name", [dom.el("input", { type: "text", value: self.node.name, maxlength: 100, "aria-label": "Name of the node" })], (input) => { run("rename", { name: input.value.trim() }); });
-    else if (name === "decide") decide(self, run);
-    else if (name === "merge") merge(self, run);
-    else if (["prune", "lock", "unlock"].includes(name)) run(name);
+    if (name === "grow") run(self, "grow", { levels: 1 });
+    else if (name === "grow_end") run(self, "grow");
+    else if (name === "rename") form(self, "Name", [dom.el("input", { type: "text", value: self.node.name, maxlength: 100, "aria-label": "Name of the node" })], (input) => { run(self, "rename", { name: input.value.trim() }); });
+    else if (name === "decide") decide(self);
+    else if (name === "merge") merge(self);
+    else if (["prune", "lock", "unlock"].includes(name)) run(self, name);
   }
 
   function form(self, label, fields, done) {
@@ -86,24 +84,26 @@ const nodePane = (() => {
     self.more.querySelector("input, select").focus();
   }
 
-  function decide(self, run) {
+  function decide(self) {
     const { labels } = self.bench.state;
     const field = labels.length
       ? dom.el("select", { "aria-label": "What the leaf predicts" }, self.node.decided && dom.el("option", { value: "" }, "what its rows say"), labels.map((label, code) => dom.el("option", { value: code, selected: code === self.node.code }, label)))
       : dom.el("input", { type: "number", step: "any", required: !self.node.decided, placeholder: self.node.decided ? "empty: what its rows say" : "", "aria-label": "What the leaf predicts" });
     form(self, "Decide", [field], (input) => {
       if (!self.why.value.trim()) { self.bench.say("A decision against the rows needs a reason.", true); self.why.focus(); return false; }
-      return run("decide", { value: input.value === "" ? null : Number(input.value) });
+      run(self, "decide", { value: input.value === "" ? null : Number(input.value) });
+      return true;
     });
   }
 
-  function merge(self, run) {
+  function merge(self) {
     const boxes = self.model.children[self.position].map((at, branch) => dom.el("input", { type: "checkbox", value: branch, "aria-label": self.model.nodes[at].edge }));
     const fields = boxes.map((box, branch) => dom.el("label", {}, box, self.model.nodes[self.model.children[self.position][branch]].edge));
     form(self, "Merge", fields, () => {
       const branches = boxes.filter((box) => box.checked).map((box) => Number(box.value));
       if (branches.length < 2) { self.bench.say("Choose two branches or more.", true); return false; }
-      return run("merge", { branches });
+      run(self, "merge", { branches });
+      return true;
     });
   }
 
@@ -118,7 +118,7 @@ const nodePane = (() => {
     self.found = answer;
     table(self);
     const first = answer.asked ? answer.asked.column : answer.candidates.length ? answer.candidates[0].column : null;
-    const column = self.column ?? first;
+    const column = answer.asked ? first : self.wanted ?? first;
     if (column !== null) choose(self, column);
   }
 
@@ -126,11 +126,11 @@ const nodePane = (() => {
     const { columns } = self.bench.state, { candidates, asked, others } = self.found, [, compare] = ORDERS[self.order];
     const sorted = [...candidates].sort((one, other) => compare(one, other, columns));
     const head = (order, kind, title) => dom.el("th", { scope: "col", class: kind, title, "aria-sort": self.order === order ? (order === "gain" ? "descending" : "ascending") : null },
-      dom.el("button", { type: "button", class: "bench-sort", onclick: () => { self.order = order; table(self); choose(self, self.column); } }, ORDERS[order][0]));
+      dom.el("button", { type: "button", class: "bench-sort", "data-order": order, onclick: () => { self.order = order; table(self); self.candidates.querySelector(`[data-order="${order}"]`).focus(); } }, ORDERS[order][0]));
     // Dates are numbers of days; who reads them wants the day.
     const asks = ({ column, words, cut }) => columns[column].dates && cut !== null ? `\u2264 ${numbers.ofColumn(columns[column], cut)}` : words;
-    const row = (column, words, cells) => dom.el("tr", { class: asked && asked.column === column ? "is-chosen" : null, "data-column": column },
-      dom.el("th", { scope: "row" }, dom.el("button", { type: "button", class: "bench-ask", "data-column": column, onclick: () => choose(self, column, true) }, columns[column].name, words ? ` ${words}` : "")), cells);
+    const row = (column, words, cells) => dom.el("tr", { class: asked && asked.column === column ? "is-chosen" : null },
+      dom.el("th", { scope: "row" }, dom.el("button", { type: "button", class: "bench-ask", "data-column": column, "aria-pressed": String(column === self.column), onclick: () => choose(self, column, true) }, columns[column].name, words ? ` ${words}` : "")), cells);
     const number = (value) => dom.el("td", { class: "number" }, numbers.short(value, 3));
     dom.fill(self.candidates,
       asked && dom.el("p", { class: "bench-asked" }, `Splits by ${numbers.typographic(self.node.question)}: gain ${numbers.short(asked.gain)}, cost ${numbers.short(asked.cost)}.`),
@@ -146,6 +146,7 @@ const nodePane = (() => {
     if (column === null) return;
     const { bench, path } = self, turn = ++self.turn;
     self.column = column;
+    if (byHand) self.wanted = column;
     for (const each of self.candidates.querySelectorAll(".bench-ask")) each.setAttribute("aria-pressed", String(Number(each.dataset.column) === column));
     const answer = await bench.ask({ ask: "column", path, column }, { quiet: true });
     if (turn !== self.turn) return;
@@ -153,12 +154,16 @@ const nodePane = (() => {
     const { picture } = answer, can = !bench.state.opened && !self.node.locked && !bench.isLocked(path);
     const below = self.model.children[self.position].map((at) => self.model.nodes[at].edge);
     const made = question.make(bench, path, picture, bench.state.columns, picture.is_asked ? below : []);
-    const ask = (what) => { if (made.given().cut !== undefined || made.given().moved) bench.run(what, path, made.given(), takeWhy(self)); };
+    // Of several cuts, or of none, no line can be dragged.
+    const movable = picture.kind === "nominal" || picture.cuts.length === 1;
+    const ask = (what) => { if (made.given().cut !== undefined || made.given().moved) run(self, what, made.given()); };
     made.enter(() => { if (can) ask(picture.is_asked ? "move" : "split"); });
     dom.fill(self.host, made.element, dom.el("p", { class: "bench-buttons" },
-      picture.is_asked && dom.el("button", { type: "button", class: "is-main", "data-do": "move", title: "What is below stays, and other rows come to it", disabled: !can, onclick: () => ask("move") }, picture.kind === "nominal" ? "Move the levels" : "Move the cut"),
+      picture.is_asked && dom.el("button", { type: "button", class: "is-main", "data-do": "move", title: movable ? "What is below stays, and other rows come to it" : "This question has no single cut: move it in Python, or split anew", disabled: !can || !movable, onclick: () => ask("move") }, picture.kind === "nominal" ? "Move the levels" : "Move the cut"),
       dom.el("button", { type: "button", class: picture.is_asked ? null : "is-main", "data-do": "split", title: self.leaf ? null : "What is below goes", disabled: !can, onclick: () => ask("split") },
         picture.is_asked ? "Split anew" : self.leaf ? "Split here" : "Split by this instead")));
+    if (self.had && document.activeElement === document.body) self.title.focus({ preventScroll: true });
+    self.had = false;
     if (byHand) self.host.scrollIntoView({ block: "nearest" });
   }
 

@@ -4,7 +4,8 @@ const question = (() => {
   const WIDE = 480, TALL = 110, PAUSE = 120, NAMES = ["left", "right"];
   const color = (code) => code === null ? "var(--accent)" : code < 0 ? "var(--muted)" : `var(--class-${code % 24})`;
 
-  // bench: what asks; path, picture: the node, and what Desk's "column" answered; told(): is called with each answer.
+  // bench: what asks; path, picture: the node, and what Desk's "column" answered; branchNames: what leads into
+  // the branches of the question that is asked.
   function make(bench, path, picture, columns, branchNames) {
     const column = columns[picture.column];
     const self = { bench, path, picture, column, moved: {}, cut: picture.cuts && picture.cuts.length ? picture.cuts[0] : null, missing: sideOf(picture), timer: 0, asked: 0 };
@@ -43,6 +44,7 @@ const question = (() => {
   }
 
   function wrong(self, text) {
+    clearTimeout(self.timer);
     self.asked++;
     self.said.textContent = text;
     self.said.classList.add("is-wrong");

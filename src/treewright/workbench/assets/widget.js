@@ -50,10 +50,12 @@ function render({ model, el }) {
     if (request.ask === "state") setTimeout(() => { if (waiting.delete(id)) failed(new Error("No kernel answers: this is the last state. Run the cell to go on.")); }, NO_KERNEL);
     try { model.send({ id, request }); } catch { waiting.delete(id); failed(new Error("No kernel answers: this is the last state. Run the cell to go on.")); }
   });
+  // A cell that is moved loads its frame anew.
   frame.addEventListener("load", () => {
+    listeners.length = 0;
     const kept = model.get("state");
     open(frame.contentWindow, { first: kept && kept.tree ? kept : null, quits: false, file: null, ask, listen: (listener) => listeners.push(listener) });
-  }, { once: true });
+  });
   frame.srcdoc = "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Treewright workbench</title></head><body></body></html>";
   // The still beside it is for those who open the notebook without a kernel.
   const hides = el.ownerDocument.createElement("style");

@@ -43,7 +43,8 @@ const workbench = (() => {
 
   // One after the other: a second press is not lost, and acts on what the first has made.
   function change(bench, request) {
-    bench.turn = (bench.turn || Promise.resolve()).then(() => changeNow(bench, request));
+    const run = () => changeNow(bench, request);
+    bench.turn = (bench.turn || Promise.resolve()).then(run, run);
     return bench.turn;
   }
 
@@ -52,11 +53,16 @@ const workbench = (() => {
     const { log, at } = bench.state;
     bench.changing = true;
     document.documentElement.dataset.busy = "yes";
-    const answer = await ask(bench, { ...request, revision: bench.state.revision });
-    bench.changing = false;
-    if (answer.state) draw(bench, answer.state);
-    if (!answer.error && !answer.warning) say(bench, told(request, log, at, answer.state));
-    delete document.documentElement.dataset.busy;
+    try {
+      const answer = await ask(bench, { ...request, revision: bench.state.revision });
+      if (answer.state) draw(bench, answer.state);
+      if (!answer.error && !answer.warning) say(bench, told(request, log, at, answer.state));
+      return !answer.error;
+    } finally {
+      bench.changing = false;
+      delete document.documentElement.dataset.busy;
+      if (bench.missed) { bench.missed = false; hear(bench, { again: true }); }
+    }
   }
 
   function told(request, log, at, state) {
@@ -72,7 +78,8 @@ const workbench = (() => {
       bench.meter.value = message.progress;
       bench.meterWords.textContent = message.what;
     } else if (message.revision !== undefined || message.again) {
-      if (!bench.changing && bench.state && (message.again || message.revision !== bench.state.revision)) {
+      if (bench.changing) bench.missed = bench.missed || Boolean(message.again);
+      else if (bench.state && (message.again || message.revision !== bench.state.revision)) {
         const answer = await ask(bench, { ask: "state" });
         if (answer.state) draw(bench, answer.state);
       }
@@ -81,7 +88,7 @@ const workbench = (() => {
       say(bench, message.saved ? `The workbench has quit. The session is saved in ${message.saved}; this page can be closed.` : "The workbench has quit. The session was not saved.", true);
       for (const part of document.querySelectorAll(".bench-bar, .bench-main, .bench-figures")) part.inert = true;
     }
-    else if (message.lost && !bench.gone) say(bench, "The workbench does not answer. What was done is saved: start it again with the same session.", true);
+    else if (message.lost && !bench.gone) say(bench, `The workbench does not answer. ${bench.state && bench.state.is_saved ? "What was done is saved: start it again with the same session." : "What was done is saved nowhere."}`, true);
     else if (message.found && bench.state) { say(bench, ""); hear(bench, { again: true }); }
   }
 
@@ -102,11 +109,11 @@ const workbench = (() => {
     bench.title = dom.el("h1", {});
     bench.undo = button("bench-undo", "Undo", "Ctrl+Z", () => bench.change({ ask: "undo" }));
     bench.redo = button("bench-redo", "Redo", "Ctrl+Y", () => bench.change({ ask: "redo" }));
-    bench.growAll = button("bench-grow-all", "Grow the rest", "Let the algorithm grow every open leaf to the end", () => bench.run("grow", "", { rest: true }, bench.node.why()));
-    bench.growBest = button("bench-grow-best", "Grow the best leaf", "Split the leaf whose question lowers the impurity of all rows most (B)", () => bench.run("grow", "", { leaves: 1 }, bench.node.why()));
+    bench.growAll = button("bench-grow-all", "Grow the rest", "Let the algorithm grow every open leaf to the end", () => bench.run("grow", "", { rest: true }, ""));
+    bench.growBest = button("bench-grow-best", "Grow the best leaf", "Split the leaf whose question lowers the impurity of all rows most (B)", () => bench.run("grow", "", { leaves: 1 }, ""));
     bench.slider = dom.el("input", { type: "range", min: 0, step: 1, id: "bench-leaves", oninput: () => preview(bench) });
     bench.leaves = dom.el("output", { for: "bench-leaves" });
-    bench.cut = button("bench-cut", "Prune", "Cut the weakest links; what is locked stays", () => bench.run("prune", "", { leaves: bench.size }, bench.node.why()));
+    bench.cut = button("bench-cut", "Prune", "Cut the weakest links; what is locked stays", () => bench.run("prune", "", { leaves: bench.size }, ""));
     bench.figures = dom.el("div", { class: "bench-figures" });
     bench.files = dom.el("div", { class: "bench-files" });
     bench.status = dom.el("p", { class: "bench-status", role: "status" });
@@ -132,7 +139,7 @@ const workbench = (() => {
   // What is saved nowhere is asked about twice.
   function quit(bench) {
     const host = document.getElementById("bench-quits");
-    if (bench.state.is_saved) { bench.link.ask({ ask: "quit" }); return; }
+    if (!bench.state || bench.state.is_saved) { bench.link.ask({ ask: "quit" }); return; }
     const before = [...host.childNodes];
     dom.fill(host, "This session is saved nowhere: Files has it. ", dom.el("button", { type: "button", id: "bench-quit-all-the-same", onclick: () => bench.link.ask({ ask: "quit" }) }, "Quit all the same"),
       dom.el("button", { type: "button", onclick: () => dom.fill(host, ...before) }, "Stay"));
@@ -157,6 +164,9 @@ const workbench = (() => {
   // ---- drawing a state ----
 
   function draw(bench, state) {
+    // An answer that was overtaken.
+    if (bench.state && state.revision < bench.state.revision) return;
+    const held = focusKey();
     bench.state = state;
     for (const node of state.tree.nodes) Object.assign(node, { path: state.paths[node.id], name: "", locked: false, decided: false }, node.by_hand);
     bench.title.textContent = state.title || "Workbench";
@@ -175,8 +185,24 @@ const workbench = (() => {
     preview(bench);
     figures(bench);
     bench.log.show();
+    refocus(held);
     document.documentElement.dataset.ready = "yes";
     document.documentElement.dataset.revision = state.revision;
+  }
+
+  // What is drawn anew may have had the focus: it is found again by what it does.
+  const KEYS = ["act", "do", "n", "order", "column"];
+  function focusKey() {
+    const at = document.activeElement;
+    if (!at || at === document.body) return null;
+    if (at.id) return `#${at.id}`;
+    const key = KEYS.find((name) => at.dataset[name] !== undefined);
+    return key ? `[data-${key}="${at.dataset[key]}"]` : null;
+  }
+  function refocus(selector) {
+    if (!selector || document.activeElement !== document.body) return;
+    const at = document.querySelector(`${selector}:not(:disabled)`) || document.getElementById("bench-node-title");
+    at.focus({ preventScroll: true });
   }
 
   // The nearest node above a path that is no longer there.
@@ -191,7 +217,10 @@ const workbench = (() => {
     bench.selected = path;
     const position = bench.state.tree.nodes.findIndex((node) => node.path === path);
     bench.tree.keep(bench.tree.self, bench.state.tree.nodes[position].id);
-    bench.node.show(path, bench.tree.self.model, position);
+    const drawn = `${bench.state.revision} ${path}`;
+    // A look, or another tab's, redraws no form that is being filled in.
+    if (bench.drawn !== drawn) bench.node.show(path, bench.tree.self.model, position);
+    bench.drawn = drawn;
     document.documentElement.dataset.selected = path;
     // On a narrow screen the pane stands below the tree: who taps a card is taken there.
     if (byHand && matchMedia("(max-width: 760px)").matches) bench.node.element.scrollIntoView({ block: "start" });
@@ -246,18 +275,22 @@ const workbench = (() => {
 
   function key(bench, event) {
     const typing = event.target.closest("input:not([type=range]):not([type=checkbox]), select, textarea");
-    if ((event.ctrlKey || event.metaKey) && !typing && ["z", "y", "Z"].includes(event.key)) {
+    const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (event.repeat) return;
+    if ((event.ctrlKey || event.metaKey) && !typing && (letter === "z" || letter === "y")) {
       event.preventDefault();
-      (event.key === "z" && !event.shiftKey ? bench.undo : bench.redo).click();
+      (letter === "z" && !event.shiftKey ? bench.undo : bench.redo).click();
       return;
     }
     if (event.key === "Escape" && event.target === bench.slider) { bench.slider.value = bench.slider.max; preview(bench); return; }
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const acts = { g: "grow", G: "grow_end", l: bench.state && isOwnLock(bench) ? "unlock" : "lock", n: "rename", d: "decide", Delete: "prune", b: "grow_best" };
-    if (!acts[event.key]) return;
+    // Letters are for who is at a node: on a button of the log or a chip they would act on something else.
+    if (event.target !== document.body && !event.target.closest(".tree-cards, .tree-frame, .bench-actions, .bench-node h2")) return;
+    const acts = { g: event.shiftKey ? "grow_end" : "grow", l: bench.state && isOwnLock(bench) ? "unlock" : "lock", n: "rename", d: "decide", Delete: "prune", b: "grow_best" };
+    if (!acts[letter]) return;
     event.preventDefault();
-    if (event.key === "b") bench.growBest.click();
-    else bench.node.act(acts[event.key]);
+    if (letter === "b") bench.growBest.click();
+    else bench.node.act(acts[letter]);
   }
 
   const isOwnLock = (bench) => bench.state.tree.nodes.some((node) => node.path === bench.selected && node.locked);

@@ -11,7 +11,7 @@ const search = (() => {
       known.set(model, model.nodes.map((node, position) => {
         const above = position ? model.nodes[model.parent[position]].test : null;
         const name = above && columns[above.column] ? columns[above.column].name : "";
-        return { marks: folded([node.path, node.by_hand && [node.by_hand.name, node.by_hand.locked && "locked", node.by_hand.decided && "decided"]].flat().filter(Boolean).join(" ")), question: folded(node.question), edge: folded(node.edge), whole: folded(`${name} ${node.edge}`), said: folded(node.said) };
+        return { path: node.path, marks: folded(node.by_hand ? `${node.by_hand.name} ${node.by_hand.locked ? "locked" : ""} ${node.by_hand.decided ? "decided" : ""}` : ""), question: folded(node.question), edge: folded(node.edge), whole: folded(`${name} ${node.edge}`), said: folded(node.said) };
       }));
     }
     return known.get(model);
@@ -32,6 +32,7 @@ const search = (() => {
     const asks = (position) => {
       const node = model.nodes[position], leaf = !treeModel.forks(model, position);
       if (numbered && String(node.id) === numbered[2] && !(numbered[1] === "leaf" && !leaf)) return true;
+      if (wanted === texts[position].path) return true;
       if (texts[position].marks && texts[position].marks.includes(wanted)) return true;
       if (leaf) return texts[position].said.includes(wanted);
       if (texts[position].question.includes(wanted)) return true;

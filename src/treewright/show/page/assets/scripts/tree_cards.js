@@ -149,7 +149,8 @@ const treeCards = (() => {
     return [model.nodes[position].edge, said, ...small(model, position, role), called(model, position, role)].filter(Boolean).join(", ");
   }
 
-  const called = (model, position, role) => `${asks(role) ? "node" : "leaf"} ${model.nodes[position].path ?? model.nodes[position].id}`;
+  const called = (model, position, role) => `${asks(role) ? "node" : "leaf"} ${place(model.nodes[position])}`;
+  const place = (node) => node.path === "" ? "root" : node.path ?? node.id;
 
   // The colours of a leaf: its class, or how great its number is.
   function tint(model, node) {

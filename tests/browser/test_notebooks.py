@@ -61,7 +61,7 @@ def opened(chromium, address):
     page.set_default_timeout(60_000)
     # JupyterLab may ask which kernel a notebook wants, where it was slow to find out.
     dialog = page.locator(".jp-Dialog")
-    page.add_locator_handler(dialog, lambda: dialog.locator(".jp-mod-accept").first.click())
+    page.add_locator_handler(dialog, dialog.locator(".jp-mod-accept").first.click)
     page.goto(address)
     return page
 

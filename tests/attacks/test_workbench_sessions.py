@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -319,3 +320,37 @@ def test_decimals_are_numbers_and_copies_are_given():
     assert session.model.task == "regression"
     session.figures()["held_out"]["score"] = 9
     assert session.held_out()["score"] < 1
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "x",
+        5,
+        None,
+        {},
+        {"log": 3, "names": [], "locked": {"a": 1}, "decided": {"": "x"}},
+        {"looks_at_held_out_rows": "many", "sealed_rows": {"score": "bad", "when": 3}},
+        {"log": [{"do": 5, "given": 3}, 7, {"do": "grow", "given": {"leaves": "x", "levels": []}}, {}]},
+        {
+            "log": [
+                {"do": "split", "given": {"levels": [[], 5, "x"], "column": {}}},
+                {"do": "merge", "given": {"branches": 3}},
+            ]
+        },
+        {
+            "names": {"0.0.0": 1, "1": "<b>"},
+            "locked": ["7", 3, None],
+            "decided": {"": [1, 2, 3], "0": [1, "x"], "1": []},
+        },
+    ],
+    ids=lambda each: str(each)[:40],
+)
+def test_a_model_file_may_hold_anything_about_hands(fact):
+    session = Session(X, Y, held_out=0)
+    session.split("", "x", cut=3)
+    model = replace(session.model, facts={**session.model.facts, "workbench": fact})
+    assert "x <= 3" in model.show()
+    assert "<svg" in model.plot().text
+    assert tw.report(model, X, Y, cv=None).html
+    assert "x <= 3" in str(model.audit(X, Y))

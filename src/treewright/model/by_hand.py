@@ -137,7 +137,7 @@ def words_of(given: Mapping[str, Any]) -> str:
     if isinstance(levels, list):
         if not levels:
             return "is missing"
-        groups = levels if isinstance(levels[0], list) else [levels]
+        groups = levels if all(isinstance(each, list) for each in levels) else [levels]
         named = [written_set(own, max_levels=MOST_WORDS) for own in groups[:MOST_WORDS]]
         more = [f"... {len(groups) - MOST_WORDS} more"] if len(groups) > MOST_WORDS else []
         return BETWEEN.join([*named, *more])

@@ -40,7 +40,7 @@ from treewright.reporting.quality import quality_parts
 from treewright.reporting.tree import examples_part, tree_with_judges
 from treewright.show.page import tree as page_tree
 from treewright.show.page.levels import with_named_levels
-from treewright.show.page.parts import ColumnWords, Fact, LogPart, QualityPart, Summary
+from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
 from treewright.show.page.plain import amount, plain
 from treewright.show.page.render import render
 from treewright.show.page.tree import framed, tree_part
@@ -286,7 +286,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         examples=examples,
         ensemble=ensemble_part(judged, options, standing),
         contributions=contributions_part(judged, options),
-        log=tuple(LogPart(line.words, line.who, line.when, line.why) for line in log_of(model.facts)),
+        log=tuple(log_of(model.facts)),
         log_note=_log_note(model.facts),
     )
     return with_named_levels(summary)
@@ -297,12 +297,14 @@ def _log_note(facts: Mapping[str, Any]) -> str:
     said = noted(facts)
     if said is None:
         return ""
-    looks, sealed = said.get("looks_at_held_out_rows", 0), said.get("sealed_rows")
-    seen = f"Rows held out have judged {looks} state{'s' * (looks != 1)} of the tree."
-    if not isinstance(sealed, Mapping):
+    looks, sealed = said.get("looks_at_held_out_rows"), said.get("sealed_rows")
+    n = looks if isinstance(looks, int) else 0
+    seen = f"Rows held out have judged {counted(n, 'state')} of the tree."
+    score = sealed.get("score") if isinstance(sealed, Mapping) else None
+    if not isinstance(sealed, Mapping) or not isinstance(score, int | float):
         return seen
-    score, when = amount(sealed.get("score"), 3), escape_controls(str(sealed.get("when", "")))
-    return f"{seen} The sealed rows were opened{f' at {when}' * bool(when)}: {score}."
+    when = shorten(escape_controls(str(sealed.get("when", ""))), WORDS_WIDTH)
+    return f"{seen} The sealed rows were opened{f' at {when}' * bool(when)}: {amount(score, 3)}."
 
 
 def code_of(model: Any) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treewright.model.by_hand import LogLine
+
 # -------- The tree
 
 
@@ -675,16 +677,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class LogPart:
-    """What somebody decided about the tree, at the workbench."""
-
-    words: str
-    who: str
-    when: str
-    why: str
-
-
-@dataclass(frozen=True)
 class Summary:
     """Everything that a page shows."""
 
@@ -706,7 +698,7 @@ class Summary:
     ensemble: EnsemblePart | None = None
     contributions: ContributionsPart | None = None
     examples: ExamplesPart | None = None
-    log: tuple[LogPart, ...] = ()  # of a tree that was grown by hand
+    log: tuple[LogLine, ...] = ()  # of a tree that was grown by hand
     log_note: str = ""  # how often rows held out were looked at, and what became of sealed ones
     format: str = FORMAT
     format_version: int = VERSION

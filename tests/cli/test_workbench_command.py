@@ -76,6 +76,22 @@ def test_it_goes_on_and_says_so(begin, tmp_path):
     assert [each["do"] for each in saved(place)["dropped"]] == ["split"]
 
 
+def test_what_was_said_of_the_file_holds_when_it_goes_on(begin, tmp_path):
+    rows = pl.read_csv(PENGUINS, null_values="NA")
+    is_third = pl.int_range(pl.len()) == 3
+    rows.with_columns(species=pl.when(is_third).then(None).otherwise(pl.col("species"))).write_csv(tmp_path / "p.csv")
+    _, out, _ = begin("p.csv", "--target", "species", "--skip-missing-target", "--drop", "sex")
+    place = tmp_path / "p.session.json"
+    document = saved(place)
+    document["commands"] = [{"do": "grow", "path": "", "given": {"levels": 1}}]
+    place.write_text(json.dumps(document))
+    _, out, said = begin("p.csv", "--target", "species")
+    assert out.startswith("the workbench is at"), said
+    os.mkfifo(tmp_path / "pipe.json")
+    code, _, said = begin("p.csv", "--target", "species", "--session", "pipe.json")
+    assert (code, "is a pipe" in said) == (1, True)
+
+
 def test_a_tree_and_a_forest_are_taken_up(begin, command, tmp_path):
     for name, words in (("tree", ["--max-depth", "2"]), ("forest", ["--algorithm", "forest", "--trees", "5"])):
         done = command("fit", PENGUINS, "--target", "species", *words, "--out", tmp_path / f"{name}.tw")

@@ -14,13 +14,13 @@ from treewright.cli.models import load_model, note_left_out
 from treewright.cli.request import FitRequest, check_request, declared_columns
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
 from treewright.exceptions import InputFileError, TreewrightError
-from treewright.files import Table, read_table
+from treewright.files import Table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.model.summary import counted
 from treewright.workbench.screen import Desk
 from treewright.workbench.server import Server, check_libraries
-from treewright.workbench.session import Session, read_saved
+from treewright.workbench.session import Session, as_told, read_saved, table_as
 
 __all__ = ["Beginning", "run_workbench"]
 
@@ -51,12 +51,14 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
     check_libraries()
     data = Path(request.data)
     place = beginning.session or Path(f"{data.name.partition('.')[0] or 'table'}.session.json")
-    known = place.read_bytes() if place.exists() else None
     document = _begun(place)
+    known = place.read_bytes() if place.exists() else None
+    told = _told(request) if document is None else _settled(document, _told(request), beginning, place)
     with progress():
-        table, told, options = _asked(request, beginning)
+        table = table_as(told)
+        options = _options(request, beginning, table, skip=bool(told["skip_missing_target"]))
         session, notes = _begins(table, told, options, beginning) if document is None else _goes_on(
-            document, told, options, beginning, place
+            document, table, told, options, beginning, place
         )  # fmt: skip
     for each in notes:
         note(each)
@@ -82,12 +84,36 @@ def _begun(place: Path) -> dict[str, Any] | None:
     )
 
 
-def _asked(request: FitRequest, beginning: Beginning) -> tuple[Table, dict[str, Any], dict[str, Any]]:
-    """The rows, how they were read, and the options of the session that were given."""
-    required = [str(request.target), *([request.weight] if request.weight else [])]
-    table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
-    target = table.frame[str(request.target)]
-    kept = rows_with_target(table.path, target, table.place, skip=request.skip_missing_target)
+def _told(request: FitRequest) -> dict[str, Any]:
+    """How the file is to be read."""
+    reading = request.reading
+    return {
+        "path": str(request.data), "target": str(request.target), "weight": request.weight, "drop": list(request.drop),
+        "types": dict(request.declared.cell_types), "skip_missing_target": request.skip_missing_target,
+        "missing_tokens": list(reading.missing_tokens), "separator": reading.separator, "encoding": reading.encoding,
+    }  # fmt: skip
+
+
+def _settled(document: dict[str, Any], told: dict[str, Any], beginning: Beginning, place: Path) -> dict[str, Any]:
+    """How the file of a session that has begun is read; what is said anew must be as it was."""
+    if beginning.model is not None:
+        raise UsageRefusal(f"{place} is a session that has begun, and a model is to begin with: {_anew(place)}")
+    if not document.get("file"):  # it was begun in Python
+        return told
+    held = as_told(document["file"], str(place))
+    for name, value in told.items():
+        if name != "path" and value and value != held[name]:
+            raise UsageRefusal(f"{place} is a session with {name} {held[name]!r}, not {value!r}: {_anew(place)}")
+    return {**held, "path": told["path"]}
+
+
+def _anew(place: Path) -> str:
+    return f"name another file with --session to begin anew, or delete {place}"
+
+
+def _options(request: FitRequest, beginning: Beginning, table: Table, *, skip: bool) -> dict[str, Any]:
+    """The options of the session that were given."""
+    kept = rows_with_target(table.path, table.frame[str(request.target)], table.place, skip=skip)
     if kept is not None:
         note_left_out(int((~kept).sum()), len(kept))
     options: dict[str, Any] = {name: value for name, value in declared_columns(request, table).items() if value}
@@ -96,14 +122,7 @@ def _asked(request: FitRequest, beginning: Beginning) -> tuple[Table, dict[str, 
         "task": {"classification": CLASSES, "regression": NUMBERS}.get(request.task), "unseen": request.unseen,
         "held_out": beginning.held_out, "sealed": beginning.sealed, "random_state": request.seed or None,
     }  # fmt: skip
-    options |= {name: value for name, value in given.items() if value is not None}
-    reading = request.reading
-    told = {
-        "path": str(request.data), "target": str(request.target), "weight": request.weight, "drop": list(request.drop),
-        "types": dict(request.declared.cell_types), "skip_missing_target": request.skip_missing_target,
-        "missing_tokens": list(reading.missing_tokens), "separator": reading.separator, "encoding": reading.encoding,
-    }  # fmt: skip
-    return table, told, options
+    return options | {name: value for name, value in given.items() if value is not None}
 
 
 def _begins(
@@ -121,31 +140,22 @@ def _begins(
 
 
 def _goes_on(
-    document: dict[str, Any], told: dict[str, Any], options: dict[str, Any], beginning: Beginning, place: Path
-) -> tuple[Session, list[str]]:
-    """The session of a file, on the rows as they are now; what is given anew must be as it was."""
-    file, made_with = document.get("file") or {}, document.get("made_with")
-    anew = f"name another file with --session to begin anew, or delete {place}"
-    if not isinstance(file, dict) or not isinstance(made_with, dict):
-        raise InputFileError(f"{place}: is damaged: {anew}")
-    if beginning.model is not None:
-        raise UsageRefusal(f"{place} is a session that has begun, and a model is to begin with: {anew}")
-    held = {**dict.fromkeys(told), **file}
-    for name in [each for each in told if each != "path" and told[each]] if file else []:
-        if held[name] != told[name]:
-            raise UsageRefusal(f"{place} is a session with {name} {held[name]!r}, not {told[name]!r}: {anew}")
+    document: dict[str, Any], table: Table, told: dict[str, Any], options: dict[str, Any], beginning: Beginning,
+    place: Path,
+) -> tuple[Session, list[str]]:  # fmt: skip
+    """The session of a file, on the rows as they are now; options that are given anew must be as they were."""
+    held = document.get("made_with")
+    made_with: dict[str, Any] = held if isinstance(held, dict) else {}
     for name, value in options.items():
         settled = made_with.get(name)
         if settled != value and not (settled is None and value == DEFAULTS.get(name)):
-            raise UsageRefusal(f"{place} is a session with {name} {settled!r}, not {value!r}: {anew}")
+            raise UsageRefusal(f"{place} is a session with {name} {settled!r}, not {value!r}: {_anew(place)}")
     try:
-        session = Session.of_document(
-            document, {**(file or told), "path": told["path"]}, named=str(place), fitting=beginning.fitting
-        )
+        session = Session.of_document(document, table, told, named=str(place), fitting=beginning.fitting)
     except TreewrightError as error:
         raise InputFileError(
             f"{place}: the session does not fit {told['path']}: {error}. Nothing was changed: give --fitting to go on "
-            f"with the commands before it, or {anew}"
+            f"with the commands before it, or {_anew(place)}"
         ) from None
     if beginning.who is not None:
         session.who = beginning.who

@@ -766,7 +766,7 @@ class Session:
             "skip_missing_target": skip_missing_target, "missing_tokens": list(missing_tokens or ()),
             "separator": separator, "encoding": encoding,
         }  # fmt: skip
-        return cls.of_table(_read(told), told, options)
+        return cls.of_table(table_as(told), told, options)
 
     @classmethod
     def of_table(
@@ -780,14 +780,11 @@ class Session:
 
     @classmethod
     def of_document(
-        cls, document: Mapping[str, Any], told: Mapping[str, Any], *, named: str, fitting: bool = False
+        cls, document: Mapping[str, Any], table: Table, told: Mapping[str, Any], *, named: str, fitting: bool = False
     ) -> Self:
-        """Make a session of what ``to_dict`` gave, on the rows of a file that is read as it was told."""
-        full = {**dict.fromkeys(_TOLD), **told}
-        if set(full) != set(_TOLD) or not isinstance(full["types"] or {}, Mapping):
-            raise InputFileError(f"{named}: is damaged (how its file was read)")
-        session = cls.from_dict(document, *_taken_apart(_read(full), full), named=named, fitting=fitting)
-        session._file = {name: value for name, value in full.items() if value}
+        """Make a session of what ``to_dict`` gave, on a table that was read as ``told``."""
+        session = cls.from_dict(document, *_taken_apart(table, told), named=named, fitting=fitting)
+        session._file = {name: value for name, value in told.items() if value}
         return session
 
     @classmethod
@@ -1058,8 +1055,22 @@ def read_saved(path: str) -> dict[str, Any]:
     return document
 
 
-def _read(told: Mapping[str, Any]) -> Table:
-    """The table of a file, as it is told."""
+def as_told(file: object, named: str) -> dict[str, Any]:
+    """How a saved session says that its file was read; InputFileError where that makes no sense.
+
+    Returns
+    -------
+    dict
+        With all parameters of ``from_file``, None where nothing was said.
+    """
+    full = {**dict.fromkeys(_TOLD), **file} if isinstance(file, Mapping) else {}
+    if set(full) != set(_TOLD) or not isinstance(full["types"] or {}, Mapping):
+        raise InputFileError(f"{named}: is damaged (how its file was read)")
+    return full
+
+
+def table_as(told: Mapping[str, Any]) -> Table:
+    """The table of a file, read as it is told."""
     reading = ReadOptions(tuple(told["missing_tokens"] or ()), told["separator"], told["encoding"])
     needed = [told["target"], *([told["weight"]] if told["weight"] else [])]
     return read_table(FilePath(told["path"]), reading, told["types"], tuple(told["drop"] or ()), needed)

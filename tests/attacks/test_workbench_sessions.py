@@ -316,7 +316,7 @@ def test_only_the_merged_branches_matter_to_a_decision():
 
 
 def test_decimals_are_numbers_and_copies_are_given():
-    prices = pl.Series([Decimal(at) / 7 for at in range(40)])
+    prices = pl.Series([Decimal(at) / 8 for at in range(40)])
     session = Session(X, prices, held_out=0.25)
     assert session.model.task == "regression"
     session.figures()["held_out"]["score"] = 9

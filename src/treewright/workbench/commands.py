@@ -47,6 +47,7 @@ NAMES = {
     "rename": {"name"}, "decide": {"value"},
 }  # fmt: skip
 NEEDED = {"split": "column", "merge": "branches", "rename": "name", "decide": "value"}
+MOST_OFFERS = 2_000  # leaves whose best questions are kept
 NOTHING_GROWS = "nothing grows here: no question lowers the impurity within the limits of the session"
 
 
@@ -176,11 +177,10 @@ def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
     while room > 0:
         progress.report(1.0 - room / leaves, "growing")
         for each in waiting:
-            instances = instances_at(ground.problem, ground.whole, plan, each)
             with progress.part(int(leaves) - room, int(leaves)):
-                grown = _grown_below(ground, plan, each, 1)
-            if grown.test is not None and instances is not None:
-                offers[each] = grown.test.gain * instances.weight, grown
+                offer = _offer_of(ground, plan, each)
+            if offer is not None:
+                offers[each] = offer
         # As with max_leaf_nodes, what does not fit in the leaves that are left is passed over.
         offers = {own: offer for own, offer in offers.items() if len(offer[1].branches) - 1 <= room}
         if not offers:
@@ -192,6 +192,28 @@ def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
     if plan is begun:
         raise NothingGrowsError(NOTHING_GROWS)
     return plan
+
+
+def _offer_of(ground: Ground, plan: Plan, path: Path) -> tuple[float, Plan] | None:
+    """What a leaf would gain for all rows by its best question, and itself with it; None where it has none.
+
+    It is kept by the questions that lead to it: of 8 leaves of 500,000 rows, asked leaf by leaf, each took 1.7 s.
+    """
+    way, node = [], plan
+    for branch in path:
+        way.append((node.test, branch))
+        node = node.branches[branch]
+    key = tuple(way)
+    if key not in ground.offers:
+        if len(ground.offers) >= MOST_OFFERS:
+            ground.offers.clear()
+        instances = instances_at(ground.problem, ground.whole, plan, path)
+        grown = LEAF if instances is None else _grown_below(ground, plan, path, 1)
+        weight = 0.0 if instances is None else instances.weight
+        ground.offers[key] = None if grown.test is None else (grown.test.gain * weight, grown)
+    found = ground.offers[key]
+    # Whatever is said of the leaf itself stays.
+    return None if found is None else (found[0], replace(node, test=found[1].test, branches=found[1].branches))
 
 
 def _grown_below(ground: Ground, plan: Plan, path: Path, levels: int | None) -> Plan:

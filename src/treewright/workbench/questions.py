@@ -54,6 +54,8 @@ class Ground:
         As the grower by nodes takes them; the policy does not search nominal columns of more than 1,000 levels.
     sorted : Instances
         All rows, every column in its order: what a search needs.
+    offers : dict
+        The best questions of leaves, by the questions that lead to them (``commands.grow``).
     whole : Instances
         All rows in no order: enough to divide them, in a tenth of the time.
     """
@@ -64,6 +66,7 @@ class Ground:
     policy: GainPolicy = field(init=False)
     sorted: Instances = field(init=False)
     whole: Instances = field(init=False)
+    offers: dict[Any, tuple[float, Plan] | None] = field(init=False, default_factory=dict)
     _last: tuple[Plan, Path, list[dict[str, Any]]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:

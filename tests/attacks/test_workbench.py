@@ -27,6 +27,7 @@ def server():
     running = Server(Desk(tw.workbench.Session(X, Y), title="t"))
     thread = threading.Thread(target=running._server.run, kwargs={"sockets": [running._socket]}, daemon=True)
     thread.start()
+    asked(running)  # it has imported all that it needs, and answers
     yield running
     running.quit()
     thread.join(10)
@@ -234,9 +235,12 @@ def test_ten_thousand_leaves_are_a_state_that_can_be_sent():
     assert dumps(again.model) == dumps(session.model)
 
 
-def test_a_port_that_is_taken_and_libraries_that_lack_are_said(server, monkeypatch):
+def test_a_port_that_is_taken_is_said(server):
     with pytest.raises(ParameterError, match="cannot be taken"):
         Server(Desk(tw.workbench.Session(X, Y)), server.port)
+
+
+def test_libraries_that_lack_are_said(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
     with pytest.raises(MissingLibraryError, match=r"treewright\[workbench\]"):
         Server(Desk(tw.workbench.Session(X, Y)))

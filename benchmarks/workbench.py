@@ -1,6 +1,6 @@
 """What a step at the workbench takes: from the request of the screen to its answer as JSON.
 
-    python benchmarks/workbench.py [--rows 50000 500000] [--columns 30] [--out FILE] [--quick]
+    python benchmarks/workbench.py [--rows 50000 500000] [--columns 30] [--out FILE] [--quick] [--browser]
     python benchmarks/workbench.py --picture docs/pictures/workbench.png
 
 Half of the columns are numbers, a third nominal of 8 levels, the rest has missing cells; two classes. Each step is done
@@ -19,7 +19,10 @@ import shutil
 import statistics
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -90,8 +93,6 @@ def steps(desk: Desk) -> dict[str, list[float]]:
 
 def picture(path: str) -> None:
     """The page with the tree of a committee."""
-    from playwright.sync_api import sync_playwright
-
     rng = np.random.default_rng(0)
     n = 1_000
     rows = pl.DataFrame(
@@ -110,19 +111,53 @@ def picture(path: str) -> None:
     session.split("0", "months", cut=36, why="contracts run for whole years", **told)
     session.lock("0", why="approved on the second of May", **told)
     session.grow(rest=True, levels=2, **told)
+    with opened(session, width=1360) as page:
+        page.click('.tree-card[data-path="1"]')
+        page.wait_for_selector(".bench-bars")
+        page.wait_for_selector(".bench-said:has-text('Gain ')")
+        page.screenshot(path=path)
+
+
+@contextmanager
+def opened(session: tw.workbench.Session, width: int = 1440) -> Iterator[Any]:
+    """The page of a session in Chromium."""
+    from playwright.sync_api import sync_playwright
+
     server = Server(Desk(session, title="Risk of credits"))
     threading.Thread(target=server._server.run, kwargs={"sockets": [server._socket]}, daemon=True).start()
     with sync_playwright() as playwright:
         program = os.environ.get("TREEWRIGHT_CHROMIUM") or shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1360, "height": 900})
+        page = browser.new_page(viewport={"width": width, "height": 900})
         page.goto(server.address)
         page.wait_for_selector("html[data-ready=yes]", state="attached")
-        page.click('.tree-card[data-path="1"]')
-        page.wait_for_selector(".bench-bars")
-        page.wait_for_selector(".bench-said:has-text('Gain ')")
-        page.screenshot(path=path)
+        yield page
     server.quit()
+
+
+PRESSED = """(selector) => new Promise((done) => {
+  const root = document.documentElement, before = root.dataset.revision, begun = performance.now();
+  const drawn = () => requestAnimationFrame(() => done(performance.now() - begun));
+  const look = () => root.dataset.revision !== before ? drawn() : setTimeout(look, 2);
+  document.querySelector(selector).click();
+  look();
+})"""
+
+
+def in_browser(session: tw.workbench.Session) -> None:
+    """Milliseconds from the press of a button to the frame after the state was drawn; each once, the page at rest."""
+    steps = [
+        ("split", "[data-do=split]"),
+        ("undo", "#bench-undo"),
+        ("redo", "#bench-redo"),
+        ("lock", "[data-act=lock]"),
+    ]
+    steps += [("unlock", "[data-act=unlock]"), *[(f"best leaf of {at}", "#bench-grow-best") for at in range(2, 9)]]
+    with opened(session) as page:
+        page.wait_for_selector("[data-do=split]")
+        for name, selector in steps:
+            page.wait_for_timeout(2_500)
+            print(f"in Chromium: {name:19}{page.evaluate(PRESSED, selector):8.0f}")
 
 
 def main() -> None:
@@ -131,6 +166,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=30)
     parser.add_argument("--quick", action="store_true", help="2,000 rows, to see that it runs")
     parser.add_argument("--out", help="write the figures as JSON")
+    parser.add_argument("--browser", action="store_true", help="press buttons in Chromium as well")
     parser.add_argument("--picture", help="take a picture of the page in place of times")
     options = parser.parse_args()
     if options.picture:
@@ -148,6 +184,8 @@ def main() -> None:
         for name, taken in times.items():
             print(f"{name:32}{1000 * statistics.median(taken):8.0f}{1000 * max(taken):8.0f}")
         print(f"leaves: {session.model.trees[0].n_leaves}")
+        if options.browser:
+            in_browser(tw.workbench.Session(features, target, min_samples_leaf=20))
         found.append({"rows": n, "columns": options.columns, "made": made, "steps": times})
     if options.out:
         machine = {"machine": platform.machine(), "python": platform.python_version(), "treewright": tw.__version__}

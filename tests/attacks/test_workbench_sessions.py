@@ -51,7 +51,7 @@ def test_names_that_are_no_texts_are_saved(tmp_path):
     assert dumps(saved_again(ranked, tmp_path, table, Y).model) == dumps(ranked.model)
 
 
-@pytest.mark.parametrize("path", [0, None, [], False, 0.1])
+@pytest.mark.parametrize("path", [0, None, [], False, 0.1, "0_0", " 0", "+0", "٠", "-1", "0."])
 def test_a_path_is_a_text(path):
     session = Session(X, Y, held_out=0)
     session.split("", "x", cut=3)
@@ -141,6 +141,11 @@ def test_nodes_that_lose_their_rows_end_the_tree(tmp_path):
         session.decide("0.1", "n", why="law")
     session.move("", cut=5.5)
     assert session.node("0.1.1") > 0
+    session.decide("0.1.0", "n", why="law")
+    session.move("", cut=2.2)
+    session.decide("0.1.0", None, why="no row comes here any more")  # what has no effect can be taken back
+    session.undo()
+    assert session.model.facts["workbench"]["decided"] == {}
     grown = Session(ROWS, TARGET, held_out=0, numeric=["x", "z"])
     grown.grow()
     for cut in np.arange(0.5, 9.5):

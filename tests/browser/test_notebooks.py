@@ -73,13 +73,15 @@ def does(frame, selector, revision):
 
 def run_cell(page, place):
     """Run a cell; where the page was not ready for the keys, press them again."""
+    from playwright.sync_api import TimeoutError as Late
+
     cell = page.locator(".jp-Notebook .jp-Cell").nth(place)
     for _ in range(5):
         cell.locator(".jp-Editor").click()
         page.keyboard.press("Shift+Enter")
         try:
             cell.locator(".jp-InputPrompt:not(:has-text('[ ]'))").first.wait_for(timeout=8_000)
-        except Exception:  # of Playwright, which is imported where it is installed
+        except Late:
             continue
         return
     raise AssertionError("the cell did not run")

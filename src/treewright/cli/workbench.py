@@ -24,8 +24,6 @@ from treewright.workbench.session import Session, as_told, read_saved, table_as
 
 __all__ = ["Beginning", "run_workbench"]
 
-DEFAULTS = {"held_out": 0.25, "sealed": 0.0, "random_state": 0}
-
 
 NOTE_OF_MODEL = "It begins with a model. Rows held out may be among those that it was fitted on: they flatter it."
 NOTE_OF_ROWS = "The rows have changed since the session was saved. Which rows are held out may have changed with them."
@@ -148,7 +146,7 @@ def _goes_on(
     made_with: dict[str, Any] = held if isinstance(held, dict) else {}
     for name, value in options.items():
         settled = made_with.get(name)
-        if settled != value and not (settled is None and value == DEFAULTS.get(name)):
+        if settled != value:
             raise UsageRefusal(f"{place} is a session with {name} {settled!r}, not {value!r}: {_anew(place)}")
     try:
         session = Session.of_document(document, table, told, named=str(place), fitting=beginning.fitting)

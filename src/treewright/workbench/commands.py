@@ -39,7 +39,7 @@ from treewright.workbench.plan import (
     with_node_at,
     written,
 )
-from treewright.workbench.questions import Ground
+from treewright.workbench.questions import Ground, number_or_nan
 
 NAMES = {
     "split": {"column", "cut", "levels", "missing", "empty"}, "move": {"cut", "levels", "missing"},
@@ -403,18 +403,15 @@ def _rename(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) ->
 
 def _decide(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
     node, value = node_at(plan, path), given["value"]
-    ground.at(plan, path)  # a leaf without rows predicts what is above it
     if value is None:
         if node.decision is None:
             raise ParameterError(f"nothing was decided about {named(path)}")
         return with_node_at(plan, path, replace(node, decision=None))
+    ground.at(plan, path)  # a leaf without rows predicts what is above it
     if node.test is not None:
         raise ParameterError(f"{named(path)} is no leaf: prune it first, or decide about its leaves")
     if not ground.rows.classes:
-        try:
-            decision = np.nan if isinstance(value, str) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            decision = np.nan
+        decision = number_or_nan(value)
         if not np.isfinite(decision):
             raise ParameterError(f"value={value!r}: give a finite number")
     else:

@@ -61,7 +61,7 @@ class Plan:
 LEAF = Plan()
 
 
-def path_of(words: str) -> Path:
+def path_of(words: object) -> Path:
     """The path that is written, such as ``"0.1"``; the root's is empty.
 
     Examples
@@ -69,15 +69,10 @@ def path_of(words: str) -> Path:
     >>> path_of(""), path_of("0.1.0")
     ((), (0, 1, 0))
     """
-    try:
-        if not isinstance(words, str):
-            raise TypeError
-        path = tuple(int(word) for word in words.split(".")) if words else ()
-    except (ValueError, TypeError):
-        path = (-1,)
-    if any(branch < 0 for branch in path):
+    branches = words.split(".") if isinstance(words, str) and words else []
+    if not isinstance(words, str) or not all(word.isascii() and word.isdigit() for word in branches):
         raise ParameterError(f"path={words!r}: give branches with dots between them, such as '0.1'; '' is the root")
-    return path
+    return tuple(map(int, branches))
 
 
 def written(path: Path) -> str:

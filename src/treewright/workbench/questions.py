@@ -305,13 +305,18 @@ def _number_of(column: Column, cut: Any) -> float:
                 f"column {column.name!r} has no level {cut!r}: it has {list(column.levels)[:MOST_NAMED]}"
             )
         return column.levels.index(cut) + 0.5
-    try:
-        number = np.nan if isinstance(cut, str) else float(cut)
-    except (TypeError, ValueError, OverflowError):
-        number = np.nan
+    number = number_or_nan(cut)
     if not np.isfinite(number):
         raise ParameterError(f"cut={cut!r}: column {column.name!r} holds numbers, give a finite one")
     return number
+
+
+def number_or_nan(value: Any) -> float:
+    """A number that was given, nan of anything else: a text is none, nor what no float holds."""
+    try:
+        return np.nan if isinstance(value, str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
 
 
 def _missing_branch(missing: Any, n_branches: int) -> tuple[int, int]:

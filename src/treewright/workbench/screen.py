@@ -435,10 +435,13 @@ def _do(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
             given.pop("column")
     if do == "decide" and session.ground.rows.classes and given["value"] is not None:
         given["value"] = session.ground.rows.classes[0].tolist()[int(given["value"])]
-    if isinstance(request.get("who"), str):
-        session.who = request["who"]
-    noted = {"why": str(request.get("why") or "")}
-    return desk.changed(request, lambda: session.command(do, path, given, **noted))
+
+    def change() -> None:
+        if isinstance(request.get("who"), str):
+            session.who = request["who"]
+        session.command(do, path, given, why=str(request.get("why") or ""))
+
+    return desk.changed(request, change)
 
 
 def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -463,11 +466,7 @@ def _compare(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _export(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
-    seen = desk.session.n_looks
-    name, body, kind = exported(desk, str(request["kind"]))
-    if desk.session.n_looks != seen:
-        desk.save()
-        desk.tell({"again": True})
+    name, body, kind = desk.export(str(request["kind"]))
     return {"name": name, "type": kind, "base64": base64.b64encode(body).decode("ascii")}
 
 

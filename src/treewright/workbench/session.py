@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path as FilePath
@@ -882,7 +882,7 @@ class Session:
         same = [one == two for one, two in zip(*plain, strict=False)]
         common = same.index(False) if False in same else len(same)
         trees = [self._grown(), other._grown()]
-        is_same = all(np.array_equal(getattr(trees[0], name), getattr(trees[1], name)) for name in vars(trees[0]))
+        is_same = all(np.array_equal(*(getattr(tree, each.name) for tree in trees)) for each in fields(trees[0]))
         return {
             "common": common, "here": mine[common:], "there": theirs[common:], "same": is_same,
             "leaves": tuple(int(tree.is_leaf.sum()) for tree in trees),

@@ -3,7 +3,7 @@
     python benchmarks/reference/compare.py [--data FOLDER] [--only letter,adult]
 
 Without a folder the sets that the tests hold are compared; with one (laid out as benchmarks/README.md says) mushroom,
-letter and adult as well. Exits with 1 where something differs that docs/guides/agreement.md does not explain.
+letter and adult as well. Exits with 1 where something differs that docs/numbers/agreement.md does not explain.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from reference_trees import (
     whole_runs,
 )
 
-# Ties: columns that gain exactly the same, or sides that are equally heavy (docs/guides/agreement.md).
+# Ties: columns that gain exactly the same, or sides that are equally heavy (docs/numbers/agreement.md).
 EXPLAINED = {
     ("Id3", "restaurant", ""): "root / patrons Full: attribute 'hungry' | 'type'",
     ("rpart", "car_evaluation", "cp=0"): "node 36: ours asks doors, rpart lug_boot",

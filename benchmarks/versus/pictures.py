@@ -1,6 +1,6 @@
 """The same tree drawn by three libraries. In: a folder for pictures. Out: pictures, a table and JSON.
 
-Caller: a person, or the tests (``--quick``). Draws the pictures of ``docs/guides/side-by-side.md`` with ``--pictures``,
+Caller: a person, or the tests (``--quick``). Draws the pictures of ``docs/guides/looking/side-by-side.md`` with ``--pictures``,
 and measures how long each library works from a fitted tree to a file, and how large the file is. Every measurement is a
 process of its own that is ended when it takes too long. Seconds are those of the processor, Graphviz's among them: what
 else the machine does changes them little.
@@ -249,7 +249,7 @@ def main() -> None:
                 )
                 if arguments.pictures and name in PICTURES and not every_node:
                     arguments.pictures.mkdir(parents=True, exist_ok=True)
-                    for target in stored(source, arguments.pictures, f"side-by-side-{name}-{library}"):
+                    for target in stored(source, arguments.pictures, f"{name}-{library}"):
                         print(f"  {target.name}: {target.stat().st_size / 1000:.0f} kB")
     if arguments.out is not None:
         arguments.out.write_text(

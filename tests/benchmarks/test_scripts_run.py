@@ -137,5 +137,5 @@ def test_the_same_tree_is_drawn_and_measured_by_each_library(tmp_path):
     assert theirs["nodes"] == ours["nodes"] == 9
     assert all(result["seconds"] > 0 and result["bytes"] > 0 for result in (theirs, ours))
     names = sorted(path.name for path in (tmp_path / "pictures").iterdir())
-    assert names == ["side-by-side-iris-scikit-learn.png", "side-by-side-iris-treewright.svg"]
+    assert names == ["iris-scikit-learn.png", "iris-treewright.svg"]
     assert all(name in said for name in names)

@@ -10,7 +10,7 @@ import pytest
 import treewright as tw
 from treewright.cli.algorithms import hint_for
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "from-scikit-learn.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "coming-from" / "scikit-learn.md"
 KNOWN = set(tw.GradientBoostingRegressor().get_params()) | set(tw.GradientBoostingClassifier().get_params())
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 import treewright as tw
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "choosing-honestly.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "show-a-decision" / "choosing-honestly.md"
 
 
 def test_the_optuna_example_finds_parameters():

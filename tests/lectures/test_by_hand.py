@@ -1,7 +1,7 @@
 """Worked examples of lectures and textbooks: the library's numbers are those of arithmetic on the raw table.
 
 The arithmetic below counts rows with a dict and takes logarithms with ``math``; nothing of the library is in it. The
-pages under docs/guides/by-hand show the same examples.
+pages under docs/check-by-hand show the same examples.
 """
 
 from __future__ import annotations

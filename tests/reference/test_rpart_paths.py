@@ -8,7 +8,7 @@ from reference_paths import our_table, path_of_rparts_tree, rparts_table
 from reference_sets import figures
 
 RUNS = figures("rpart_paths.json")
-# Here rpart's numbers of some nodes are not those of the weakest link: see docs/guides/agreement.md.
+# Here rpart's numbers of some nodes are not those of the weakest link: see docs/numbers/agreement.md.
 OTHER = ("tic_tac_toe", "credit_g", "auto_mpg")
 SAME = [run for run in RUNS if run["data"] not in OTHER]
 DIFFERENT = [run for run in RUNS if run["data"] in OTHER]

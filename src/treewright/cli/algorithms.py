@@ -453,7 +453,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # --- what others call our parameters: scikit-learn, LightGBM, XGBoost, CatBoost, with their aliases
-# (the table in docs/guides/from-scikit-learn.md is the same for readers)
+# (the table in docs/coming-from/scikit-learn.md is the same for readers)
 
 # Ours -> theirs.
 _THEIRS = {

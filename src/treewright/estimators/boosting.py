@@ -496,7 +496,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         rounds. ``"balanced"``: up to 20,000 rows two groups of five models whose scores are averaged, symmetric trees
         and leaf-wise ones on drawn rows and columns, each ended by a fifth of the rows and replayed on all; of more
         rows one model of 300 rounds. ``"best"``: four groups of ten up to 20,000 rows, of five up to 100,000. The table
-        is in docs/guides/boosting.md.
+        is in docs/guides/many-trees/boosting.md.
     learning_rate : float, above 0 up to 1, or "auto", default "auto"
         Share of each tree's answer that is added: 0.05, and 0.1 for members and where ``quality="fast"``. With a
         smaller one more rounds are needed, and often less is lost.

@@ -1,7 +1,7 @@
 """What each column contributes to an answer. In: a model, encoded rows. Out: contributions that add up to the answers.
 
 The players of the game are the columns; parts of a date, and the number of rows of a level, play with the column that
-they are made of. What a set S of players is worth for a row, tree by tree (docs/guides/contributions.md):
+they are made of. What a set S of players is worth for a row, tree by tree (docs/guides/looking/contributions.md):
 
     path            go down the tree; at a test of a player in S take the row's way, at any other every branch, by the
                     share of the training weight that went there

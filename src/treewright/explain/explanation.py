@@ -346,7 +346,7 @@ def explain(
     ----------
     X : table of n rows
     kind : {"path", "interventional", "steps"}, default "path"
-        What an answer is worth where some columns are not known (docs/guides/contributions.md): ``"path"`` goes every
+        What an answer is worth where some columns are not known (docs/guides/looking/contributions.md): ``"path"`` goes every
         branch by its share of the training weight, ``"interventional"`` takes their cells from ``background``; both are
         Shapley values. ``"steps"`` are changes of the expected answer along the way of the row: of one tree, what is
         read first.

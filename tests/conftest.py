@@ -17,6 +17,7 @@ settings.register_profile("random", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("common", "oracle")]
+sys.path.append(str(Path(__file__).parents[1] / "docs" / "site"))  # how a page is a program: page_programs
 
 # What is tested is compiled code, unless a test asks for the other: once, for every process of the run.
 os.environ.setdefault("TREEWRIGHT_COMPILE", "first")

@@ -63,12 +63,12 @@ SUITES = (
     "tests/test_pipeline.py",
 )
 PAGE = """\
-# Where Treewright differs from scikit-learn
+# Differences from scikit-learn
 
-scikit-learn's own tests (trees, ensembles, neighbours, inspection, calibration, model selection, selection of columns,
-several outputs, pipelines) run with Treewright's classes in place of its own:
-`python benchmarks/peers/sklearn_suites.py`, last with scikit-learn {version}. What does not pass differs for one of
-these reasons; `benchmarks/peers/differences.toml` names the tests of each.
+Check here whether code or tests written for scikit-learn give other results with Treewright. scikit-learn's own tests
+(trees, ensembles, neighbours, inspection, calibration, model selection, feature selection, several outputs, pipelines)
+run with Treewright's classes in place of its own: `python benchmarks/peers/sklearn_suites.py`, last with scikit-learn
+{version}. Tests that fail do so for one of these reasons; `benchmarks/peers/differences.toml` names the tests of each.
 """
 QUICK = ("tree/tests/test_tree.py", "ensemble/tests/test_weight_boosting.py", "ensemble/tests/test_iforest.py")
 

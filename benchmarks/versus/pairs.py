@@ -12,10 +12,13 @@ import math
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -123,16 +126,43 @@ def written(amount: float, unit: str) -> str:
     return f"{amount * 1e6:.3g} us"
 
 
+LIBRARIES = {
+    "numpy": "numpy",
+    "numba": "numba",
+    "scikit-learn": "sklearn",
+    "lightgbm": "lightgbm",
+    "xgboost": "xgboost",
+    "catboost": "catboost",
+    "ydf": "ydf",
+    "shap": "shap",
+    "CHAID": "CHAID",
+    "c50py": "c50py",
+    "scipy": "scipy",
+    "pykdtree": "pykdtree",
+    "treewright": "treewright",
+}  # the distribution's name, and that of its package; only those that a script has imported are named
+
+
 def machine() -> dict[str, Any]:
-    """What the numbers were measured with."""
-    libraries = ("numpy", "numba", "scikit-learn", "treewright")
+    """What the numbers were measured with, and when."""
     return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": _processor(),
         "processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "machine": platform.machine(),
         "system": platform.system(),
         "python": platform.python_version(),
-        "libraries": {name: library_version(name) for name in libraries},
+        "libraries": {name: library_version(name) for name, package in LIBRARIES.items() if package in sys.modules},
     }
+
+
+def _processor() -> str:
+    """The processor's own name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 def library_version(name: str) -> str:
@@ -141,11 +171,26 @@ def library_version(name: str) -> str:
         import treewright
 
         return treewright.__version__
-    return version(name)
+    try:
+        return version(name)
+    except PackageNotFoundError:  # xgboost-cpu is xgboost by another name
+        return str(import_module(name).__version__)
 
 
 def write_json(path: Path | None, pairs: list[Pair], **more: Any) -> None:
     """Write what was measured, and on what, where a path is given."""
     if path is not None:
-        content = {"machine": machine(), "results": [asdict(pair) for pair in pairs], **more}
+        content = {"command": _command(), "machine": machine(), "results": [asdict(pair) for pair in pairs], **more}
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _command() -> str:
+    """What was typed, without folders of this machine."""
+    words = iter(sys.argv[1:])
+    kept = [Path(sys.argv[0]).name]
+    for word in words:
+        if word == "--out":
+            next(words)
+        else:
+            kept.append("DIR" if os.sep in word else word)
+    return " ".join(kept)

@@ -1,14 +1,13 @@
 """The same tree drawn by three libraries. In: a folder for pictures. Out: pictures, a table and JSON.
 
-Caller: a person, or the tests (``--quick``). Draws the pictures of ``docs/guides/looking/side-by-side.md`` with ``--pictures``,
-and measures how long each library works from a fitted tree to a file, and how large the file is. Every measurement is a
-process of its own that is ended when it takes too long. Seconds are those of the processor, Graphviz's among them: what
-else the machine does changes them little.
+Caller: a person, or the tests (``--quick``). Draws the pictures of ``docs/guides/looking/side-by-side.md`` with
+``--pictures``, and measures how long each library works from a fitted tree to a file, and how large the file is.
+Every measurement is a process of its own that is ended when it takes too long. Seconds are those of the processor,
+Graphviz's among them: what else the machine does changes them little.
 
-Each library draws as it does when it is told no more than names: scikit-learn's ``plot_tree`` with ``filled=True`` in
-matplotlib's default figure, dtreeviz's ``view()``, Treewright's ``plot()``. dtreeviz writes with a font that is there.
-Needs matplotlib, resvg-py, Pillow, dtreeviz and Graphviz; what is not installed is named and skipped.
-"""
+Each library draws as it does when it is told no more than names: scikit-learn's ``plot_tree`` with ``filled=True``
+in matplotlib's default figure, dtreeviz's ``view()``, Treewright's ``plot()``. dtreeviz writes with a font that is
+there. Needs matplotlib, resvg-py, Pillow, dtreeviz and Graphviz; what is not installed is named and skipped."""
 
 from __future__ import annotations
 

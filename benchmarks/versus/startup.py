@@ -127,7 +127,7 @@ def main() -> None:
     for job, seconds in times.items():
         print(f"{job:40}{written(seconds, 's')}")
     if arguments.out is not None:
-        content = {"machine": machine(), "seconds": times}
+        content = {"command": "startup.py", "machine": machine(), "seconds": times}
         arguments.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -1,12 +1,12 @@
-"""Learning from rows that lie on the workers of a Dask cluster. In: an estimator, a table of Dask. Out: it, fitted.
+"""Fits on rows that are on the workers of a Dask cluster. In: an estimator, a table of Dask. Out: the fitted estimator.
 
-Dask moves and schedules: it makes the partitions of the table on its workers and keeps them there, it carries every
-question to the worker that has the rows, and brings back the answer. Nothing here opens a connection of its own. The
-rows of a worker are one place (``files.places``), kept in the worker's process under a name; the coordinator is the
-process that calls ``fit``, and sees no row.
+Dask moves and schedules: it makes the partitions of the table on its workers and keeps them there, sends every
+question to the worker that has the rows, and returns the answer. Nothing here opens a connection of its own. The rows
+of a worker are one place (``files.places``), kept in the worker's process under a name; the coordinator is the process
+that calls ``fit``, and sees no row.
 
-Where a worker goes, Dask makes its partitions again from their source, on workers that are left; these become places,
-are told what all were told, and the fit goes on (``boosting.elsewhere``).
+If a worker is lost, Dask makes its partitions again from their source, on the remaining workers; these become places,
+get all questions again, and the fit continues (``boosting.elsewhere``).
 """
 
 from __future__ import annotations
@@ -29,45 +29,45 @@ from treewright.files.sources import Source
 __all__ = ["dataset", "fit"]
 
 _OF_LOST_WORKERS = ("KilledWorker", "CommClosedError", "CancelledError", "FutureCancelledError", "PlaceGoneError")
-_GLANCE = 1.0  # seconds between two looks whether a worker is still there
-_BUDGET = 512 * 2**20  # bytes, for columns of many values while they are passed over
+_GLANCE = 1.0  # seconds between two checks whether a worker is still there
+_BUDGET = 512 * 2**20  # bytes, for columns of many values during their passes
 _places: dict[str, Place] = {}  # of the worker's process
 
 
 def fit(
     estimator: Any, data: Any, *, target: str | None, client: Any = None, patience: float = 600.0, **options: Any
 ) -> Any:
-    """Fit an estimator on rows that lie on the workers of a Dask cluster.
+    """Fit an estimator on rows that are on the workers of a Dask cluster.
 
     Parameters
     ----------
     estimator : boosting, forest, isolation forest, or a tree on bins
         Fitted in place.
     data : dask DataFrame, or sequence of futures of pandas, polars or pyarrow tables
-        With the target among its columns. Partitions may be uneven or empty.
+        The table, with the target as one of its columns. Partitions may be uneven or empty.
     target : str or None
-        The column to be learned; None for an isolation forest.
+        The column to predict; None for an isolation forest.
     client : distributed.Client, optional
         The current one by default.
     patience : float, seconds
-        How long a question may take before its worker is taken for lost.
+        How long a question may take before its worker counts as lost.
     **options
-        As of ``Dataset.from_parquet``: ``task``, ``weight``, ``nominal``, ``ordinal``, ``numeric``, ``leave_out``,
+        As for ``Dataset.from_parquet``: ``task``, ``weight``, ``nominal``, ``ordinal``, ``numeric``, ``leave_out``,
         ``skip_missing_target``, ``max_bins``.
 
     Returns
     -------
     estimator
-        Its model is, byte for byte, that of the same rows in memory, whatever the partitions and the workers.
+        Its model is, byte for byte, that of the same rows in memory, for any partitions and workers.
 
     Raises
     ------
     MissingLibraryError
         Dask is not installed (``pip install "treewright[dask]"``).
     PartLostError
-        Workers were lost again and again, or none is left.
+        Workers were lost repeatedly, or none is left.
     DataError, ParameterError
-        As ``fit`` of rows in memory; or what is not worked out for rows elsewhere, with the reason.
+        As for ``fit`` on rows in memory; or the fit is not possible on rows elsewhere, with the reason.
 
     Examples
     --------
@@ -86,9 +86,9 @@ def fit(
 
 
 def dataset(data: Any, *, target: str | None, client: Any = None, patience: float = 600.0, **options: Any) -> Dataset:
-    """The rows on the workers as a dataset, for several fits; ``close`` lets the workers forget them.
+    """The rows on the workers as a dataset, for several fits; ``close`` releases the workers' memory.
 
-    Parameters and errors as of ``fit``.
+    Parameters and errors as for ``fit``.
     """
     client = _client(client)
     frames = _frames(data, client)
@@ -113,7 +113,7 @@ def _client(client: Any) -> Any:
     try:
         return distributed.get_client()
     except ValueError:
-        raise ParameterError("there is no Dask client: make one, or give client=...") from None
+        raise ParameterError("there is no Dask client: create one, or give client=...") from None
 
 
 def _frames(data: Any, client: Any) -> list[Any]:
@@ -149,20 +149,20 @@ class OnDask:
 
     @property
     def n_parts(self) -> int:
-        """How many places there are: workers that have rows."""
+        """The number of places: workers that have rows."""
         return len(self._places)
 
     def ask(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.ask``."""
         if self._is_closed:
-            raise DataError("the dataset was closed, and the workers have forgotten its rows: make it again")
+            raise DataError("the dataset was closed, so the workers no longer have its rows: make it again")
         if not self._places:
             self._make()
         futures = [self._sent(worker, _answer, name, what, given) for name, worker in self._places]
         return self._gathered(futures, [worker for _, worker in self._places])
 
     def share(self, fit: str) -> None:
-        """See ``Carrier.share``; workers hand their rows to one another."""
+        """See ``Carrier.share``; workers send their rows to one another."""
         if not self._places:
             self._make()
         workers = [worker for _, worker in self._places]
@@ -178,20 +178,20 @@ class OnDask:
         return answers
 
     def revive(self) -> None:
-        """Make all places again; Dask makes partitions that are lost again on workers that are left."""
+        """Make all places again; Dask makes lost partitions again on the remaining workers."""
         self._forget()
         self._make()
         for what, given in self._settled:
             self.ask(what, *given)
 
     def close(self) -> None:
-        """Let the workers forget the rows; nothing can be asked any more."""
+        """Release the rows on the workers; the dataset cannot be used afterwards."""
         self._is_closed = True
         self._forget()
         self.frames = []
 
     def _make(self) -> None:
-        """A place on every worker that has partitions, of those that it has."""
+        """Make a place on every worker that has partitions, of these partitions."""
         workers = self._workers()
         if not workers:
             raise PartLostError(0, "the cluster has no worker")
@@ -204,7 +204,7 @@ class OnDask:
         for frame in self.frames:
             found = sorted(worker for worker in holders.get(frame.key, ()) if worker in workers)
             if not found:
-                raise PartLostError(0, "a partition was lost before it was looked at")
+                raise PartLostError(0, "a partition was lost before it was read")
             of_worker.setdefault(found[0], []).append(frame)
         self._places = [(f"treewright-{secrets.token_hex(8)}", worker) for worker in sorted(of_worker)]
         made = [
@@ -214,7 +214,7 @@ class OnDask:
         self._gathered(made, [worker for _, worker in self._places])
 
     def _forget(self) -> None:
-        with suppress(PartLostError):  # a cluster that has gone has forgotten
+        with suppress(PartLostError):  # a cluster that is gone has no rows
             workers = self._workers()
             for name, worker in self._places:
                 if worker in workers:
@@ -222,9 +222,9 @@ class OnDask:
         self._places = []
 
     def _sent(self, worker: str, function: Any, *given: Any) -> Any:
-        """A future of what a worker, and no other, is to do."""
+        """A future of a function that runs on this worker only."""
         if self.client.status != "running":
-            raise PartLostError(0, f"the scheduler has gone (the client is {self.client.status})")
+            raise PartLostError(0, f"the scheduler is gone (the client is {self.client.status})")
         with warnings.catch_warnings():  # summaries of columns of many values are some megabytes each
             warnings.filterwarnings("ignore", message="Sending large graph")
             return self.client.submit(function, *given, workers=[worker], allow_other_workers=False, pure=False)
@@ -233,22 +233,22 @@ class OnDask:
         self._wait(futures, workers)
         for at, future in enumerate(futures):
             if future.status in ("lost", "cancelled"):
-                raise PartLostError(at, f"worker {workers[at]} has gone")
+                raise PartLostError(at, f"worker {workers[at]} is gone")
         failed = next((future for future in futures if future.status == "error"), None)
         if failed is not None:
             error = failed.exception()
             if type(error).__name__ in _OF_LOST_WORKERS:
-                raise PartLostError(futures.index(failed), f"its worker has gone ({type(error).__name__})")
+                raise PartLostError(futures.index(failed), f"its worker is gone ({type(error).__name__})")
             raise error
         try:
             return list(self.client.gather(futures))
         except Exception as error:
             if self._gone(workers):
-                raise PartLostError(0, f"its worker has gone ({type(error).__name__})") from None
+                raise PartLostError(0, f"its worker is gone ({type(error).__name__})") from None
             raise
 
     def _wait(self, futures: list[Any], workers: list[str] | None) -> None:
-        """Until all are done; PartLostError where a worker goes meanwhile, or it takes too long."""
+        """Wait until all are done; a PartLostError if a worker is lost meanwhile, or if it takes too long."""
         from distributed import CancelledError, wait
 
         end = time.monotonic() + self.patience
@@ -260,17 +260,17 @@ class OnDask:
                 gone = self._gone(workers or [])
                 if not gone and time.monotonic() < end:
                     continue
-                if workers is not None:  # partitions are the user's own
+                if workers is not None:  # the partitions are the user's own
                     self.client.cancel(futures, force=True)
-                why = f"worker {gone[0]} has gone" if gone else f"no answer for {self.patience:g} s"
+                why = f"worker {gone[0]} is gone" if gone else f"no answer for {self.patience:g} s"
             except CancelledError:
-                why = f"the question was given up (the client is {self.client.status})"
+                why = f"the question was cancelled (the client is {self.client.status})"
             raise PartLostError(0, why)
 
     def _workers(self) -> dict[str, int]:
-        """Threads of each worker."""
+        """The threads of each worker."""
         if self.client.status != "running":
-            raise PartLostError(0, f"the scheduler has gone (the client is {self.client.status})")
+            raise PartLostError(0, f"the scheduler is gone (the client is {self.client.status})")
         return dict(self.client.nthreads())
 
     def _gone(self, workers: list[str]) -> list[str]:
@@ -282,7 +282,7 @@ class OnDask:
 
 
 def _polars_of(frame: Any) -> pl.DataFrame:
-    """A partition as a frame of polars; ordered categories of pandas keep their order."""
+    """A partition as a polars frame; ordered categories of pandas keep their order."""
     if isinstance(frame, pl.DataFrame):
         return frame
     table = pl.DataFrame(frame)
@@ -296,15 +296,15 @@ def _polars_of(frame: Any) -> pl.DataFrame:
 
 
 def _keep(name: str, asked: Asked, n_threads: int, number: int, *frames: Any) -> None:
-    """Become a place of these partitions."""
+    """Make this process a place of these partitions."""
     tables = [_polars_of(frame) for frame in frames]
-    held = [table for table in tables if table.height] or tables[:1]  # an empty one may have lost its types
+    held = [table for table in tables if table.height] or tables[:1]  # an empty table may have lost its types
     found = [(f"partition {at} of a worker", table.lazy()) for at, table in enumerate(held)]
     _places[name] = Place(Source(found, []), asked, n_threads, _BUDGET, number)
 
 
 class PlaceGoneError(Exception):
-    """A worker was started again under its old address, and has forgotten its rows."""
+    """A worker was restarted under its old address, and no longer has its rows."""
 
 
 def _answer(name: str, what: str, given: tuple[Any, ...]) -> Any:

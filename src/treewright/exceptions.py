@@ -1,8 +1,8 @@
-"""Everything Treewright raises on purpose.
+"""All errors and warnings of Treewright.
 
-A message says what, where and what to do, in the words of Python. Its facts are there as data too, so that the command
-or a server can name a row by its line and a parameter by its option without reading the text: ``parameter``,
-``column``, ``row``, and the phrases that the message is made of (``parts``).
+A message says what, where and what to do, in the words of Python. Its facts are also attributes, so that the command or
+a server can name a row by its line and a parameter by its option without reading the text: ``parameter``, ``column``,
+``row``, and the phrases of the message (``parts``).
 
 TreewrightError
 |-- DataError (ValueError)            a table, column, cell, target or weight was refused
@@ -11,11 +11,11 @@ TreewrightError
 |   |-- UnseenLevelError              a level that fit never saw, under unseen="error"
 |   `-- MissingValueError             a missing cell, under missing="error"
 |-- ParameterError (ValueError)       a parameter is outside its range
-|-- ModelFileError (ValueError)       a file is not a (whole, untampered) model file
+|-- ModelFileError (ValueError)       a file is not a complete, unaltered model file
 |-- InputFileError (ValueError)       a data file cannot be read, or an output file cannot be written
 |-- TooLargeError (MemoryError)       the work would not fit in memory; raised before allocating
 `-- MissingLibraryError (ImportError) a library that only some functions need is not installed
-DataWarning (UserWarning)             the answer is defined, but look at the input
+DataWarning (UserWarning)             the result is valid, but the input looks wrong
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Phrase:
     text : str
         As it is written for Python.
     kind : str
-        What it is: ``"setting"``, ``"row"``, or a word that raiser and front end have agreed on.
+        What it is: ``"setting"``, ``"row"``, or another word that the front end knows.
     name : str
-        Of a setting: the parameter.
+        The parameter, for a setting.
     value : object
         The value of the setting, the position of the row, ...
     """
@@ -51,7 +51,7 @@ class Phrase:
 
 
 def setting(name: str, value: Any = ...) -> Phrase:
-    """A parameter that the message names or advises, with its value unless that is left open.
+    """A parameter that the message names or advises, with its value if one is given.
 
     Examples
     --------
@@ -73,11 +73,11 @@ def first_row(row: int) -> Phrase:
 
 
 def pruner(name: str) -> Phrase:
-    """The name of a way to prune."""
+    """The name of a pruning method."""
     return Phrase(name, "pruning", value=name)
 
 
-# What Python calls the column that is learned.
+# The target in the words of Python.
 TARGET = Phrase("y", "target")
 
 
@@ -139,7 +139,7 @@ class ParameterError(TreewrightError, ValueError):
 
 
 class ModelFileError(TreewrightError, ValueError):
-    """A file is not a whole, untampered model file that this version can read."""
+    """A file is not a complete, unaltered model file that this version can read."""
 
 
 class InputFileError(TreewrightError, ValueError):
@@ -159,4 +159,4 @@ class MissingLibraryError(TreewrightError, ImportError):
 
 
 class DataWarning(UserWarning):
-    """The answer is defined, but the input deserves a look."""
+    """The result is valid, but the input looks wrong."""

@@ -1,8 +1,8 @@
 """Pictures. In: a model, or arrays of results. Out: one SVG of a tree, or a matplotlib figure.
 
 The names of ``treewright.plot``; the code is in ``show``. Trees are drawn by ``show.svg`` without any library; the
-functions named here make figures and need matplotlib, which is imported when one is drawn. ``sized`` says for which
-medium either is drawn.
+functions named here make figures and need matplotlib, which is imported when one is drawn. ``sized`` sets the
+medium of both.
 """
 
 from __future__ import annotations

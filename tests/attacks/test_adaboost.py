@@ -165,11 +165,11 @@ def test_what_is_no_estimator_is_refused(kind, base):
 
 
 def test_a_class_or_the_wrong_sort_of_base_is_refused():
-    with pytest.raises(ParameterError, match=r"is a class: give an estimator, DecisionTreeClassifier\(\)"):
+    with pytest.raises(ParameterError, match=r"is a class: pass an instance, DecisionTreeClassifier\(\)"):
         AdaBoostClassifier(tw.DecisionTreeClassifier).fit(X, Y)
-    with pytest.raises(ParameterError, match="takes a classifier"):
+    with pytest.raises(ParameterError, match="needs a classifier"):
         AdaBoostClassifier(LinearRegression()).fit(X, Y)
-    with pytest.raises(ParameterError, match="takes a regressor"):
+    with pytest.raises(ParameterError, match="needs a regressor"):
         AdaBoostRegressor(tw.C45Classifier()).fit(X, Y)
 
 

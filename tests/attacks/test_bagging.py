@@ -137,14 +137,14 @@ def test_what_is_no_estimator_is_refused(kind, base):
 
 @BOTH
 def test_a_class_instead_of_an_estimator_is_refused(kind):
-    with pytest.raises(ParameterError, match=r"is a class: give an estimator, DecisionTreeClassifier\(\)"):
+    with pytest.raises(ParameterError, match=r"is a class: pass an instance, DecisionTreeClassifier\(\)"):
         kind(tw.DecisionTreeClassifier).fit(X, Y)
 
 
 def test_the_wrong_sort_of_base_is_refused():
-    with pytest.raises(ParameterError, match="takes a classifier"):
+    with pytest.raises(ParameterError, match="needs a classifier"):
         BaggingClassifier(LinearRegression()).fit(X, Y)
-    with pytest.raises(ParameterError, match="takes a regressor"):
+    with pytest.raises(ParameterError, match="needs a regressor"):
         BaggingRegressor(tw.C45Classifier()).fit(X, Y)
 
 
@@ -206,7 +206,7 @@ def test_weights_that_are_no_numbers_need_a_base_that_takes_them():
 
 @BOTH
 def test_an_out_of_bag_score_needs_rows_that_are_left_out(kind):
-    with pytest.raises(ParameterError, match="needs rows that members leave out"):
+    with pytest.raises(ParameterError, match="needs out-of-bag rows, but each member gets all rows"):
         kind(bootstrap=False, oob_score=True).fit(X, Y)
 
 
@@ -215,13 +215,13 @@ def test_a_warm_start_refuses_another_task():
 
     with pytest.raises(ParameterError, match="other columns"):
         bag.set_params(n_estimators=3).fit(X[:, :1], Y)
-    with pytest.raises(ParameterError, match="rows, target or weights are others"):
+    with pytest.raises(ParameterError, match="rows, target or weights are different"):
         bag.fit(X, Y % 2)
     with pytest.raises(ParameterError, match="larger or equal"):
         bag.set_params(n_estimators=1).fit(X, Y)
     with pytest.warns(DataWarning, match="does not fit new members"):
         bag.set_params(n_estimators=2).fit(X, Y)
-    with pytest.raises(ParameterError, match="rows, target or weights are others"):
+    with pytest.raises(ParameterError, match="rows, target or weights are different"):
         bag.set_params(n_estimators=3, oob_score=True).fit(X + 1, Y)
 
 

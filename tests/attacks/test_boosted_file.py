@@ -176,21 +176,21 @@ def test_metadata_of_boosting_that_lie_are_refused() -> None:
     number, two = (dumps(replace(model_of(name), grid=None)) for name in ("number", "two classes"))
     wrong: list[tuple[bytes, dict[str, Any], str]] = [
         (number, {"boosting": {"base": [0.0], "link": "logit"}}, "link"),
-        (number, {"boosting": {"base": [0.0], "link": "classes"}}, "not one of a regression"),
-        (two, {"boosting": {"base": [0.0], "link": "identity"}}, "not one of a classification"),
+        (number, {"boosting": {"base": [0.0], "link": "classes"}}, "not for regression"),
+        (two, {"boosting": {"base": [0.0], "link": "identity"}}, "not for classification"),
         (number, {"boosting": {"base": [0.0], "link": 3}}, "does not state"),
         (number, {"boosting": {"base": 0.0, "link": "log"}}, "does not state"),
         (number, {"boosting": {"base": [0.0]}}, "does not state"),
         (number, {"boosting": {"base": [0.0], "link": "log", "more": 1}}, "does not state"),
-        (number, {"boosting": [0.0]}, "another type"),
-        (number, {"boosting": None}, "lack an entry"),
-        (number, {"format": 2}, "one too many"),
+        (number, {"boosting": [0.0]}, "wrong type"),
+        (number, {"boosting": None}, "entry of the metadata is missing"),
+        (number, {"format": 2}, "missing, unknown or"),
         (number, {"format": 1}, "arrays missing or unknown"),
         (number, {"criterion": "squared_error"}, "not a share"),
         (number, {"criterion": None}, "arrays missing or unknown"),
-        (number, {"combine": "mean"}, "trees of boosting are added up"),
-        (number, {"combine": "median"}, "trees of boosting are added up"),
-        (number, {"n_outputs": 2}, "1 scores, the outputs need 2"),
+        (number, {"combine": "mean"}, "expected 'sum' for boosted trees"),
+        (number, {"combine": "median"}, "expected 'sum' for boosted trees"),
+        (number, {"n_outputs": 2}, "1 scores, and the outputs need 2"),
         (
             dumps(replace(model_of("three quantiles"), grid=None)),
             {"boosting": {"base": [0.0] * 2, "link": "sorted"}},
@@ -262,7 +262,7 @@ def test_a_tree_too_few_for_whole_rounds_is_refused() -> None:
     assert isinstance(packed, PackedTrees)
     from treewright.tree.packing import take
 
-    with pytest.raises(ModelFileError, match="7 trees are no whole rounds of 4 scores"):
+    with pytest.raises(ModelFileError, match="7 trees are not a multiple of 4 scores"):
         check_model(replace(model, trees=take(packed, range(7))))
 
 

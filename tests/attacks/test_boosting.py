@@ -370,7 +370,7 @@ def test_a_column_of_other_cells_at_evaluation_is_refused_by_name():
 
 @pytest.mark.parametrize("kind", [*KINDS, tw.RandomForestClassifier])
 def test_parameters_of_many_trees_are_not_counted(kind):
-    with pytest.raises(ParameterError, match="3 trees that answer together"):
+    with pytest.raises(ParameterError, match="3 trees that predict together"):
         tw.model_selection.aic(kind(n_estimators=3).fit(X, Y), X, Y)
 
 
@@ -384,5 +384,5 @@ def test_a_loss_beyond_float64_is_told_as_none_and_saved():
 def test_several_levels_for_several_targets_are_refused():
     X = np.arange(40.0).reshape(-1, 1)
     model = tw.GradientBoostingRegressor(3, loss="quantile", quantile=[0.1, 0.9])
-    with pytest.raises(ParameterError, match="several levels are answers for one target"):
+    with pytest.raises(ParameterError, match="several levels need a single target"):
         model.fit(X, np.column_stack([X, -X]))

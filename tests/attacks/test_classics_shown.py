@@ -168,7 +168,7 @@ def test_an_audit_of_nothing_but_missing_cells_says_so(kind):
 
     text = str(quietly(estimator.audit, 0, {"c": [None] * 12, "d": [None] * 12}, LABELS))
 
-    assert "every cell is missing here" in text
+    assert "every cell is missing in this node" in text
 
 
 @each_kind

@@ -95,8 +95,8 @@ def files(folder):
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("model", "told"),
-    [("half.tw", "not a whole model file"), ("flipped.tw", "damaged"), ("nothing.tw", "empty"),
-     ("grow.csv", "not a model file"), ("nowhere.tw", "No such file"), (".", "folder")],
+    [("half.tw", "damaged model file: cut short"), ("flipped.tw", "damaged"), ("nothing.tw", "empty"),
+     ("grow.csv", "not a Treewright model file"), ("nowhere.tw", "No such file"), (".", "folder")],
 )  # fmt: skip
 def test_a_file_that_is_no_model_is_refused(folder, model, told):
     refused(run(folder, "prune", model, "--method", "mdl", "--out", "new.tw", "--log", "new.csv"), 1, told)
@@ -120,7 +120,7 @@ def test_a_class_that_the_model_does_not_know_cannot_prune_but_only_be_wrong(fol
     refused(run(folder, "prune", "m.tw", "dodo.csv", "--method", method), 1, "'Dodo'")
 
     scored = run(folder, "prune", "m.tw", "dodo.csv", "--method", "depth", "--set", "max_depth=20")
-    assert "after: 0.994 (166 of 167 right" in scored.out
+    assert "after: 0.994 (166 of 167 correct" in scored.out
 
 
 def test_rows_of_one_class_or_of_other_numbers_are_no_rows_of_the_fit(folder):
@@ -138,14 +138,14 @@ def test_rows_without_a_target_are_left_out_when_that_is_said(folder):
 
     assert done.code == 0
     assert "2 of 167 rows have no target" in done.err
-    assert "of 165 right" in done.out
+    assert "of 165 correct" in done.out
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["rest.csv", "--method", "reduced-error", "--target", "island"], 1, "the model asks about"),
+        (["rest.csv", "--method", "reduced-error", "--target", "island"], 1, "one of the model's features"),
         (["rest.csv", "--method", "reduced-error", "--target", "fish"], 1, "no column 'fish'"),
         (["rest.csv", "--method", "reduced-error", "--weight", "fish"], 1, "no column 'fish'"),
         (["rest.csv", "--method", "reduced-error", "--weight", "species"], 2, "--weight species"),
@@ -153,7 +153,7 @@ def test_rows_without_a_target_are_left_out_when_that_is_said(folder):
         (["--method", ""], 2, "there is no such method"),
         (["--method", "mdl", "--out", "nowhere/new.tw"], 1, "the folder nowhere does not exist"),
         (["--method", "mdl", "--log", "nowhere/new.csv"], 1, "the folder nowhere does not exist"),
-        (["--method", "mdl", "--log", "all.csv"], 1, "exists already"),
+        (["--method", "mdl", "--log", "all.csv"], 1, "already exists"),
         (["--method", "mdl", "--out", "new.tw", "--log", "./new.tw"], 2, "the same file"),
         (["--method", "mdl", "--out", "new.tw", "--log", "../{folder}/new.tw"], 2, "the same file"),
         *((["--method", "cost-complexity", "--set", f"alpha={value}"], 2, "the price of a leaf is a number >= 0")
@@ -340,7 +340,7 @@ def test_two_prunings_at_once_are_refused(folder, word, algorithm):
 def test_fit_names_the_prunings_that_there_are(folder, word):
     done = run(folder, "fit", "all.csv", "--target", "species", "--prune", word)
 
-    refused(done, 2, "there is no such pruning")
+    refused(done, 2, "no such pruner")
     assert "\x1b" not in done.err
 
 
@@ -385,7 +385,7 @@ def test_too_few_rows_are_refused_without_advice_that_the_command_cannot_follow(
 
     done = run(tmp_path, "fit", "t.csv", "--target", "y", "--prune", prune, "--test-size", 0)
 
-    refused(done, 1, "2 rows or more are needed")
+    refused(done, 1, "at least 2 rows are needed")
     assert "cv=" not in done.err
 
 
@@ -408,24 +408,24 @@ def test_too_few_rows_are_refused_without_advice_that_the_command_cannot_follow(
         (["--candidate", "cart,c45", "--set", "max_depth=0"], 2, "'max_depth' parameter"),
         (["--candidate", "cart,c45", "--set", "max_depth"], 2, "write it as name=value"),
         (["--candidate", "cart", "--set", "confidence=0.1"], 2, "confidence"),
-        (["--candidate", "cart+mdl", "--set", "ccp_alpha=0.1"], 2, "--set ccp_alpha prunes by itself"),
-        (["--candidate", "cart", "--prune-set", "m=3"], 2, "no candidate's pruning has it"),
+        (["--candidate", "cart+mdl", "--set", "ccp_alpha=0.1"], 2, "--set ccp_alpha prunes, and cart+mdl prunes in another way"),
+        (["--candidate", "cart", "--prune-set", "m=3"], 2, "no candidate's pruner has it"),
         (["--candidate", "cart+ccp-1se", "--prune-set", "rsk=error"], 2, "did you mean 'risk'?"),
         (["--candidate", "cart+leaves"], 2, "--prune-set max_leaves=NUMBER"),
-        (["--prune-set", "m=3"], 2, "no candidate's pruning has it"),
+        (["--prune-set", "m=3"], 2, "no candidate's pruner has it"),
         (["--prune-set", "m"], 2, "write it as option=value"),
         (["--candidate", "cart", "--set", "max_depth=2", "--set", "max_depth=3"], 2, "given twice"),
         (["--candidate", "cart", "--scoring", "r2"], 2, "Give --scoring accuracy or --scoring balanced_accuracy"),
         (["--candidate", "cart", "--scoring", "roc_auc"], 2, "Give --scoring roc_auc_ovr"),
         (["--candidate", "cart", "--scoring", "f1"], 2, "Give --scoring f1_macro or --scoring f1_weighted"),
-        (["--candidate", "cart", "--scoring", "beauty"], 2, "they are scikit-learn's, such as accuracy"),
-        (["--candidate", "cart", "--scoring", ""], 2, "there is no such score"),
+        (["--candidate", "cart", "--scoring", "beauty"], 2, "scores are scikit-learn's, such as accuracy"),
+        (["--candidate", "cart", "--scoring", ""], 2, "no such score"),
         (["--candidate", "cart", "--cv", "1000"], 1, "333 rows are too few for 1000 folds: give --cv 333 or less"),
         (["--candidate", "cart", "--cv", "-1"], 2, "give 2 folds"),
         (["--candidate", "cart", "--repeats", "0"], 2, "give 2 folds and 1 repeat"),
         (["--candidate", "cart", "--jobs", "0"], 2, "n_jobs=0"),
         (["--out", "nowhere/new.csv"], 1, "the folder nowhere does not exist"),
-        (["--out", "rest.csv"], 1, "exists already"),
+        (["--out", "rest.csv"], 1, "already exists"),
     ],
 )
 def test_words_of_compare_that_make_no_sense_are_refused(folder, words, code, told):
@@ -491,11 +491,11 @@ def test_classes_with_fewer_rows_than_folds_are_compared_on_folds_without_heed_o
     assert done.code == 0, done.err
     assert f"{3 * repeats} folds" + " (2 repeats)" * (repeats == 2) in done.out
     told = [line for line in done.err.splitlines() if line and "compiling kernels" not in line]
-    assert told == ["treewright: a class has fewer than 3 rows: the folds take no heed of classes"]
+    assert told == ["treewright: a class has fewer than 3 rows: the folds are not stratified"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "cv", "told"), [("1,a\n", 2, "1 row cannot be learned from"), (SMALL["two"], 2, "2 rows or more")]
+    ("rows", "cv", "told"), [("1,a\n", 2, "1 row is too few"), (SMALL["two"], 2, "2 rows or more")]
 )
 def test_too_few_rows_to_compare_on_are_refused(tmp_path, rows, cv, told):
     (tmp_path / "t.csv").write_text("x,y\n" + rows)

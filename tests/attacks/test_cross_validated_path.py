@@ -177,7 +177,9 @@ def test_the_smallest_of_weights_lose_no_digits():
 
 def test_weights_far_below_1_are_told_of_where_they_count_as_rows():
     y = np.array([0, 1, 0, 0, 1, 1] * 2)
-    with pytest.warns(DataWarning, match="12 rows, and the standard error of pruning_path takes weights for numbers"):
+    with pytest.warns(
+        DataWarning, match="12 rows, and the standard error of pruning_path treats weights as row counts"
+    ):
         pruning_path(tw.DecisionTreeClassifier(), X, y, cv=FOLDS, sample_weight=np.full(12, 1e-6))
     with pytest.warns(DataWarning, match="add up to 2e-06 for 2 rows"):
         pruning_path(tw.DecisionTreeClassifier(), X, y, cv=None, validation=(X[:2], y[:2], [1e-6, 1e-6]))

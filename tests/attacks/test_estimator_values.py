@@ -186,7 +186,7 @@ def test_a_huge_mean_does_not_hide_a_small_variance():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1, -1, 0, -2], r"y has 2 negative values \(first row 1: -1\)"),
+        ([1, -1, 0, -2], r"y has 2 negative value\(s\) \(first row 1: -1\)"),
         ([0, 0, 0, 0], "y is zero throughout"),
     ],
 )

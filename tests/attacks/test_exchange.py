@@ -28,7 +28,7 @@ def test_whole_numbers_beyond_those_of_javascript_are_told_apart(tmp_path):
     assert done.stdout.split() == ["9007199254740993", "9007199254740995", "5"]
 
 
-@pytest.mark.parametrize(("levels", "told"), [(["a\0b", "a"], "NUL"), (["1", 1], "same text in C")])
+@pytest.mark.parametrize(("levels", "told"), [(["a\0b", "a"], "NUL"), (["1", 1], "same string in C")])
 def test_levels_that_c_does_not_tell_apart_are_refused(tmp_path, levels, told):
     model = tw.DecisionTreeClassifier(nominal=["s"]).fit({"s": levels * 10}, ["x", "y"] * 10).model_
     with pytest.raises(ParameterError, match=told):
@@ -106,7 +106,7 @@ def test_vectors_that_contradict_themselves_prove_nothing(model, tmp_path, chang
     found = json.loads((tmp_path / "v.json").read_text())
     change(found)
     (tmp_path / "v.json").write_text(json.dumps(found))
-    with pytest.raises(InputFileError, match="no test vectors"):
+    with pytest.raises(InputFileError, match="not test vectors"):
         read_vectors(tmp_path / "v.json")
 
 

@@ -123,8 +123,8 @@ def test_utf_16_without_a_mark_is_refused_with_a_hint(read):
         (b'a,b\n1,"x"y\n', r":2: text after the closing quote of the cell that opens on line 2"),
         (b'a,b\n1,"x""y"z\n', r":2: text after the closing quote of the cell that opens on line 2"),
         (b'a,"b\n1,2\n', r":1: a quote in the header never closes"),
-        (b"a,b,a\n1,2,3\n", "column name 'a' stands more than once"),
-        (b"a, a\n1,2\n", "column name 'a' stands more than once"),
+        (b"a,b,a\n1,2,3\n", "column name 'a' occurs more than once"),
+        (b"a, a\n1,2\n", "column name 'a' occurs more than once"),
     ],
 )
 def test_a_table_of_the_wrong_shape_is_refused_with_its_line(read, content, message):
@@ -170,7 +170,7 @@ def test_what_is_no_file_is_refused(tmp_path):
 
     with pytest.raises(InputFileError, match="no such file"):
         read_table(tmp_path / "absent.csv", ReadOptions())
-    with pytest.raises(InputFileError, match="no Parquet file or table of text"):
+    with pytest.raises(InputFileError, match="there is no Parquet file or text table"):
         read_table(tmp_path, ReadOptions())
     with pytest.raises(InputFileError, match="is a pipe or a device"):
         read_table(tmp_path / "pipe", ReadOptions())
@@ -244,11 +244,11 @@ def test_a_day_that_there_is_not_is_refused_with_its_line(read):
 
     with pytest.raises(
         InputFileError,
-        match=r":52: column 'sold': '2021-02-30' is no date \(there is no such day\), though 51 of 53 cells are: .*"
+        match=r":52: column 'sold': '2021-02-30' is not a date \(there is no such day\), though 51 of 53 cells are: .*"
         r"--missing-tokens 2021-02-30.*--types sold=nominal",
     ):
         read(content)
-    with pytest.raises(InputFileError, match=r":55: column 'sold': 'never' is no date, though 51 of 52"):
+    with pytest.raises(InputFileError, match=r":55: column 'sold': 'never' is not a date, though 51 of 52"):
         read(content, options=ReadOptions(missing_tokens=("2021-02-30",)))
     assert read(content, declared={"sold": "text"}).frame["sold"][50] == "2021-02-30"
     assert read(content + b"name,1\n" * 9).frame["sold"].dtype == pl.String
@@ -405,7 +405,7 @@ def test_truncated_parquet_is_one_error(tmp_path, keep):
     content = whole.read_bytes()
     path.write_bytes(content[: max(4, int(keep * len(content)))])
 
-    with pytest.raises(InputFileError, match=r"cut\.parquet: is not a whole, readable Parquet file"):
+    with pytest.raises(InputFileError, match=r"cut\.parquet: is not a complete, readable Parquet file"):
         read_table(path, ReadOptions())
 
 
@@ -416,7 +416,7 @@ def test_parquet_with_a_lying_footer_is_one_error(tmp_path):
     content[-8:-4] = struct.pack("<I", 2**31 - 1)
     path.write_bytes(bytes(content))
 
-    with pytest.raises(InputFileError, match="not a whole, readable Parquet file"):
+    with pytest.raises(InputFileError, match="not a complete, readable Parquet file"):
         read_table(path, ReadOptions())
 
 
@@ -458,7 +458,7 @@ def test_parquet_without_rows_is_refused(tmp_path):
 
 
 def test_a_csv_named_parquet_is_one_error(read):
-    with pytest.raises(InputFileError, match="not a whole, readable Parquet file"):
+    with pytest.raises(InputFileError, match="not a complete, readable Parquet file"):
         read(b"a,b\n1,2\n", name="table.parquet")
 
 

@@ -334,7 +334,7 @@ def test_a_tree_of_one_column_may_be_thousands_of_levels_deep(kind):
 
 @pytest.mark.parametrize("kind", FORESTS)
 def test_more_rows_out_of_bag_than_trees_is_told(kind):
-    with pytest.warns(DataWarning, match="drawn by every tree"):
+    with pytest.warns(DataWarning, match="sampled for every tree"):
         forest = kind(n_estimators=1, bootstrap=True, oob_score=True).fit(X, Y)
 
     name = "oob_decision_function_" if kind in CLASSIFIERS else "oob_prediction_"
@@ -344,7 +344,7 @@ def test_more_rows_out_of_bag_than_trees_is_told(kind):
 
 @pytest.mark.parametrize("kind", FORESTS)
 def test_no_row_out_of_bag_gives_a_score_of_nan(kind):
-    with pytest.warns(DataWarning, match="drawn by every tree"):
+    with pytest.warns(DataWarning, match="sampled for every tree"):
         forest = kind(n_estimators=2, bootstrap=True, oob_score=True).fit([[1.0]], [1])
 
     assert np.isnan(forest.oob_score_)

@@ -46,7 +46,7 @@ TABLES = {
 @pytest.mark.filterwarnings("ignore:column 'a' .300 different texts")  # nothing else varies: it is kept, and named
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("options", [{}, {"contamination": 0.25, "bootstrap": True}, {"max_samples": 1}])
-@pytest.mark.filterwarnings("ignore:contamination='auto' calls", "ignore:column 'a' .300 levels.")
+@pytest.mark.filterwarnings("ignore:contamination='auto' makes", "ignore:column 'a' .300 levels.")
 def test_every_table_gets_scores_between_0_and_1(table, options):
     forest = IsolationForest(n_estimators=8, **options).fit(table)
 

@@ -64,7 +64,7 @@ def test_monotone_columns_are_refused_with_the_remedy():
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not tw.DecisionTreeRegressor])
 def test_weights_meant_as_shares_are_warned_of(kind):
-    with pytest.warns(DataWarning, match="takes weights for numbers of rows"):
+    with pytest.warns(DataWarning, match="treats weights as row counts"):
         tree = kind(max_p_value=0.05).fit(LEVELS, [0, 0, 1, 1] * 10, np.full(40, 1 / 40))
 
     assert tree.get_n_leaves() == 1

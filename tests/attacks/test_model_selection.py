@@ -263,14 +263,14 @@ def test_pandas_rows_in_another_order_are_taken_by_position_and_warned_of():
     table, target = pd.DataFrame(X), pd.Series(Y)
     wanted = cross_validate(TREE, X, Y[::-1], cv=3)
 
-    with pytest.warns(DataWarning, match=r"the rows of X and y .*y\.loc\[X\.index\]") as told:
+    with pytest.warns(DataWarning, match=r"X and y have the same index labels .*y\.loc\[X\.index\]") as told:
         scores = cross_validate(TREE, table, target[::-1], cv=3)
 
     assert scores.predictions.tolist() == wanted.predictions.tolist()
     assert [str(each.filename) for each in told] == [__file__]
     with pytest.warns(DataWarning, match="sample_weight"):
         cross_validate(TREE, table, target, cv=3, sample_weight=pd.Series(np.arange(1.0, 31.0))[::-1])
-    with pytest.warns(DataWarning, match="in another order") as told:
+    with pytest.warns(DataWarning, match="in a different order") as told:
         compare([TREE, tw.ID3Classifier(nominal=[0, 1, 2])], table, target[::-1], cv=3)
     assert len(told) == 1
 

@@ -95,7 +95,7 @@ def test_more_neighbours_than_rows_are_refused_with_both_numbers(case):
     assert est.kneighbors(X[:2])[1].shape == (2, 3)
     with pytest.raises(ParameterError, match=r"n_neighbors=4 > 3 stored row\(s\): ask"):
         est.kneighbors(X, 4)
-    with pytest.raises(ParameterError, match=r"n_neighbors=3 > 2 stored row\(s\) beside the row itself"):
+    with pytest.raises(ParameterError, match=r"n_neighbors=3 > 2 stored row\(s\) other than the row itself"):
         est.kneighbors()
     for odd in (0, -1, 2.0, True, "2"):
         with pytest.raises(ParameterError, match="n_neighbors="):

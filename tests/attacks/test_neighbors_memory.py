@@ -61,7 +61,7 @@ def test_a_radius_that_finds_more_than_memory_holds_is_refused(monkeypatch):
     est.radius_neighbors(X[:1], 0.1)
 
     def ask():
-        with pytest.raises(TooLargeError, match=r"rows within the radius needs.*take a smaller radius"):
+        with pytest.raises(TooLargeError, match=r"rows within the radius needs.*give a smaller radius"):
             est.radius_neighbors(X, np.inf)
 
     assert peak_of(ask) < 200 * MILLION  # of 256 MB and the same again

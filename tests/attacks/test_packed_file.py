@@ -175,9 +175,9 @@ def unused_row(arrays: dict[str, np.ndarray]) -> None:
 
 
 LIES: dict[str, tuple[Callable[[dict[str, np.ndarray]], None], str]] = {
-    "a kind that is none": (set_bits(0, 0, 3, 2), "no known kind"),
-    "a sign": (set_bits(0, 63, 1, 1), "no known kind"),
-    "a leaf with a question": (set_bits(-1, 11, 1, 1), "leaf with bits of a question"),
+    "a kind that is none": (set_bits(0, 0, 3, 2), "unknown kind"),
+    "a sign": (set_bits(0, 63, 1, 1), "unknown kind"),
+    "a leaf with a question": (set_bits(-1, 11, 1, 1), "leaf with bits of a test"),
     "a leaf row too many": (set_bits(-1, 32, 2**31 - 1, 31), "its leaf row is not one of"),
     "a child before its parent": (set_bits(0, 32, 0, 31), "its children are not after it"),
     "a child beyond the end": (set_bits(0, 32, 2**31 - 1, 31), "its children are not in its tree"),
@@ -198,7 +198,7 @@ LIES: dict[str, tuple[Callable[[dict[str, np.ndarray]], None], str]] = {
     "an importance below 0": (put("packed.importances", (0, 0), -0.1), "not a share"),
     "an importance nan": (put("packed.importances", (0, 0), np.nan), "not a share"),
     "a column that is nominal and is not": (put("bins.is_nominal", 0, 1), "differ in whether it is nominal"),
-    "a bool of 2": (put("bins.is_nominal", 2, 2), "other numbers than 0 and 1"),
+    "a bool of 2": (put("bins.is_nominal", 2, 2), "numbers other than 0 and 1"),
     "256 bins": (put("bins.n_bins", 0, 256), "256 bins"),
     "-1 bins": (put("bins.n_bins", 0, -1), "-1 bins"),
     "255 bins of levels": (put("bins.n_bins", 2, 255), "255 bins"),
@@ -291,7 +291,7 @@ def test_metadata_of_the_other_format_are_refused(data: bytes) -> None:
         with pytest.raises(ModelFileError):
             loads(container.compose({**metadata, **change}, arrays, layout))
     lacking = {name: value for name, value in metadata.items() if name != "criterion"}
-    with pytest.raises(ModelFileError, match="metadata lack an entry"):
+    with pytest.raises(ModelFileError, match="an entry of the metadata is missing"):
         loads(container.compose(lacking, arrays, layout))
 
 

@@ -225,7 +225,7 @@ def test_weights_of_classes_are_numbers_of_rows(method):
     few, many = (tw.DecisionTreeClassifier().fit(X, Y, np.full(30, weight)) for weight in (1e-12, 1e12))
 
     assert many.prune(method).score(X, Y) == many.score(X, Y) == 1.0
-    with pytest.warns(DataWarning, match="takes weights for numbers of rows"):
+    with pytest.warns(DataWarning, match="treats weights as row counts"):
         assert few.prune(method).get_n_leaves() == 1
 
 

@@ -84,7 +84,7 @@ def test_weights_of_nearly_nothing_are_noted_on_the_page(tree, rows):
         ),
         (
             lambda tree, rows: GridSearchCV(tree, {"max_depth": [1]}, cv=2).fit(*rows),
-            "give what it found, its best_estimator_",
+            "give its best_estimator_",
         ),
     ],
     ids=["class", "not fitted", "other library", "pipeline", "search"],
@@ -199,7 +199,7 @@ def test_of_a_wide_table_the_columns_that_gained_most_are_shuffled(monkeypatch):
     assert len(told) == columns_part.FEWEST_COLUMNS
     assert min(part.impurity for part in told) >= max(part.impurity for part in asked if part.permutation is None)
     assert all(part.error is None for part in parts if part.permutation is None)
-    assert all("for 20 columns that gained most" in part.measure for part in parts)
+    assert all("for the 20 columns with the largest gain" in part.measure for part in parts)
     assert all("columns" not in part.measure for part in whole.values())
     assert [part.impurity for part in parts] == [whole[part.position].impurity for part in parts]
 

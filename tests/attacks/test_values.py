@@ -140,7 +140,7 @@ def test_dates_are_days_and_missing_stays_missing(cells: object, family: str, da
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (pd.Series(pd.period_range("2020", periods=2)), r"column 'ts' holds spans of time.*to_timestamp"),
+        (pd.Series(pd.period_range("2020", periods=2)), r"column 'ts' holds periods.*to_timestamp"),
         (
             pd.Series([pd.Timestamp(DAY, tz="UTC"), pd.Timestamp(DAY)], dtype=object),
             r"column 'ts' row 1: some instants have a time zone",

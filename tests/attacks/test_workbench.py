@@ -148,7 +148,7 @@ LOGS = [
     (logged("split", 3), "3"), ({**logged("split"), "given": []}, "damaged"),
     ({**logged("split"), "what": 1}, "damaged"),
     ({**logged("split"), "do": ["split"]}, "damaged|no command"), (logged("split", column=[]), "damaged|no column"),
-    (logged("split", column="age", cut=[[1]]), "holds numbers"),
+    (logged("split", column="age", cut=[[1]]), "is numeric, give a finite number"),
     (logged("split", column="home", levels={"own": 1}), "give levels"),
     (logged("split", column="home", levels=[["own"], "rent"]), "no level"),
     (logged("lock", "0.0"), "no such node"), (logged("merge", branches=None), "two branches or more"),
@@ -236,7 +236,7 @@ def test_ten_thousand_leaves_are_a_state_that_can_be_sent():
 
 
 def test_a_port_that_is_taken_is_said(server):
-    with pytest.raises(ParameterError, match="cannot be taken"):
+    with pytest.raises(ParameterError, match="cannot be used"):
         Server(Desk(tw.workbench.Session(X, Y)), server.port)
 
 

@@ -88,7 +88,7 @@ def test_no_file_is_written_over(tmp_path):
     place = tmp_path / "data.csv"
     place.write_text("mine")
     desk = Desk(Session(X, Y, held_out=0), save_to=str(place))
-    assert "is there already" in desk.ask({"ask": "state"})["warning"]
+    assert "exists already" in desk.ask({"ask": "state"})["warning"]
     assert place.read_text() == "mine"
     assert json.loads((tmp_path / "data-2.json").read_text())["document"] == "treewright session"
     # Two that go on with one file: the second is told, and saved beside it.
@@ -135,9 +135,9 @@ def test_nodes_that_lose_their_rows_end_the_tree(tmp_path):
     assert session.model.trees[0].n_leaves == 3
     assert session.costs()
     assert "state" in Desk(session).ask({"ask": "state"})
-    with pytest.raises(ParameterError, match="stands below a node without rows"):
+    with pytest.raises(ParameterError, match="is below a node without rows"):
         session.node("0.1.1")
-    with pytest.raises(ParameterError, match="no row comes to this node"):
+    with pytest.raises(ParameterError, match="no row reaches this node"):
         session.decide("0.1", "n", why="law")
     session.move("", cut=5.5)
     assert session.node("0.1.1") > 0
@@ -162,7 +162,7 @@ def test_a_model_of_weighted_classes_is_taken_up_with_its_weights():
     tree = tw.DecisionTreeClassifier(max_depth=3, class_weight={"a": 1, "b": 9}).fit(X, Y)
     session = Session.from_model(tree, X, Y, held_out=0)
     assert (session.model.predict(X) == tree.predict(X)).all()
-    with pytest.warns(DataWarning, match="predicts otherwise than the model for 40 of 40 rows"):
+    with pytest.warns(DataWarning, match="predicts differently from the model for 40 of 40 rows"):
         Session.from_model(tree, X, Y, held_out=0, class_weight={"a": 9, "b": 1})
     letters = {"h": list("aab") * 13 + ["b"]}
     refusing = tw.DecisionTreeClassifier(unseen="error").fit(letters, Y)

@@ -32,14 +32,14 @@ def test_the_waterfall_is_of_the_row_that_is_followed(open_page, forest):
     first, later = report.summary.examples.rows[0], report.summary.examples.rows[7]
     names = [output.name for output in report.summary.contributions.outputs]
     assert row.locator("figcaption").inner_text() == f"Row {first.number}: share of {first.said}"
-    assert number_in(row.locator("text", has_text="in all").text_content()) == pytest.approx(
+    assert number_in(row.locator("text", has_text="total").text_content()) == pytest.approx(
         first.shares[0][names.index(first.said)], abs=1e-3
     )
     page.locator("#follow-example").select_option("7")
     assert row.locator("figcaption").inner_text() == f"Row {later.number}: share of {later.said}"
     section.locator("#contributions-output").select_option(label="low")
     assert row.locator("figcaption").inner_text() == f"Row {later.number}: share of low"
-    assert number_in(row.locator("text", has_text="in all").text_content()) == pytest.approx(
+    assert number_in(row.locator("text", has_text="total").text_content()) == pytest.approx(
         later.shares[0][names.index("low")], abs=1e-3
     )
     assert section.locator("#contributions-swarm circle").count() == 3 * report.summary.contributions.n_rows
@@ -61,7 +61,7 @@ def test_values_of_your_own_go_through_the_tree_in_the_picture(open_page, forest
     leaf = next(node for node in part.nodes if node.id == int(shown))
     counts = leaf.values[0]
     expected = counts[part.outputs[0].index("high")] / sum(counts)
-    assert number_in(row.locator("text", has_text="in all").text_content()) == pytest.approx(expected, abs=1e-3)
+    assert number_in(row.locator("text", has_text="total").text_content()) == pytest.approx(expected, abs=1e-3)
     page.locator("#follow-example").select_option("0")
     assert row.locator("figcaption").inner_text() == before
 
@@ -74,13 +74,13 @@ def test_numbers_on_a_phone_in_the_dark(open_page):
     section = page.locator("#contributions")
     assert section.locator("select").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
-    told = section.locator("#contributions-row text", has_text="in all").text_content()
+    told = section.locator("#contributions-row text", has_text="total").text_content()
     assert number_in(told) == pytest.approx(report.summary.examples.rows[0].shares[0][0], rel=1e-3)
     section.locator("#contributions-row summary").click()
     section.locator("#contributions-row tbody tr").first.wait_for()  # the table is made when it is opened
     body = section.locator("#contributions-row tbody tr").all_inner_texts()
     assert body[0].startswith("base")
-    assert body[-1].startswith("in all")
+    assert body[-1].startswith("total")
 
 
 def test_nothing_is_wrong_for_readers_who_hear_the_page(open_page, forest, axe_source):
@@ -104,7 +104,7 @@ def test_a_page_of_its_own_lets_rows_be_chosen(open_page, forest, axe_source):
     page.locator("#contributions-output").select_option(label="mid")
     row = int(page.locator("#contributions-example option:checked").inner_text().split(":")[0])
     assert page.locator("#contributions-row figcaption").inner_text() == f"Row {row}: share of mid"
-    told = page.locator("#contributions-row text", has_text="in all").text_content()
+    told = page.locator("#contributions-row text", has_text="total").text_content()
     assert number_in(told) == pytest.approx(found.answers[row, 2], abs=1e-3)
     page.evaluate(axe_source)
     found = page.evaluate("axe.run({resultTypes: ['violations']})")

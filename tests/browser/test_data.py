@@ -93,7 +93,7 @@ def test_findings_are_read_before_the_table(open_page, classes):
 
     told = page.locator("#data .finding p").all_inner_texts()
     assert told == [f"{finding.text} {finding.advice}" for finding in classes.summary.findings]
-    assert any("Column one holds one value" in text for text in told)
+    assert any("Column one has the same value" in text for text in told)
 
 
 def test_headers_sort_by_pointer_and_by_keyboard_and_say_so(open_page, classes):
@@ -148,7 +148,7 @@ def test_a_chosen_class_shows_its_single_rows(open_page, classes):
     figure.locator("select").select_option(label="hot")
     assert figure.locator(".dependence-row").count() == len(part.dependence.lines[-1].rows)
     assert figure.locator(".dependence-mean").count() == 1
-    assert "hot: least" in figure.locator("svg[role=img]").get_attribute("aria-label")
+    assert "hot: lowest" in figure.locator("svg[role=img]").get_attribute("aria-label")
 
 
 def test_a_row_that_is_followed_is_marked_in_open_charts(open_page):
@@ -201,7 +201,7 @@ def test_a_column_that_is_not_asked_says_so(open_page, classes):
     page = open_page(classes.html).page
     page.get_by_role("button", name="one", exact=True).click()
 
-    assert page.get_by_text("The model never asks this column").is_visible()
+    assert page.get_by_text("The model does not use this column").is_visible()
 
 
 @pytest.mark.parametrize("width", [360, 1280])

@@ -119,7 +119,7 @@ def test_a_boosted_tree_says_that_it_adds(open_page, boosted):
 
     opened.page.select_option(CHOICE, "0")
 
-    assert opened.text("tree-stands").startswith("Its numbers are what it adds to the score.")
+    assert opened.text("tree-stands").startswith("Its values are what it adds to the score.")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -222,7 +222,7 @@ def test_a_level_that_the_fit_saw_elsewhere_only_is_said_to_be_new_here(open_pag
 
     assert found["leaf"] == est.apply({"x": [0.0], "kind": ["c"]})[0]
     lines = opened.page.locator(".follow-has").all_inner_texts()
-    assert lines == ["x is 0", "kind is c: the fit saw none here, it goes this way"]
+    assert lines == ["x is 0", "kind is c: not in this node's training rows, it takes this branch"]
 
 
 def test_a_kept_column_is_not_changed(open_page, classes, data):

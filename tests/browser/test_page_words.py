@@ -30,7 +30,7 @@ def test_a_row_is_named_with_its_truth_and_what_was_predicted(opened, report):
 
     rows = report.summary.examples.rows
     assert [row.name for row in rows] == [str(2 * row.number + 1) for row in rows]
-    told = ["right" if row.right else f"predicted {row.said}" for row in rows]
+    told = ["correct" if row.right else f"predicted {row.said}" for row in rows]
     assert texts == [f"{row.name}: {row.truth}, {words}" for row, words in zip(rows, told, strict=True)]
     assert opened.page.locator(".follow-counted").inner_text() == "Rows are named by the index of the table."
 

@@ -120,7 +120,7 @@ def test_another_pruner_shows_its_tree_its_numbers_and_what_it_rests_on(opened, 
         wait_for_leaves(opened, small.get_n_leaves())
         assert exact(opened, "error") == pytest.approx(1 - small.score(*ASIDE), abs=1e-12)
         assert matrix(opened) == confusion_matrix(ASIDE[1], small.predict(ASIDE[0])).tolist()
-        assert ("flatters" in opened.text("pruning_note")) == (each.method == "reduced_error")
+        assert ("error on them is too low" in opened.text("pruning_note")) == (each.method == "reduced_error")
 
 
 def test_the_line_of_python_on_the_page_makes_the_tree_of_the_page(opened, est, report):
@@ -193,7 +193,7 @@ def test_why_a_pruner_is_not_defined_is_read_on_a_phone(open_page, est):
     page = open_page(tw.report(est.model_, *ASIDE).html, width=400).page
     why = page.locator("#why-error_based")
 
-    assert why.inner_text() == "needs the rows of the fit, which are not at hand"
+    assert why.inner_text() == "needs the training rows, which are not available"
     inside = page.locator(".table-wrap:has(.pruning-others)").bounding_box()
     box = why.locator(".pruning-why").bounding_box()
     assert box["x"] + box["width"] <= inside["x"] + inside["width"]
@@ -205,7 +205,7 @@ def test_rows_of_the_fit_are_judged_by_folds_and_what_is_not_defined_says_why(op
     button = opened.page.locator('[data-pruner="reduced_error"]')
     assert button.is_disabled()
     why = opened.page.locator("#" + button.get_attribute("aria-describedby")).inner_text()
-    assert "not grown on" in why
+    assert "not fitted on" in why
     assert "10 folds" in opened.page.locator("#pruning").inner_text()
 
 
@@ -254,6 +254,6 @@ def test_of_several_outputs_the_page_says_which_one_is_counted(open_page):
     opened = open_page(tw.report(est, table, target, cv=2, examples=1).html)
 
     told = opened.page.locator("#pruning").inner_text()
-    assert "Confusion matrix of y0 on the rows of the fit" in told
+    assert "Confusion matrix of y0 on the training rows" in told
     assert "Errors are means over the outputs." in told
     assert "Share of each class of y0 in the leaf" in opened.page.locator("#follow").inner_text()

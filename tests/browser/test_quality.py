@@ -166,6 +166,6 @@ def test_axe_finds_no_serious_fault_in_the_quality_of_neighbours(open_page, faul
         est.report(X[1::2, :6], y[1::2], sample_weight=np.linspace(1, 2, len(y) // 2)).html, scheme=scheme
     )
 
-    assert "rows of one weight" in section(opened).inner_text()
+    assert "rows of equal weight" in section(opened).inner_text()
     assert opened.page.locator("#tree").count() == 0
     assert faults(opened.page) == []

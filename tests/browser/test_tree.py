@@ -174,7 +174,7 @@ def test_the_panel_tells_the_rule_the_counts_and_the_audit_of_a_node(open_page, 
     assert counts == sorted((count for count in node.value.values() if count), reverse=True)
     audit = est.audit(number)
     first = panel.locator(".tree-audit tbody tr").first
-    assert first.locator("th").inner_text().replace("\u2264", "<=") == f"{audit.winner.question} (asked)"
+    assert first.locator("th").inner_text().replace("\u2264", "<=") == f"{audit.winner.question} (chosen)"
     assert float(first.locator("td").first.inner_text()) == pytest.approx(audit.winner.gain, rel=1e-3)
 
 
@@ -274,7 +274,7 @@ def test_a_card_that_asks_shows_its_column_with_the_cut(open_page, weather, weat
     assert card(page, leaf).locator(".asked").count() == 0
     card(page, 0).hover()
     assert page.locator(".tree-panel .asked").count() == 1
-    assert "rows of the fit" in page.locator(".tree-panel figcaption").first.inner_text()
+    assert "training rows" in page.locator(".tree-panel figcaption").first.inner_text()
 
 
 def test_a_card_of_numbers_shows_column_target_and_means(open_page):
@@ -628,15 +628,15 @@ def test_a_folded_card_and_the_panel_tell_how_many_are_cut_away(open_page, weath
     )
     if card(page, first).get_attribute("aria-expanded") == "true":  # few cards are open as a whole
         card(page, first).locator("button").click()
-    assert card(page, first).locator(".toggle").inner_text() == f"+{len(below) - len(cut)}, {len(cut)} cut"
+    assert card(page, first).locator(".toggle").inner_text() == f"+{len(below) - len(cut)}, {len(cut)} pruned"
 
     page.evaluate(
         "id => hooks.state.set('shape', {name: 'cut', title: '', step: 1, tree: null, isLeaf: node => node.id === id})",
         first,
     )
     brought(page, first)
-    assert card(page, first).locator(".toggle").inner_text() == f"{len(below)} cut"
-    assert f"{len(below)} cut away" in page.locator(".tree-panel").inner_text()
+    assert card(page, first).locator(".toggle").inner_text() == f"{len(below)} pruned"
+    assert f"{len(below)} pruned" in page.locator(".tree-panel").inner_text()
 
 
 def test_another_tree_takes_the_place_of_the_pages_own(open_page, weather, with_hooks):

@@ -399,7 +399,7 @@ def test_looks_are_counted_and_can_be_left_out(show, serve):
     bench.page.click("#bench-always")
     bench.does(lambda: bench.page.click("[data-act=grow]"))
     assert session.n_looks == 1
-    assert "not looked at" in bench.page.inner_text(".bench-figures")
+    assert "not evaluated" in bench.page.inner_text(".bench-figures")
     bench.page.click("#bench-look")
     bench.page.wait_for_selector(".bench-seen:has-text('seen 2 times')")
     assert session.n_looks == 2

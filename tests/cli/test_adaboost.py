@@ -55,7 +55,7 @@ def test_the_command_boosts_as_python_does(command, penguins, tmp_path):
         (["--set", "estimator__max_depth=0"], "max_depth"),
         (["--set", "learning_rate=0"], "learning_rate"),
         (["--set", "loss=square"], "loss"),
-        (["--prune", "ccp-1se"], "cuts one tree back"),
+        (["--prune", "ccp-1se"], "prunes one tree"),
     ],
 )
 def test_what_adaboost_does_not_have_is_refused_in_one_line(command, penguins, words, message):
@@ -81,7 +81,7 @@ def test_importances_and_votes_count_trees_by_their_weights(command, grown):
     shown = command("show", "a.tw", folder=grown).stdout
     told = command("show", "a.tw", "--importances", folder=grown).stdout
 
-    assert "the prediction is the class that has most of their weight among the votes" in shown
+    assert "the prediction is the class with the largest total weight of votes" in shown
     weights = model.tree_weights
     line = next(line for line in shown.split("\n") if line.startswith("weight "))
     assert line.split()[1:] == [f"{each:.4g}" for each in (weights.min(), np.median(weights), weights.max())]
@@ -95,13 +95,13 @@ def test_evaluate_shuffles_columns_under_all_members_together(command, penguins,
     done = command("evaluate", "a.tw", penguins, "--importances", folder=grown)
 
     assert done.returncode == 0, done.stderr
-    assert "rise of the share of wrong answers of all trees together when the column is shuffled" in done.stdout
+    assert "increase of all trees' joint misclassification rate when the column is shuffled" in done.stdout
     assert "mean over 5 shuffles" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("method", "told"),
-    [("leaves", "--method leaves cuts one tree back"), ("rounds", "--method rounds drops the last rounds of gradient")],
+    [("leaves", "--method leaves prunes one tree"), ("rounds", "--method rounds drops the last rounds of gradient")],
 )
 def test_prune_says_that_members_are_not_pruned(command, grown, method, told):
     setting = {"leaves": "max_leaves=3", "rounds": "n_rounds=1"}[method]

@@ -34,14 +34,14 @@ def test_the_old_words_name_the_new_ones_in_one_line(command, model, penguins, w
 
     assert done.returncode == 0
     assert done.stderr.splitlines()[-1].startswith(
-        f"treewright: show {words[0]} is a command of its own now: treewright {verb} {model} {penguins}"
+        f"treewright: show {words[0]} has become a command of its own: treewright {verb} {model} {penguins}"
     )
     assert done.stderr.count(f"treewright {verb} ") == 1
 
 
 def test_new_words_give_no_hint(command, model, penguins):
-    assert "of its own now" not in command("audit", model, penguins).stderr
-    assert "of its own now" not in command("follow", model, penguins, "--row", 0).stderr
+    assert "a command of its own" not in command("audit", model, penguins).stderr
+    assert "a command of its own" not in command("follow", model, penguins, "--row", 0).stderr
 
 
 @pytest.mark.parametrize("words", [["audit"], ["follow"]])
@@ -61,8 +61,8 @@ def test_follow_needs_a_row(command, model, penguins):
     [
         (["--row", "-1"], "--row -1: rows are counted from 0"),
         (["--row", "344"], "has 344 rows, counted from 0"),
-        (["--row", "0", "--to", "Gento"], "--to Gento: no class of the model: did you mean 'Gentoo'?"),
-        (["--row", "0", "--width", "39"], "--width 39: give 40 or more cells"),
+        (["--row", "0", "--to", "Gento"], "--to Gento: not a class of the model: did you mean 'Gentoo'?"),
+        (["--row", "0", "--width", "39"], "--width 39: give 40 or more"),
         (["--row", "0", "--tree", "1"], "--tree"),
     ],
 )
@@ -85,7 +85,7 @@ def test_many_trees_are_followed_one_by_one_and_never_audited(command, penguins,
     assert "follow is for one tree" in without.stderr
     assert "choose one with --tree N" in without.stderr
     assert (audit.returncode, audit.stderr.count("\n")) == (2, 1)
-    assert "audit compares all that a node could ask" in audit.stderr
+    assert "audit compares every candidate of a node" in audit.stderr
     assert "treewright show m.tw --tree N shows one" in audit.stderr
 
 

@@ -23,7 +23,7 @@ def test_early_stopping_tells_how_many_rounds_were_kept(command, penguins, tmp_p
 
     assert done.returncode == 0, done.stderr
     assert (
-        f"early stopping: {best} of {best + 10} rounds are kept; after round {best} the loss of rows kept"
+        f"early stopping: {best} of {best + 10} rounds are kept; after round {best} the loss of held-out rows"
         in done.stdout
     )
     assert f"{best} rounds, each a tree for each of 3 scores" in done.stdout
@@ -38,7 +38,7 @@ def test_without_a_number_of_rounds_members_are_told_of(command, penguins, tmp_p
     few, many = min(members), max(members)
 
     assert done.returncode == 0, done.stderr
-    assert f"early stopping: {len(members)} members of {few} to {many} rounds, ended by the rows" in " ".join(
+    assert f"early stopping: {len(members)} members of {few} to {many} rounds, stopped on their held-out rows" in " ".join(
         done.stdout.split()
     )
     assert model.n_trees == 3 * sum(members)
@@ -94,9 +94,9 @@ def test_evaluate_shuffles_columns_under_all_trees_together(command, penguins, t
     shown = command("show", "b.tw", "--importances", folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert "rise of the loss when the column is shuffled" in done.stdout
+    assert "increase of the loss when the column is shuffled" in done.stdout
     assert "mean over 5 shuffles" in done.stdout
-    assert "what all splits gained" in shown.stdout
+    assert "share of the gain of all splits" in shown.stdout
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_evaluate_shuffles_columns_under_all_trees_together(command, penguins, t
         (["--set", "learning_rate=0"], "learning_rate"),
         (["--set", "max_bins=300"], "[2, 255]"),
         (["--set", "loss=poison"], "loss"),
-        (["--set", "callbacks=print"], "functions of Python"),
+        (["--set", "callbacks=print"], "Python functions"),
         (["--set", "scoring=acuracy"], "did you mean 'accuracy'"),
         (["--set", "warm_start=true"], "a command fits once"),
         (["--set", "lerning_rate=0.1"], "did you mean learning_rate?"),
@@ -115,7 +115,7 @@ def test_evaluate_shuffles_columns_under_all_trees_together(command, penguins, t
         (["--prune", "ccp-1se"], "early_stopping=true"),
         (["--trace"], "grows many"),
         (["--svg", "x.svg"], "draws one tree"),
-        (["--set", "sampling=gradient", "--set", "subsample=0.5"], "subsample=0.5 draws all rows alike"),
+        (["--set", "sampling=gradient", "--set", "subsample=0.5"], "subsample=0.5 samples rows uniformly"),
     ],
 )
 def test_what_cannot_be_is_refused(command, penguins, words, told):
@@ -163,7 +163,7 @@ def test_prune_drops_rounds_as_python_does(command, grown):
         assert (grown / "few.tw").read_bytes() == (grown / "python.tw").read_bytes()
         assert (grown / "log.csv").read_text().startswith("round,loss")
     assert "on rest.csv before: " in done.stdout
-    assert "judge the model on others" in done.stderr
+    assert "evaluate the model on other rows" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -171,10 +171,10 @@ def test_prune_drops_rounds_as_python_does(command, grown):
     [
         (["--method", "rounds"], "needs either --set n_rounds=N, or rows"),
         (["rest.csv", "--method", "rounds", "--set", "n_rounds=2"], "needs either --set n_rounds=N, or rows"),
-        (["--method", "rounds", "--set", "n_round=2"], "there are: n_rounds"),
+        (["--method", "rounds", "--set", "n_round=2"], "choose one of n_rounds"),
         (["--method", "rounds", "--set", "n_rounds=9"], "give 1 to 8"),
         (["--method", "rouns"], "did you mean 'rounds'?"),
-        (["--method", "depth", "--set", "max_depth=2"], "the last rounds can be dropped: --method rounds"),
+        (["--method", "depth", "--set", "max_depth=2"], "--method rounds drops the last rounds"),
     ],
 )
 def test_rounds_that_cannot_be_dropped_are_refused(command, grown, words, told):
@@ -211,10 +211,10 @@ def test_several_quantiles_are_fitted_scored_predicted_and_pruned(command, pengu
 
     assert fitted.returncode == 0, fitted.stderr
     assert "held-out mean pinball loss" in fitted.stdout
-    assert "always answering the quantiles of the other rows: mean pinball loss" in fitted.stdout
+    assert "always predicting the quantiles of the other rows: mean pinball loss" in fitted.stdout
     assert all(each.returncode == 0 for each in done.values()), done
     assert f"predictions: {line}" in done["evaluate"].stdout
-    assert "rise of the loss" in done["evaluate"].stdout
+    assert "increase of the loss" in done["evaluate"].stdout
     assert f"on rows.csv before: {line}" in done["prune"].stdout
     assert "8 rounds, each a tree for each of 3 scores" in done["show"].stdout
     assert np.allclose(pl.read_csv(tmp_path / "said.csv").to_numpy(), said)
@@ -241,7 +241,7 @@ def test_a_comparison_says_why_several_quantiles_are_not_in_it(command, penguins
     done = command("compare", penguins, *HEAVY, *words)
 
     assert done.returncode == 0, done.stderr
-    assert "boosting refused: R2 compares one answer with each target" in " ".join(done.stdout.split())
+    assert "boosting refused: R2 compares one prediction with each target" in " ".join(done.stdout.split())
 
 
 def test_several_answers_of_a_loss_of_python_have_no_score(command, penguins, tmp_path):
@@ -260,7 +260,7 @@ def test_several_answers_of_a_loss_of_python_have_no_score(command, penguins, tm
         done = command(*words, "--target", "body_mass_g", folder=tmp_path)
 
         assert done.returncode == 2
-        assert "2 answers for a row, of a loss that was a function of Python" in done.stderr
+        assert "2 outputs for a row, from a loss that is a Python function" in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -319,11 +319,11 @@ def test_a_number_that_the_loss_does_not_read_is_told(command, penguins):
     done = command("fit", penguins, *HEAVY, *BOOSTED, "--set", "quantile=0.9")
 
     assert done.returncode == 0
-    assert "warning: quantile=0.9 is not used: it is for loss='quantile'" in done.stderr
+    assert "warning: quantile=0.9 is not used: it needs loss='quantile'" in done.stderr
 
 
 def test_boosted_trees_have_no_audit_and_the_reason_is_theirs(command, penguins, tmp_path):
-    for algorithm, reason in (("boosting", "gradients of the loss"), ("adaboost", "weights of the rows")):
+    for algorithm, reason in (("boosting", "to gradients of the loss"), ("adaboost", "with row weights")):
         fitted = command(
             "fit", penguins, "--target", "species", "--algorithm", algorithm, "--set", "n_estimators=3", "--out",
             "m.tw", "--force", folder=tmp_path,
@@ -332,7 +332,7 @@ def test_boosted_trees_have_no_audit_and_the_reason_is_theirs(command, penguins,
         done = command("show", "m.tw", "--audit", "--data", penguins, folder=tmp_path)
 
         assert done.returncode == 2
-        assert f"the trees of m.tw were grown on {reason}, which every tree before changed" in done.stderr
+        assert f"the trees of m.tw are fitted {reason}, which depend on the trees before" in done.stderr
         assert "by chance" not in done.stderr
 
 

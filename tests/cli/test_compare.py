@@ -63,8 +63,8 @@ def test_numbers_are_compared_by_r2(command, penguins, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--candidate", "oak"], "there are: cart, id3, c45, chaid"),
-        (["--candidate", "cart+nothing"], "there is no such pruning"),
+        (["--candidate", "oak"], "choose one of cart, id3, c45, chaid"),
+        (["--candidate", "cart+nothing"], "no such pruner"),
         (["--candidate", "cart", "--cv", "1"], "give 2 folds"),
         (["--candidate", "cart", "--set", "max_depht=3"], "did you mean max_depth?"),
         (["--candidate", "cart", "--scoring", "beauty"], "beauty"),

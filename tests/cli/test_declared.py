@@ -38,7 +38,7 @@ def test_settings_are_split_at_the_first_equals_sign():
 
 
 @pytest.mark.parametrize(
-    ("word", "message"), [("max_dept=1", "did you mean max_depth"), ("zzz=1", "there are: criterion")]
+    ("word", "message"), [("max_dept=1", "did you mean max_depth"), ("zzz=1", "choose one of criterion")]
 )
 def test_an_unknown_setting_lists_the_known_ones(word, message):
     with pytest.raises(UsageRefusal, match=message):
@@ -85,7 +85,7 @@ def test_nominal_levels_that_are_none_or_one_are_refused(word):
 
 
 def test_levels_given_twice_must_be_the_same():
-    with pytest.raises(UsageRefusal, match="given otherwise before"):
+    with pytest.raises(UsageRefusal, match="has two lists of levels"):
         declare(["a=x,y", "a=y,x"], [], [], [])
     with pytest.raises(UsageRefusal, match="declared nominal and ordinal"):
         declare(["a=x,y"], ["a=x,y"], [], [])
@@ -160,7 +160,7 @@ def test_a_model_of_the_command_makes_the_parts_of_the_dates_in_a_file(command, 
     data.write_text("\n".join(["at,n,open", *map(",".join, zip(lines, labels, strict=True))]))
 
     done = command("fit", str(data), "--target", "open", "--calendar", "at=hour,weekday", "--out", str(model))
-    assert "2 columns (1 numeric, 1 date; 2 parts of dates beside them)" in done.stdout
+    assert "2 columns (1 numeric, 1 date; plus 2 parts of dates)" in done.stdout
     assert "at.hour <= " in done.stdout
     data.write_text("n,at\n3,2031-01-01 05:00\n3,2031-01-01 16:00\n")
     assert command("predict", str(model), str(data)).stdout.split() == ["prediction", "no", "yes"]

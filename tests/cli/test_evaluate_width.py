@@ -180,4 +180,4 @@ def test_intervals_of_classes_are_refused_for_numbers(command, tmp_path):
     done = command("evaluate", "m.tw", "t.csv", "--intervals", folder=tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--intervals is for classes" in done.stderr
+    assert "--intervals is for classification" in done.stderr

@@ -22,7 +22,7 @@ def test_one_row_is_told_in_words(command, model, penguins):
 
     assert done.returncode == 0, done.stderr
     head, adelie, *_ = done.stdout.split("\n\n")
-    assert head == "contributions to shares of classes: unknown columns count by the training rows"
+    assert head == "contributions to class probabilities; unknown columns are averaged over the training rows"
     assert adelie.startswith("Adelie: ")
     assert "flipper_length_mm = 213" in adelie
 
@@ -125,7 +125,7 @@ def test_a_page_has_the_rows_and_replaces_nothing_unasked(command, model, pengui
     assert done.returncode == 0, done.stderr
     text = page.read_text()
     assert "Contributions to the share of Adelie, Chinstrap, Gentoo" in text
-    assert "What columns do together" in text
+    assert "Interactions of columns" in text
     again = command("explain", model, penguins, "--row", 3, "--out", page)
     assert again.returncode == 1
     assert page.read_text() == text

@@ -56,7 +56,7 @@ def test_the_proof_travels_with_the_file(command, penguins, tmp_path, ending, en
     done = command("verify", source, "--vectors", vectors)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{engine}, " in done.stdout
-    assert "equal to the bit" in done.stdout
+    assert "sums are bit-identical" in done.stdout
 
     found = json.loads(vectors.read_text())
     found["sums"][3][0] += 1e-9
@@ -106,4 +106,6 @@ def test_vectors_that_were_changed_are_refused(command, penguins, tmp_path, chan
     assert "Traceback" not in done.stderr
     found["rows"][0][0] = 99  # no code of a level
     (tmp_path / "v.json").write_text(json.dumps(found))
-    assert "no codes of its levels" in command("verify", tmp_path / "m.py", "--vectors", tmp_path / "v.json").stderr
+    assert (
+        "is not a code of its levels" in command("verify", tmp_path / "m.py", "--vectors", tmp_path / "v.json").stderr
+    )

@@ -23,8 +23,8 @@ def test_fit_shows_the_tree_its_score_and_where_it_went(fitted):
     assert "3 classes (Adelie 44.2 %, Gentoo 36.0 %, Chinstrap 19.8 %)" in said.stdout
     assert "fitted on 258 rows; 86 are held out (stratified, seed 0" in said.stdout
     assert "flipper_length_mm" in said.stdout
-    assert re.search(r"held-out accuracy 0\.9\d\d \(\d\d of 86 right; 95 % interval 0\.\d+ to 0\.\d+\)", said.stdout)
-    assert "always answering 'Adelie': 0.442" in said.stdout
+    assert re.search(r"held-out accuracy 0\.9\d\d \(\d\d of 86 correct; 95 % interval 0\.\d+ to 0\.\d+\)", said.stdout)
+    assert "always predicting 'Adelie': 0.442" in said.stdout
     assert "wrote penguins.tw (model)" in said.stdout
     assert sorted(path.name for path in folder.iterdir()) == ["penguins.svg", "penguins.tw"]
     assert (folder / "penguins.svg").read_text().lstrip().startswith("<svg")
@@ -39,7 +39,7 @@ def test_the_tree_shown_is_the_tree_saved(fitted):
 def test_the_score_is_that_of_the_saved_model_on_rows_it_did_not_see(fitted, penguins):
     folder, said = fitted
     model = treewright.load(folder / "penguins.tw")
-    right, n = map(int, re.search(r"\((\d+) of (\d+) right", said.stdout).groups())
+    right, n = map(int, re.search(r"\((\d+) of (\d+) correct", said.stdout).groups())
 
     table = pl.read_csv(penguins)
     all_right = int((pl.Series(model.predict(table.drop("species"))) == table["species"]).sum())
@@ -78,7 +78,7 @@ def test_test_size_0_fits_on_every_row(command, penguins, tmp_path):
 def test_cross_validation_scores_every_row_once(command, penguins):
     done = command("fit", penguins, "--target", "species", "--set", "max_depth=3", "--cv", "5")
 
-    assert re.search(r"5-fold cross-validated accuracy 0\.9\d+ \(\d+ of 344 right", done.stdout)
+    assert re.search(r"5-fold cross-validated accuracy 0\.9\d+ \(\d+ of 344 correct", done.stdout)
     assert "accuracy per fold: mean 0.9" in done.stdout
     assert "fitted on all 344 rows" in done.stdout
 
@@ -91,7 +91,7 @@ def test_numbers_are_learned_as_numbers(command, penguins):
     assert "regression, 2700 to 6300" in done.stdout
     r2 = float(re.search(r"held-out R2 (\S+),", done.stdout)[1])
     assert 0.6 < r2 < 1
-    assert "always answering the mean: mean absolute error" in done.stdout
+    assert "always predicting the mean: mean absolute error" in done.stdout
 
 
 def test_a_missing_target_is_refused_with_its_line(command, penguins):
@@ -120,7 +120,7 @@ def test_the_target_decides_the_task(command, tmp_path, cells, task):
 
     assert done.returncode == 0, done.stderr
     assert f"target y: {task}" in done.stdout
-    assert ("--task regression takes them as numbers" in done.stdout) == (cells[:3] == ["1", "2", "3"])
+    assert ("--task regression treats them as numbers" in done.stdout) == (cells[:3] == ["1", "2", "3"])
 
 
 def test_columns_are_what_the_user_says(command, tmp_path):
@@ -175,7 +175,7 @@ def test_an_output_that_exists_is_refused_before_the_work(command, penguins, tmp
     done = command("fit", penguins, "--target", "species", "--out", "m.tw", folder=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "treewright: error: m.tw: exists already: name another file, or overwrite it with --force\n"
+    assert done.stderr == "treewright: error: m.tw: already exists: name another file, or replace it with --force\n"
     assert (tmp_path / "m.tw").read_text() == "precious"
 
 
@@ -280,4 +280,4 @@ def test_rows_held_out_are_the_second_of_two_parts(command, penguins, tmp_path):
     grow, rest = rows[np.sort(learn)], rows[test]
     tree = treewright.DecisionTreeClassifier(random_state=4).fit(grow.drop("species"), grow["species"])
     right = int((tree.predict(rest.drop("species")) == rest["species"].to_numpy()).sum())
-    assert f"({right} of 84 right" in said.stdout
+    assert f"({right} of 84 correct" in said.stdout

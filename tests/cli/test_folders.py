@@ -80,7 +80,7 @@ def test_files_are_learned_from_in_blocks(cli: Any, place: Path) -> None:
     options += ["--set", "max_depth=4"]
     done = cli("fit", "rows", *options, "--memory", "70KB", "--out", "blocks.tw")
     assert "900 rows" in done.stdout
-    assert "worked through in blocks" in done.stdout
+    assert "read in blocks" in done.stdout
     assert "out-of-bag accuracy" in done.stdout
     held = cli("fit", "rows", *options, "--memory", "1GB", "--out", "held.tw")
     assert "held in memory" in held.stdout
@@ -91,7 +91,7 @@ def test_files_are_learned_from_in_blocks(cli: Any, place: Path) -> None:
 def test_outliers_are_found_in_blocks(cli: Any, place: Path) -> None:
     options = ["--algorithm", "isolation", "--drop", "y", "--trees", "3", "--set", "max_samples=64"]
     done = cli("fit", "rows", *options, "--memory", "90KB", "--out", "blocks.tw")
-    assert "treewright predict tells which rows" in done.stdout
+    assert "treewright predict lists them" in done.stdout
     cli("fit", "rows", *options, "--out", "m.tw")
     assert Path("blocks.tw").read_bytes() == Path("m.tw").read_bytes()
 
@@ -99,20 +99,20 @@ def test_outliers_are_found_in_blocks(cli: Any, place: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nowhere/*.csv"], "nowhere/*.csv: no Parquet file or table of text"),
-        (["*.parquet"], "whole.parquet: column 'extra' is not in it"),
+        (["nowhere/*.csv"], "nowhere/*.csv: there is no Parquet file or text table"),
+        (["*.parquet"], "whole.parquet: column 'extra' is in only one of it"),
         (["mixed"], "one.csv: is text, and mixed/0.parquet is Parquet"),
         (["rows", "--memory", "some"], "--memory some: give a size"),
         (["rows", "--memory", "1GB", "--cv", "3"], "--cv needs the rows in memory"),
-        (["texts", "--memory", "1GB"], "texts: no Parquet file"),
+        (["texts", "--memory", "1GB"], "texts: there is no Parquet file"),
         (["rows", "--memory", "50KB"], "--set splitter=hist"),
         (["rows", "--memory", "50KB", "--algorithm", "boosting"], "--set n_estimators=300"),
-        (["rows", "--memory", "1GB", "--algorithm", "knn"], "--algorithm knn keeps the rows, in memory"),
+        (["rows", "--memory", "1GB", "--algorithm", "knn"], "--algorithm knn keeps all rows in memory"),
         (["rows", "--memory", "1GB", "--algorithm", "bagging"], "X is a Dataset"),
         (["rows", "--memory", "1GB", "--missing-tokens", "NA"], "leave --missing-tokens out"),
         (["rows", "--memory", "1GB", "--test-size", "0.5"], "--test-size needs the rows in memory"),
         (["rows", "--memory", "10"], "--memory 10: give a size"),
-        (["both"], "both: holds Parquet (a.parquet) and tables of text (b.csv)"),
+        (["both"], "both: holds Parquet (a.parquet) and text tables (b.csv)"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(cli: Any, place: Path, words: list[str], told: str) -> None:

@@ -85,7 +85,7 @@ def test_a_table_without_rows_has_the_columns(command, folder):
 @pytest.mark.parametrize(
     ("model", "words", "message"),
     [
-        ("plain.tw", ["--interval", "0.9"], "did not keep the targets in its leaves: fit it again with"),
+        ("plain.tw", ["--interval", "0.9"], "does not hold the targets of its leaves: fit it again with"),
         ("tree.tw", ["--quantiles", "0.5"], "--set quantiles=true"),
         ("classes.tw", ["--quantiles", "0.5"], "--quantiles: classes.tw predicts classes, which have no quantiles"),
         ("odd.tw", ["--interval", "0.9"], "is an isolation forest"),

@@ -67,7 +67,7 @@ def test_an_isolation_forest_says_outlier_or_not_and_a_score(command, penguins, 
 
     assert found["prediction"] == [str(each) for each in forest.predict(table[0]).tolist()]
     assert np.array(found["score"], np.float64).tolist() == (-forest.score_samples(table[0])).tolist()
-    assert f"{found['prediction'].count('-1')} of 344 rows; the oddest:" in said["isolation"]
+    assert f"{found['prediction'].count('-1')} of 344 rows; the highest scores:" in said["isolation"]
     assert "no target" in said["isolation"]
 
 
@@ -141,7 +141,7 @@ def test_show_gives_the_whole_or_one_tree_in_every_form(command, models):
         (["--surrogates"], "--surrogates is for one tree"),
         (["--tree", "5"], "--tree is 5; the model has 5 trees, counted from 0"),
         (["--tree", "-1"], "--tree is -1"),
-        (["--audit", "--data", "PENGUINS"], "drew their rows and columns by chance"),
+        (["--audit", "--data", "PENGUINS"], "have sampled rows and columns"),
     ],
 )
 def test_what_is_for_one_tree_needs_one_chosen(command, penguins, models, words, message):
@@ -171,24 +171,24 @@ def test_evaluate_takes_many_trees(command, penguins, models):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["evaluate", "isolation.tw", "PENGUINS", "--target", "species"], "has no target: nothing can be scored"),
-        (["predict", "isolation.tw", "PENGUINS", "--proba"], "has no target: there are no class probabilities"),
-        (["show", "isolation.tw", "--audit", "--data", "PENGUINS"], "drew their rows and columns by chance"),
-        (["prune", "forest.tw", "--method", "leaves", "--set", "max_leaves=3"], "--method leaves cuts one tree back"),
+        (["evaluate", "isolation.tw", "PENGUINS", "--target", "species"], "has no target: it cannot be scored"),
+        (["predict", "isolation.tw", "PENGUINS", "--proba"], "has no target: it has no class probabilities"),
+        (["show", "isolation.tw", "--audit", "--data", "PENGUINS"], "have sampled rows and columns"),
+        (["prune", "forest.tw", "--method", "leaves", "--set", "max_leaves=3"], "--method leaves prunes one tree"),
         (["fit", "PENGUINS"], "--target is missing"),
         (["fit", "PENGUINS", "--algorithm", "isolation", "--target", "sex"], "leave out --target sex"),
         (["fit", "PENGUINS", "--algorithm", "isolation", "--cv", "5", "--trace"], "--cv, --trace: not with"),
         (["fit", "PENGUINS", "--algorithm", "isolation", "--set", "criterion=gini"], "no parameter 'criterion'"),
         (["fit", "PENGUINS", "--algorithm", "isolation", "--set", "n_estimators=0"], "n_estimators"),
-        ([*SPECIES, "forest", "--trace"], "--trace tells how one tree grew"),
+        ([*SPECIES, "forest", "--trace"], "--trace shows how one tree grew"),
         ([*SPECIES, "forest", "--svg", "x.svg"], "--svg draws one tree"),
-        ([*SPECIES, "forest", "--prune", "ccp-1se"], "cuts one tree back"),
+        ([*SPECIES, "forest", "--prune", "ccp-1se"], "prunes one tree"),
         ([*SPECIES, "forest", "--set", "n_estimators=0"], "n_estimators"),
         ([*SPECIES, "bagging", "--set", "estimator=forest"], "cart, id3, c45"),
         ([*SPECIES, "bagging", "--set", "estimator__n_jobs=2"], "no parameter"),
         ([*SPECIES, "bagging", "--set", "estimator__max_depth=0"], "max_depth"),
-        (["compare", "PENGUINS", "--target", "sex", "--candidate", "isolation"], "nothing can be scored"),
-        (["compare", "PENGUINS", "--target", "sex", "--candidate", "forest+ccp-1se"], "cuts one tree back"),
+        (["compare", "PENGUINS", "--target", "sex", "--candidate", "isolation"], "it cannot be scored"),
+        (["compare", "PENGUINS", "--target", "sex", "--candidate", "forest+ccp-1se"], "prunes one tree"),
     ],
 )  # fmt: skip
 def test_what_many_trees_do_not_have_is_refused_in_one_line(command, penguins, models, words, message):
@@ -207,7 +207,7 @@ def test_a_forest_is_compared_with_a_tree(command, penguins):
 
     assert done.returncode == 0, done.stderr
     assert [line.split()[0] for line in done.stdout.splitlines()[-2:]] == ["cart", "forest"]
-    assert "n_estimators=5 is not taken by cart" in done.stderr
+    assert "n_estimators=5 is not used by cart" in done.stderr
 
 
 def test_a_bar_tells_how_many_trees_are_grown(command, penguins, monkeypatch):

@@ -20,7 +20,7 @@ def test_most_rows_as_outliers_are_warned_of_with_a_remedy_that_helps(command, n
     done = command("fit", names, *ODD, folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert "warning: contamination='auto' calls" in done.stderr
+    assert "warning: contamination='auto' makes" in done.stderr
     assert "of the training rows outliers" in done.stderr
     assert "outliers (score above 0.500)" in done.stdout
 
@@ -43,5 +43,6 @@ def test_fit_and_show_say_that_it_is_an_isolation_forest(command, penguins, tmp_
 
     assert fitted.returncode == shown.returncode == 0, fitted.stderr + shown.stderr
     for text in (fitted.stdout, shown.stdout):
-        assert "Isolation forest of 20 trees\nthe score of a row comes from the mean of its path lengths\n" in text
+        head = "Isolation forest of 20 trees\n"
+        assert head + "the score of a row is computed from the mean of its path lengths\n" in text
         assert "Regression" not in text

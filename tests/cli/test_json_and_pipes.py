@@ -92,7 +92,7 @@ def test_a_kept_column_that_is_not_there_or_has_the_name_of_a_prediction_is_refu
     (folder / "clash.csv").write_text("x,prediction\n1,2\n")
     said = command("predict", "m.tw", "clash.csv", "--keep", "prediction", folder=folder)
     assert said.returncode == 2
-    assert "a column of the predictions has this name" in said.stderr
+    assert "the predictions have a column of this name" in said.stderr
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_columns_in_one_word_are_told_to_be_named_one_by_one(folder, command, wo
     said = command(*words, folder=folder)
     assert said.returncode == 1
     assert (
-        "no column 'id,x': 'id' and 'x' are columns of their own: name one at a time; what takes several is repeated"
+        "no column 'id,x': 'id' and 'x' are separate columns: name one at a time, and repeat the option for several"
         in said.stderr
     )
     words[-1] = "id,z"
@@ -124,7 +124,7 @@ def test_standard_input_serves_once_and_must_hold_something(folder, surroundings
     model = (folder / "m.tw").read_bytes()
     both = piped(folder, surroundings, model, "predict", "-", "-")
     assert both.returncode == 2
-    assert b"asked for twice" in both.stderr
+    assert b"named twice" in both.stderr
     nothing = piped(folder, surroundings, b"", "predict", "m.tw", "-")
     assert nothing.returncode == 1
     assert b"standard input: the file is empty" in nothing.stderr
@@ -135,7 +135,7 @@ def test_standard_input_serves_once_and_must_hold_something(folder, surroundings
 def test_what_is_no_model_on_standard_input_is_told_by_that_name(folder, surroundings, given, words):
     said = piped(folder, surroundings, given, *words)
     assert said.returncode == 1
-    assert said.stderr.startswith(b"treewright: error: standard input: not a model file: ")
+    assert said.stderr.startswith(b"treewright: error: standard input: not a Treewright model file")
 
 
 def test_json_and_a_model_do_not_share_standard_output(folder, command):
@@ -181,7 +181,7 @@ def test_a_candidate_that_cannot_be_fitted_has_its_refusal_and_no_numbers(folder
     facts = strictly(command("compare", "many.csv", *words, folder=folder).stdout)
     assert facts["best"] == "cart"
     assert (facts["candidates"][1]["mean"], facts["candidates"][1]["scores"]) == (None, [None, None])
-    assert "ask for fewer neighbours" in facts["candidates"][1]["refusal"]
+    assert "set fewer neighbours" in facts["candidates"][1]["refusal"]
 
 
 def test_json_and_a_table_do_not_share_standard_output(folder, command):

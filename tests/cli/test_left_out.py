@@ -10,7 +10,7 @@ HEAD = ",player,years,salary\n"
 ROWS = [(number, f"player {number}", number * 7 % 10, 100 + 30 * (number * 7 % 10)) for number in range(80)]
 LINE = (
     "treewright: warning: columns '' (counts the rows), 'player' (60 different texts in 60 rows) are left out: such "
-    "values tell rows apart and say nothing about new rows; to keep them, declare them nominal or numeric"
+    "values identify rows and carry no information about new ones; to keep them, declare them nominal or numeric"
 )
 
 
@@ -61,8 +61,8 @@ def test_a_score_below_that_of_one_answer_is_said_with_reason_and_remedy(command
 
     for done in (fitted, folds, judged):
         told = " ".join(done.stdout.split())
-        assert "WARNING: worse than one answer for all rows: R2 -" in told
-        assert "likely because the columns say nothing about the target" in told
+        assert "WARNING: worse than a constant prediction: R2 -" in told
+        assert "likely because the columns carry no information about the target" in told
     assert "WARNING: no better than one answer for all rows" in compared.stdout
     good = command("fit", "players.csv", "--target", "salary", folder=folder)
     assert "WARNING" not in good.stdout

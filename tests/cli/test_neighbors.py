@@ -43,7 +43,7 @@ def test_fit_shows_scores_and_saves_and_says_how_large_the_file_is(saved):
     assert "the model below is fitted on 258 rows; 86 are held out (stratified, seed 0" in said.stdout
     assert model.show() in said.stdout
     assert "held-out accuracy 0.9" in said.stdout
-    assert f"wrote knn.tw (model, {size:,} bytes: it holds the 258 rows of the fit)\n" in said.stdout
+    assert f"wrote knn.tw (model, {size:,} bytes: it holds the 258 training rows)\n" in said.stdout
     assert "tree" not in said.stdout
 
 
@@ -133,10 +133,10 @@ def test_what_is_of_trees_is_refused_in_a_line_that_names_it(saved, command, pen
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--prune", "ccp-1se"], "--prune ccp-1se cuts a tree back"),
-        (["--trace"], "--trace tells how a tree grew"),
+        (["--prune", "ccp-1se"], "--prune ccp-1se prunes a tree"),
+        (["--trace"], "--trace shows how a tree grew"),
         (["--svg", "a.svg"], "--svg draws a tree"),
-        (["--weight", "body_mass_g"], "--algorithm knn counts every row alike"),
+        (["--weight", "body_mass_g"], "--algorithm knn gives every row the same weight"),
         (["--set", "max_depth=3"], "no parameter 'max_depth'"),
         (["--set", "n_jobs=2"], "use --jobs instead"),
         (["--set", "n_neighbors=0"], "n_neighbors"),
@@ -197,7 +197,7 @@ def test_cross_validation_fits_the_shown_model_on_every_row(command, penguins, t
     assert done.returncode == 0, done.stderr
     assert "the model below is fitted on all 344 rows" in done.stdout
     assert "each on the other folds; the model above is fitted on every row)" in done.stdout
-    assert "the model was not kept" in done.stderr
+    assert "the model was not saved" in done.stderr
 
 
 def test_trees_and_neighbours_are_compared_on_the_same_folds(command, penguins, tmp_path):
@@ -208,15 +208,15 @@ def test_trees_and_neighbours_are_compared_on_the_same_folds(command, penguins, 
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line}
     assert {"cart", "knn"} <= set(lines)
     assert lines["knn"].split()[3:5] == ["-", "-"]  # no leaves, no depth
-    assert "--set n_neighbors=3 is not taken by cart" in done.stderr
-    assert "--set max_depth=2 is not taken by knn" in done.stderr
+    assert "--set n_neighbors=3 is not used by cart" in done.stderr
+    assert "--set max_depth=2 is not used by knn" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--candidate", "knn+ccp-1se"], "cuts a tree back, and --algorithm knn grows no tree"),
-        (["--candidate", "knn", "--weight", "body_mass_g"], "--algorithm knn counts every row alike"),
+        (["--candidate", "knn+ccp-1se"], "prunes a tree, and --algorithm knn grows no trees"),
+        (["--candidate", "knn", "--weight", "body_mass_g"], "--algorithm knn gives every row the same weight"),
     ],
 )
 def test_candidates_that_make_no_sense_are_refused(command, penguins, tmp_path, words, message):
@@ -231,7 +231,7 @@ def test_bags_hold_trees_only(command, penguins, tmp_path):
     done = command("fit", penguins, "--target", "species", *words, folder=tmp_path)
 
     assert done.returncode == 2
-    assert "members can be trees of cart, id3, c45, chaid, extra-tree\n" in done.stderr
+    assert "members can be trees; choose one of cart, id3, c45, chaid, extra-tree\n" in done.stderr
 
 
 def test_other_is_a_word_for_unseen_levels_of_neighbours_alone(command, penguins, tmp_path):
@@ -255,7 +255,7 @@ def test_a_model_of_sparse_rows_matches_no_table(command, penguins, tmp_path):
 
     assert shown.returncode == 0
     assert done.returncode == 2
-    assert "fitted on sparse rows, which no table of a file can be matched with" in done.stderr
+    assert "fitted on sparse rows, and the columns of a file cannot be matched" in done.stderr
 
 
 def test_warmup_compiles_every_search_of_neighbours():

@@ -44,10 +44,10 @@ def test_every_name_of_the_guide_has_the_hint_of_the_guide():
         ("reg_lambda=1", "here it is l2;"),
         ("lambda_l2=1", "here it is l2;"),
         ("alpha=0.9", "here it is quantile or huber_delta or l1;"),
-        ("eval_set=x.csv", "--set early_stopping=true keeps rows aside"),
+        ("eval_set=x.csv", "--set early_stopping=true holds out rows"),
         ("early_stopping_rounds=9", "here it is --set early_stopping=true --set n_iter_no_change=N;"),
-        ("verbose_eval=5", "the bar is shown by itself"),
-        ("categorical_feature=sex", "columns of text are nominal by themselves, others by --nominal COL;"),
+        ("verbose_eval=5", "the progress bar is shown by itself"),
+        ("categorical_feature=sex", "text columns are nominal by default; --nominal COL declares others;"),
         ("seed=1", "use --seed;"),
     ],
 )
@@ -62,4 +62,4 @@ def test_no_name_is_advised_that_the_algorithm_lacks(command, penguins):
     done = command("fit", penguins, "--target", "species", "--set", "eta=0.1")
 
     assert done.returncode == 2
-    assert "no parameter 'eta'; there are: " in done.stderr
+    assert "no parameter 'eta'; choose one of " in done.stderr

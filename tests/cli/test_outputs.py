@@ -44,7 +44,7 @@ def test_a_file_that_came_in_between_is_not_overwritten(tmp_path):
             file.write(b"mine")
             (tmp_path / "o.csv").write_text("theirs")
 
-    with pytest.raises(InputFileError, match="exists already"):
+    with pytest.raises(InputFileError, match="already exists"):
         write_too_late()
 
     assert (tmp_path / "o.csv").read_text() == "theirs"

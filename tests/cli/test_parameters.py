@@ -48,7 +48,7 @@ def test_another_spelling_is_understood_and_a_stranger_refused(command):
 
     refused = command("parameters", "svm")
     assert refused.returncode == 2
-    assert "svm: there are: cart, id3, c45" in refused.stderr
+    assert "svm: use one of cart, id3, c45" in refused.stderr
 
 
 @pytest.mark.parametrize("word", ["cart", "boosting", "bagging"])
@@ -60,6 +60,6 @@ def test_what_is_listed_can_be_set(command, penguins, word):
     ]
 
     refused = command("fit", penguins, "--target", "species", "--algorithm", word, "--set", "no_such_name=1").stderr
-    offered = refused.rpartition("there are: ")[2].strip().split(", ")
+    offered = refused.rpartition("choose one of ")[2].strip().split(", ")
     own = {"nominal", "ordinal", "numeric", "calendar", "unseen", "n_jobs", "random_state"}
     assert set(names) - set(offered) <= own | {"callbacks", "scoring", "warm_start", "verbose"}

@@ -60,14 +60,14 @@ def test_fit_prunes_with_the_options_as_python_does(command, table, tmp_path, pr
         (["--prune", "cost-complexity"], "--prune-set alpha=NUMBER"),
         (
             ["--prune", "leaves", "--prune-set", "max_leaf=3"],
-            "did you mean 'max_leaves'?); there are: max_leaves",
+            "did you mean 'max_leaves'?); choose one of max_leaves",
         ),
         (["--prune", "mdl", "--prune-set", "noise"], "write it as option=value"),
         (["--prune", "leaves", "--prune-set", "max_leaves=3", "--prune-set", "max-leaves=4"], "given twice"),
-        (["--prune", "merge-equal-leaves", "--prune-set", "m=1"], "this one has none"),
+        (["--prune", "merge-equal-leaves", "--prune-set", "m=1"], "it has none"),
         (["--prune-set", "m=1"], "name one with --prune"),
-        (["--prune", "ccp-1se", "--prune-set", "rule=min"], "there are: cv, risk, loss"),
-        (["--prune", "mdl", "--set", "grow_trace=true"], "--set grow_trace tells how the tree grew"),
+        (["--prune", "ccp-1se", "--prune-set", "rule=min"], "choose one of cv, risk, loss"),
+        (["--prune", "mdl", "--set", "grow_trace=true"], "--set grow_trace shows how the tree grew"),
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_read(command, tmp_path, words, told):
@@ -81,7 +81,7 @@ def test_wrong_options_are_refused_before_anything_is_read(command, tmp_path, wo
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--prune", "ccp-1se", "--prune-set", "cv=1"], "--prune-set cv=1: at least 2 folds"),
+        (["--prune", "ccp-1se", "--prune-set", "cv=1"], "--prune-set cv=1: give at least 2 folds"),
         (["--prune", "leaves", "--prune-set", "max_leaves=0"], "max_leaves=0: give a whole number >= 1"),
         (["--set", "missing=surrogate", "--prune", "error-based"], "Give --prune-set subtree_raising=false"),
     ],
@@ -109,7 +109,7 @@ def test_compare_hands_options_to_the_prunings_that_have_them(command, table, tm
     )  # fmt: skip
 
     assert said.returncode == 2
-    assert "--set ccp_alpha prunes by itself, as cart+leaves, cart+ccp-min" in said.stderr
+    assert "--set ccp_alpha prunes, and cart+leaves, cart+ccp-min" in said.stderr
 
     said = command(
         "compare", table, "--target", "species", "--cv", 3, "--candidate", "cart + leaves, cart+ccp_min,cart",
@@ -121,5 +121,5 @@ def test_compare_hands_options_to_the_prunings_that_have_them(command, table, tm
     assert leaves["cart+leaves"] == 2
     assert leaves["cart"] == 3
     assert leaves["cart+ccp-min"] > 3
-    assert "--set ccp_alpha=0.1 is not taken by cart+leaves, cart+ccp-min" in said.stderr
+    assert "--set ccp_alpha=0.1 is not used by cart+leaves, cart+ccp-min" in said.stderr
     assert "--prune-set max_leaves is no option of cart+ccp-min" in said.stderr

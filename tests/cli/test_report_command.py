@@ -121,15 +121,15 @@ def test_reading_options_are_those_of_the_other_commands(command, model, penguin
     ("words", "code", "said"),
     [
         (["--out", "r.txt"], 2, "a report is a page, .html, or its summary, .json"),
-        (["--out", "there.html"], 1, "there.html: exists already: name another file, or overwrite it with --force"),
+        (["--out", "there.html"], 1, "there.html: already exists: name another file, or replace it with --force"),
         (["--out", "nowhere/r.html"], 1, "the folder nowhere does not exist"),
         (["--out", "r.html", "--cv", "1"], 2, "--cv 1: give 2 folds or more, none"),
         (["--out", "r.html", "--cv", "ten"], 2, "--cv ten: give 2 folds or more, none"),
         (["--out", "r.html", "--cv", "9" * 400], 2, "give 2 folds or more, none"),
-        (["--out", "r.html", "--curves", "learning,deep"], 2, "--curves 'deep': there are: learning, depth"),
+        (["--out", "r.html", "--curves", "learning,deep"], 2, "--curves 'deep': choose from learning, depth"),
         (["--out", "r.html", "--examples", "-1"], 2, "--examples -1: give 0 or more rows"),
         (["--out", "r.html", "--target", "specie"], 1, "no column 'specie'"),
-        (["--out", "r.html", "--weight", "species"], 2, "--weight species: the model asks about this column"),
+        (["--out", "r.html", "--weight", "species"], 2, "--weight species: the column is a feature of the model"),
     ],
 )
 def test_a_refusal_is_one_line_and_nothing_is_written(command, model, penguins, tmp_path, words, code, said):
@@ -147,7 +147,7 @@ def test_words_come_before_the_model_and_the_output_before_the_rows(command, mod
 
     assert "--cv 0" in command("report", "absent.tw", "absent.csv", "--out", "r.html", "--cv", "0").stderr
     done = command("report", model, "absent.csv", "--out", tmp_path / "there.html")
-    assert "exists already" in done.stderr
+    assert "already exists" in done.stderr
 
 
 def test_force_replaces_a_report(command, model, penguins, tmp_path):
@@ -187,7 +187,7 @@ def test_nearest_neighbours_have_a_report_without_a_tree(command, penguins, tmp_
     ("words", "code", "said"),
     [
         (["--report", "r.pdf"], 2, "a report is a page"),
-        (["--report", "there.html"], 1, "exists already"),
+        (["--report", "there.html"], 1, "already exists"),
         (["--report", "same.html", "--svg", "same.html"], 2, "--svg and --report name the same file same.html"),
         (["--report", "same.html", "--out", "same.html"], 2, "--out and --report name the same file same.html"),
     ],

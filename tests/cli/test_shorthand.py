@@ -103,13 +103,13 @@ def test_prune_shows_the_tree_that_it_made(command, rows):
         (["--neighbors", "2"], "--neighbors 2: --neighbors is for knn: choose one, as in --algorithm knn"),
         (["--trees", "0", "--algorithm", "forest"], "error: --trees: The 'n_estimators' parameter"),
         (["--neighbors", "99", "--algorithm", "knn"], "error: --neighbors: n_neighbors=99 > "),
-        (["--class-weight", "3"], "error: --class-weight 3 is no dict"),
+        (["--class-weight", "3"], "error: --class-weight 3 is not a dict"),
         (["--class-weight", '{"q": 1}'], "error: --class-weight: the target has no class 'q'"),
         (
             ["--class-weight", "balanced", "--task", "regression", "--target", "size"],
             "error: --class-weight balanced: ",
         ),
-        (["--alpha", "0.1", "--prune", "ccp-min"], "error: --alpha prunes by itself"),
+        (["--alpha", "0.1", "--prune", "ccp-min"], "error: --alpha prunes, and"),
     ],
 )
 def test_an_error_of_a_short_option_speaks_of_what_was_typed(command, rows, words, told):
@@ -127,7 +127,7 @@ def test_the_same_parameter_by_set_is_told_of_by_set(command, rows):
 def test_a_comparison_and_a_pruning_speak_of_short_options_too(command, rows):
     words = ("--candidate", "cart,forest", "--cv", "2", "--trees", "3")
     done = command("compare", "rows.csv", "--target", "answer", *words, folder=rows)
-    assert "--trees 3 is not taken by cart" in done.stderr
+    assert "--trees 3 is not used by cart" in done.stderr
     command("fit", "rows.csv", "--target", "answer", "--out", "m.tw", folder=rows)
     done = command("prune", "m.tw", "--method", "leaves", "--alpha", "0.1", folder=rows)
     assert done.stderr.startswith("treewright: error: --alpha: leaves has no such option")

@@ -166,14 +166,14 @@ def test_fit_draws_its_tree_on_a_terminal_and_breaks_sentences_at_blanks(penguin
 
     assert max(map(cell_width, lines)) <= 60
     assert any(line.endswith("■ Gentoo") for line in lines)
-    assert "always answering 'Adelie': 0.442" in lines
+    assert "always predicting 'Adelie': 0.442" in lines
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--width", "39"], "--width 39: give 40 or more cells"),
-        (["--width", "1000000"], "give 40 or more cells"),
+        (["--width", "39"], "--width 39: give 40 or more"),
+        (["--width", "1000000"], "give 40 or more"),
         (["--width", "80", "--format", "svg"], "--width 80: only with --format text, not svg"),
         (["--color", "always", "--format", "rules"], "--color always: only with --format text, not rules"),
         (["--color", "always", "--importances"], "--color always: not with --importances"),

@@ -25,7 +25,9 @@ def surrogate_model(tmp_path):
 def test_surrogates_are_listed_on_request(command, surrogate_model):
     est, path = surrogate_model
 
-    assert command("show", path).stdout == est.show() + "\n"
+    shown = command("show", path).stdout
+    assert shown == est.show().replace("surrogates=True lists", "--surrogates lists") + "\n"
+    assert "--surrogates lists the surrogate tests" in shown
     assert command("show", path, "--surrogates").stdout == est.show(surrogates=True) + "\n"
     assert est.show(surrogates=True) != est.show()
 
@@ -37,7 +39,10 @@ def test_the_number_of_nodes_shown_is_a_choice_and_0_is_all(command, tmp_path):
 
     assert "hidden" in command("show", tmp_path / "m.tw").stdout
     assert command("show", tmp_path / "m.tw", "--max-nodes", 0).stdout == est.show(max_nodes=None) + "\n"
-    assert command("show", tmp_path / "m.tw", "--max-nodes", 3).stdout == est.show(max_nodes=3) + "\n"
+    three = command("show", tmp_path / "m.tw", "--max-nodes", 3).stdout
+    drawing, _, note = est.show(max_nodes=3).rpartition("hidden: ")
+    assert note == "give a larger max_depth or max_nodes (None shows all)"
+    assert three == f"{drawing}hidden: give a larger --max-depth, or --max-nodes 0 for all\n"
 
 
 @pytest.mark.parametrize(

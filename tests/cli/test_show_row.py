@@ -91,7 +91,7 @@ def test_a_row_divided_among_leaves_says_so(command, penguins, tmp_path):
     command("fit", penguins, "--target", "species", "--algorithm", "c45", "--out", "m.tw", folder=tmp_path)
     said = command("show", "m.tw", "--data", penguins, "--row", 3, folder=tmp_path).stdout
 
-    assert "this is the way of its largest part, all predict Adelie together" in said
+    assert "this is the path of its largest part; all together predict Adelie" in said
     assert "largest part" not in command("show", "m.tw", "--data", penguins, "--row", 0, folder=tmp_path).stdout
 
 
@@ -129,7 +129,7 @@ def test_a_tree_that_asks_nothing_is_no_trouble(command, tmp_path):
     (tmp_path / "t.csv").write_text("x\n1\n")
     said = command("show", "m.tw", "--data", "t.csv", "--row", 0, folder=tmp_path).stdout
 
-    assert "the tree asks nothing" in said
+    assert "the tree has no tests" in said
     assert re.search("leaf 0 predicts a: 2 rows", said)
 
 
@@ -153,9 +153,9 @@ def test_hostile_cells_stay_in_their_lines(command, tmp_path):
         (["--row", "344", "--data", "DATA"], "has 344 rows, counted from 0"),
         (
             ["--row", "0", "--data", "DATA", "--to", "Gento"],
-            "--to Gento: no class of the model: did you mean 'Gentoo'?",
+            "--to Gento: not a class of the model: did you mean 'Gentoo'?",
         ),
-        (["--row", "0", "--data", "DATA", "--to", "\x1b"], r"--to \x1b: no class of the model"),
+        (["--row", "0", "--data", "DATA", "--to", "\x1b"], r"--to \x1b: not a class of the model"),
         (["--row", "0", "--data", "DATA", "--max-depth", "3"], "--max-depth: not with --row"),
         (["--row", "0", "--data", "DATA", "--node", "3"], "--node: only with --audit"),
         (["--row", "0", "--data", "DATA", "--audit"], "--row: not with --audit"),
@@ -188,4 +188,4 @@ def test_pictures_without_text_are_written_to_files(command, model, tmp_path, fo
 
 def test_a_picture_without_text_never_lands_on_a_terminal(model, capsys):
     assert run_on_screen("show", model, "--format", "png", code=2) == ""
-    assert "--format png is no text: name a file with --out tree.png" in capsys.readouterr().err
+    assert "--format png is not text: name a file with --out tree.png" in capsys.readouterr().err

@@ -96,7 +96,7 @@ def test_a_large_table_is_left_whole_and_the_option_is_named(noisy, monkeypatch,
     app(["fit", "noisy.csv", "--target", "y", "--drop", "number"], standalone_mode=False)
 
     said = " ".join(capsys.readouterr().out.split())
-    assert "the tree is not cut back: of 400 cells that takes a while; --prune ccp-min chooses its size" in said
+    assert "the tree is not pruned: with 400 cells that is slow; --prune ccp-min chooses its size" in said
 
 
 def test_one_leaf_says_why_and_how_to_keep_more(command, tmp_path):

@@ -81,17 +81,17 @@ def test_groups_of_columns_are_lists_of_lists(command, penguins, tmp_path):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("class_weight={yes: 3}", "is no dict: Expecting property name"),
+        ("class_weight={yes: 3}", "is not a dict: Expecting property name"),
         ('class_weight={"Adelie": 3, "Adelie": 4}', "'Adelie' is named twice"),
         ('class_weight={"Adelie": NaN}', "class_weight"),
-        ('class_weight=[["Adelie", 3]]', "is no dict; give balanced, balanced_subsample, or a dict as JSON"),
-        ("class_weight=3", "is no dict; give balanced"),
-        ("class_weight=blanced", "is no dict; give balanced"),
+        ('class_weight=[["Adelie", 3]]', "is not a dict; give balanced, balanced_subsample, or a dict as JSON"),
+        ("class_weight=3", "is not a dict; give balanced"),
+        ("class_weight=blanced", "is not a dict; give balanced"),
         ('class_weight={"Adlie": 3}', "the target has no class 'Adlie'; its classes are Adelie, Chinstrap, Gentoo"),
         ("monotonic_cst=1,0,0,0,0,0", """such as --set 'monotonic_cst={"age": 1, "price": -1}'"""),
         ("monotonic_cst=[1, 0, 0, 0, 0]", "monotonic_cst"),
-        ('interaction_cst={"sex": 1}', "is no list; give pairwise, no_interactions, or a list as JSON"),
-        ("interaction_cst=" + "[" * 100_000, "is no list"),
+        ('interaction_cst={"sex": 1}', "is not a list; give pairwise, no_interactions, or a list as JSON"),
+        ("interaction_cst=" + "[" * 100_000, "is not a list"),
         ('interaction_cst=[["sex", "nothing"]]', "nothing"),
     ],
 )
@@ -99,7 +99,7 @@ def test_what_is_no_list_or_dict_is_refused_in_one_line(command, penguins, setti
     done = command("fit", penguins, "--target", "species", "--algorithm", "forest", *FEW, "--set", setting)
 
     assert done.returncode == 2
-    assert message in done.stderr or "brackets inside brackets" in done.stderr
+    assert message in done.stderr or "too many nested brackets" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

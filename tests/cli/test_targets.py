@@ -42,14 +42,14 @@ def test_few_whole_numbers_are_classes_however_they_are_written(
 
     model = tw.load(tmp_path / "m.tw")
     assert (model.task == "classification") == is_classification
-    assert ("whole numbers are taken as classes; --task regression" in done.stdout) == is_classification
+    assert ("whole numbers are treated as classes; --task regression" in done.stdout) == is_classification
     if labels:
         assert model.classes[0].tolist() == labels
         judged = command("evaluate", "m.tw", file, folder=tmp_path)
         assert "accuracy 1.000" in judged.stdout
         assert "0.0" not in judged.stdout.replace("0.000", "")
     compared = command("compare", file, "--target", "y", "--candidate", "cart", "--cv", "2", folder=tmp_path)
-    assert ("taken as classes" in compared.stdout) == is_classification
+    assert ("treated as classes" in compared.stdout) == is_classification
 
 
 def test_one_missing_cell_makes_no_numbers_of_classes(command, tmp_path):
@@ -63,7 +63,8 @@ def test_one_missing_cell_makes_no_numbers_of_classes(command, tmp_path):
 
 
 def test_help_says_the_rule(command):
-    assert "1 or 1.0, are classes" in " ".join(command("fit", "--help").stdout.replace("│", " ").split())
+    said = " ".join(command("fit", "--help").stdout.replace("│", " ").split())
+    assert "(1 or 1.0) are classes, others are numbers" in said
 
 
 def test_evaluate_skips_rows_without_a_target_where_it_is_told_to(command, tmp_path):
@@ -76,7 +77,7 @@ def test_evaluate_skips_rows_without_a_target_where_it_is_told_to(command, tmp_p
     assert refused.returncode == 1
     assert "missing in 10 of 60 rows" in refused.stderr
     assert "--skip-missing-target" in refused.stderr
-    assert "(50 of 50 right" in done.stdout
+    assert "(50 of 50 correct" in done.stdout
     assert "10 of 60 rows have no target and are left out" in done.stderr
     write(tmp_path / "none.csv", [""] * N)
     assert command("evaluate", "m.tw", "none.csv", "--skip-missing-target", folder=tmp_path).returncode == 1
@@ -94,7 +95,7 @@ def test_a_class_that_only_judged_rows_hold_does_not_end_a_report(command, tmp_p
     page = json.loads((tmp_path / "r.json").read_text())
     found = {finding["kind"]: finding for finding in page["findings"]}["unknown classes"]
     assert found["serious"]
-    assert found["text"] == "2 rows of 1 class that the fit never saw: rare (2). They are not judged here."
+    assert found["text"] == "2 rows of 1 class without training rows: rare (2). They are not evaluated here."
     assert page["quality"][0]["n_rows"] == N - 2
 
 
@@ -122,8 +123,9 @@ def test_numbers_whose_squares_do_not_add_up_are_named_by_column_and_line(comman
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == (
-        "treewright: error: large.csv: target 'y' has 35 value(s) that cannot be used (first: line 7: -6e+307). Only "
-        "squares of numbers from -1e+149 to 1e+149 add up: scale the target towards 1, or drop these rows\n"
+        "treewright: error: large.csv: target 'y' has 35 value(s) that cannot be used (first: line 7: -6e+307). Use "
+        "numbers from -1e+149 to 1e+149: larger squares do not add up in float64. Scale the target down, or drop these "
+        "rows\n"
     )
 
 
@@ -180,7 +182,7 @@ def test_a_number_that_is_no_class_is_told_by_its_line_in_the_words_of_the_comma
     write(tmp_path / "rows.csv", [*NUMBERS[:40], cell, *NUMBERS[41:-1], cell])
     done = command("fit", "rows.csv", "--target", "y", "--task", "classification", folder=tmp_path)
     assert done.returncode == 1
-    assert f"target 'y': {cell} (line 42; 2 such cells) is no class" in done.stderr
+    assert f"target 'y': {cell} (line 42; 2 such cells) is not a class" in done.stderr
     assert ("--task regression" in done.stderr) == has_advice
     text = ["--task", "classification", "--types", "y=nominal"]
     assert command("fit", "rows.csv", "--target", "y", *text, folder=tmp_path).returncode == 0

@@ -32,7 +32,7 @@ def test_costs_choose_the_threshold_and_the_model_keeps_it(command, data, tmp_pa
     model = tw.load(path)
     assert 0 < model.threshold.at < 0.5
     judged = command("evaluate", path, data, "--cost", "fp=1,fn=5")
-    assert f"the model predicts yes from a probability of {model.threshold.at} on" in judged.stdout
+    assert f"the model predicts yes if its probability is at least {model.threshold.at}" in judged.stdout
     assert "predicting it costs" in judged.stdout
     document = json.loads(command("evaluate", path, data, "--cost", "fp=1,fn=5", "--json").stdout)
     said, truth = model.predict({"a": [], "b": []}), document["score"]["confusion"]
@@ -126,7 +126,7 @@ def test_a_given_one_needs_no_folds_and_names_any_class(command, data, tmp_path)
     result = command("fit", data, "--target", "left", "--threshold", "0.9", "--positive", "no", "--out", path)
     assert result.returncode == 0, result.stderr
     assert (tw.load(path).threshold.positive, tw.load(path).threshold.at) == (0, 0.9)
-    assert "predicts no from a probability of 0.9 on" in result.stdout
+    assert "predicts no if its probability is at least 0.9" in result.stdout
 
 
 def test_the_report_shows_it(command, data, tmp_path):
@@ -135,7 +135,7 @@ def test_the_report_shows_it(command, data, tmp_path):
         command("fit", data, "--target", "left", "--max-depth", 2, "--threshold", "0.2", "--report", page).returncode
         == 0
     )
-    assert "predicts yes from a probability of 0.2 on" in page.read_text()
+    assert "predicts yes if its probability is at least 0.2" in page.read_text()
 
 
 def test_cross_validation_scores_the_choice_too(command, data):
@@ -147,7 +147,7 @@ def test_cross_validation_scores_the_choice_too(command, data):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--cost", "fp=1"), "write what both mistakes cost, as in fp=1,fn=5"),
+        (("--cost", "fp=1"), "give the costs of both mistakes, as in fp=1,fn=5"),
         (("--cost", "fp=1,fp=2"), "fp is given twice"),
         (("--cost", "fp=0,fn=0"), "not both 0"),
         (("--cost", "fp=1e308,fn=1e308"), "numbers from 0 to 1e+100"),
@@ -157,7 +157,7 @@ def test_cross_validation_scores_the_choice_too(command, data):
         (("--threshold", "accuracy=0.9"), "precision=0.9 or recall=0.9"),
         (("--threshold", "recall=2"), "give a share above 0, at most 1"),
         (("--threshold", "0.3", "--cost", "fp=1,fn=5"), "leave one out"),
-        (("--positive", "yes"), "give --cost or --threshold as well"),
+        (("--positive", "yes"), "give --cost or --threshold, too"),
         (("--threshold", "0.3", "--positive", "maybe"), "its classes are no, yes"),
     ],
 )
@@ -189,7 +189,7 @@ def test_the_class_may_be_named_as_the_cells_write_it(command, tmp_path):
         assert said.returncode == 0, said.stderr
         model = tw.load(tmp_path / "m.tw")
         assert model.classes[0].tolist()[model.threshold.positive] == label
-    assert "no such class" in command("fit", "rows.csv", "--target", "y", "--positive", "1.5", "--threshold", "0.3",
+    assert "not a class of the target" in command("fit", "rows.csv", "--target", "y", "--positive", "1.5", "--threshold", "0.3",
                                       folder=tmp_path).stderr  # fmt: skip
 
 

@@ -119,27 +119,27 @@ def test_a_target_of_one_class_is_warned_of(command, tmp_path, how):
     assert done.returncode == 0, done.stderr
     assert "1 class (a 100.0 %)" in done.stdout
     assert done.stdout.splitlines()[-1] == (
-        "WARNING: the rows of the fit are all of class 'a': there is nothing to learn"
+        "WARNING: the training rows are all of class 'a': there is nothing to learn"
     )
 
 
 def test_a_class_that_only_the_held_out_rows_have_is_named(command, tmp_path):
     table = table_of(tmp_path / "ab.csv", "a" * 19 + "b")
     found = [command("fit", table, "--target", "y", "--seed", seed).stdout for seed in range(4)]
-    held_out = [text for text in found if "rows of the fit are all of class 'a'" in text]
+    held_out = [text for text in found if "training rows are all of class 'a'" in text]
     assert held_out
     assert len(held_out) < len(found)
     for text in held_out:
         assert "('b' is 20.0 % of the held-out rows)" in text
-        assert "class 'b' was not in the rows of the fit: its 1 row cannot be predicted right" in text
-        assert "one answer" not in text
+        assert "class 'b' is not in the training rows: its 1 row cannot be predicted correctly" in text
+        assert "constant prediction" not in text
 
 
 def test_evaluate_names_a_class_that_the_model_does_not_know(command, folder):
     (folder / "new.csv").write_text("a,b,fraud\n1,1,no\n1,2,no\n3,1,maybe\n")
     done = command("evaluate", "tree.tw", "new.csv", "--target", "fraud", "--json", folder=folder)
     warning = json.loads(done.stdout)["warning"]
-    assert warning.startswith("WARNING: class 'maybe' was not in the rows of the fit: its 1 row cannot be")
+    assert warning.startswith("WARNING: class 'maybe' is not in the training rows: its 1 row cannot be")
 
 
 def test_instead_of_one_more_class_the_last_is_named(command, tmp_path):

@@ -168,7 +168,7 @@ def test_evaluate_counts_right_answers_per_class(command, tmp_path):
     done = command("evaluate", "m.tw", "new.csv", folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert "accuracy 0.600 (3 of 5 right; 95 % interval 0.231 to 0.882)" in done.stdout
+    assert "accuracy 0.600 (3 of 5 correct; 95 % interval 0.231 to 0.882)" in done.stdout
     assert [line.split() for line in done.stdout.splitlines()[2:6]] == [
         ["class", "rows", "precision", "recall"],
         ["a", "3", "1.000", "0.667"],
@@ -180,7 +180,7 @@ def test_evaluate_counts_right_answers_per_class(command, tmp_path):
         ["b", "0", "1", "0"],
         ["c", "0", "1", "0"],
     ]
-    assert "no better than one answer for all rows" in done.stdout  # three of five rows are of one class
+    assert "no better than a constant prediction" in done.stdout  # three of five rows are of one class
 
 
 def test_evaluate_measures_errors_of_numbers(command, tmp_path):
@@ -266,7 +266,7 @@ def test_after_warmup_no_fit_compiles_anything(process, penguins, tmp_path):
     used = alone("predict", "m.tw", penguins, "--proba")
     numbers = alone("fit", penguins, "--target", "bill_length_mm", "--skip-missing-target")
 
-    assert "kernels are compiled and kept" in warm.stdout
+    assert "are compiled and stored" in warm.stdout
     assert [done.returncode for done in (warm, classes, used, numbers)] == [0, 0, 0, 0]
     assert "compiling kernels" not in classes.stderr + used.stderr + numbers.stderr
     assert sorted(kernels.rglob("*.nb?")) == kept

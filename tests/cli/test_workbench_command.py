@@ -58,7 +58,7 @@ def test_it_goes_on_and_says_so(begin, tmp_path):
     document["commands"] = [{"do": "grow", "path": "", "given": {"levels": 2}, "when": "2026-05-02T10:00:00+00:00"}]
     place.write_text(json.dumps(document))
     code, out, said = begin("p.csv", "--target", "species")
-    assert "going on with 1 command of p.session.json" in said
+    assert "continuing p.session.json after 1 command" in said
     assert (code, "1 command in p.session.json" in out) == (0, True)
     table.head(300).write_csv(tmp_path / "p.csv")
     _, _, said = begin("p.csv", "--target", "species")
@@ -101,7 +101,7 @@ def test_a_tree_and_a_forest_are_taken_up(begin, command, tmp_path):
         commands = saved(tmp_path / f"{name}.json")["commands"]
         assert {each["do"] for each in commands} == {"split"}
         assert commands[0]["why"].startswith("as in the")
-        assert "they flatter it" in said
+        assert "their figures are too good" in said
         assert code == 0
 
 
@@ -126,9 +126,9 @@ def test_columns_are_what_the_options_say(begin, tmp_path):
     ("words", "code", "told"),
     [
         (["--target", "kind"], 1, "no column 'kind'"),
-        (["--target", "species", "--set", "splitter=hist"], 2, "splitter is no parameter of a session"),
+        (["--target", "species", "--set", "splitter=hist"], 2, "splitter is not a parameter of a session"),
         (["--target", "species", "--held-out", "2"], 2, "held_out=2"),
-        (["--target", "species", "--session", "taken.json"], 1, "is no session of Treewright"),
+        (["--target", "species", "--session", "taken.json"], 1, "is not a Treewright session"),
         (["--target", "island", "--session", "begun.json"], 2, "a session with target 'species', not 'island'"),
         (
             ["--target", "species", "--session", "begun.json", "--sealed", "0.1"],
@@ -137,7 +137,7 @@ def test_columns_are_what_the_options_say(begin, tmp_path):
         ),
         (["--target", "species", "--session", "begun.json", "--set", "max_depth=2"], 2, "with max_depth None, not 2"),
         (["--target", "species", "--session", "begun.json", "--drop", "sex"], 2, "with drop None, not ['sex']"),
-        (["--target", "species", "--session", "begun.json", "--model", "x.tw"], 2, "a model is to begin with"),
+        (["--target", "species", "--session", "begun.json", "--model", "x.tw"], 2, "--model begins a new one"),
         (["--target", "species", "--model", "absent.tw"], 1, "absent.tw"),
         (["--target", "species", "--port", "70000"], 2, "65535"),
     ],

@@ -91,11 +91,21 @@ def _address():
     surroundings = {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": here}
     server = subprocess.Popen([sys.executable, __file__, address], env=surroundings)
     atexit.register(_end, server, folder)
-    while not Path(address).exists():
+    while not _listens(address):
         if server.poll() is not None:
             raise RuntimeError("the process that is copied for programs of tests has ended")
         time.sleep(0.02)
     return address
+
+
+def _listens(address):
+    """Whether somebody answers there: the file is there a moment before."""
+    with socket.socket(socket.AF_UNIX) as door:
+        try:
+            door.connect(address)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+    return True
 
 
 def _end(server, folder):

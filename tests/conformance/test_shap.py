@@ -92,7 +92,7 @@ def test_an_explanation_is_drawn_by_shaps_plots():
 @pytest.mark.parametrize(
     ("fit", "words"),
     [
-        (lambda t: tw.DecisionTreeRegressor().fit(t, Y), "asks for levels of sky"),
+        (lambda t: tw.DecisionTreeRegressor().fit(t, Y), "tests levels of sky"),
         (lambda _: tw.DecisionTreeRegressor(missing="branch").fit(X, Y), "3 branches"),
         (lambda _: tw.DecisionTreeRegressor(missing="surrogate").fit(X, Y), "missing='surrogate'"),
         (lambda _: tw.AdaBoostRegressor(n_estimators=2).fit(FILLED, Y), "no sum over its trees"),

@@ -80,4 +80,6 @@ def test_id3_fails_checks_only_because_it_refuses_numbers():
     failed = [result for result in results if result["status"] == "failed"]
     assert failed
     for result in failed:
-        assert any("ID3 only knows levels" in text for text in messages_of(result["exception"])), result["check_name"]
+        assert any("ID3 needs nominal columns" in text for text in messages_of(result["exception"])), result[
+            "check_name"
+        ]

@@ -1,34 +1,41 @@
 """What the pages under docs/ say is what happens: every block of code runs, and the page shows what it prints.
 
-A page is one program: its ``python`` blocks share their names, its ``sh`` blocks are commands in the same folder, and a
-``text`` block right below shows exactly what was printed. A block that prints nothing has none. A command that is to be
-refused ends in ``# exit code 1``; then the page shows the refusal as well.
+How a page is a program stands in ``docs/site/page_programs.py``. Pages that show files which their programs write
+are run by the build of the site (``docs/site/build.py``), which compares what they print as well:
+``tests/browser/test_site.py``.
 
-``TREEWRIGHT_WRITE_DOCS=1 pytest tests/docs`` writes what is printed into the pages: read the difference before keeping
-it. Records (``decisions``) quote code without running it and are left alone.
-"""
+``TREEWRIGHT_WRITE_DOCS=1 pytest tests/docs`` writes what is printed into the pages: read the difference before
+keeping it. Records (``decisions``) quote code without running it and are left alone."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
-from typing import NamedTuple
 
+import page_programs
 import pytest
 import ready_process
+from page_programs import blocks_of, files_of, program_of, rewritten
 
 import treewright
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if "decisions" not in page.parts)
-FENCED = re.compile(r"^```(\w*)\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
-SHOWN = re.compile(r"\n*^```text\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
-EXIT_CODE = re.compile(r"# exit code (\d+)$")
-MARK = "--- the end of block {} ---"
+WRITES = bool(os.environ.get("TREEWRIGHT_WRITE_DOCS"))
+
+
+def is_run_by_the_site(page):
+    """Whether the build of the site runs a page and compares what it prints: it shows files that its program writes."""
+    return bool(files_of(page, page.read_text(encoding="utf-8")))
+
+
+PAGES = sorted(
+    page for page in DOCS.rglob("*.md") if "decisions" not in page.parts and (WRITES or not is_run_by_the_site(page))
+)
 # What a page's program begins with: a command runs in a copy of a process that has only imported. In a copy of the
 # page's own process the threads of polars would be missing, and its next table waits for them for ever.
 RUN_COMMAND = """\
@@ -44,52 +51,6 @@ def run_command(words, code):
     print(done.stdout + (done.stderr if code else ""), end="")
     assert done.returncode == code, (words, done.returncode, done.stderr)
 """
-
-
-class Block(NamedTuple):
-    """A block that runs: where it begins and ends in the page, and what the page shows below it."""
-
-    kind: str
-    code: str
-    start: int
-    end: int
-    shown: str
-    shown_end: int
-
-
-def blocks_of(text):
-    """The blocks of a page that run, in order."""
-    blocks = []
-    for found in FENCED.finditer(text):
-        if found[1] not in ("python", "sh"):
-            continue
-        below = SHOWN.match(text, found.end())
-        shown, shown_end = (below[1], below.end()) if below else ("", found.end())
-        blocks.append(Block(found[1], found[2], found.start(2), found.end(), shown, shown_end))
-    return blocks
-
-
-def program_of(text):
-    """A page as one program, each line of code on the line it has in the page: a traceback then names the right one."""
-    lines = [""] * (text.count("\n") + 1)
-    lines[0] = "from run_command import run_command"
-    for number, block in enumerate(blocks_of(text)):
-        first = text.count("\n", 0, block.start)
-        code = block.code.splitlines()
-        if block.kind == "sh":
-            code = [command_of(line) for line in code]
-        lines[first : first + len(code)] = code
-        lines[first + len(code)] = f"print({MARK.format(number)!r}, flush=True)"
-    return "\n".join(lines)
-
-
-def command_of(line):
-    """A line of a shell block as a line of the program."""
-    words = shlex.split(line, comments=True)
-    code = EXIT_CODE.search(line)
-    assert words[0] in ("treewright", "python"), f"a page may run treewright and python -m, not {line!r}"
-    words = words[2:] if words[0] == "python" else words
-    return f"run_command({words!r}, {int(code[1]) if code else 0})"
 
 
 def printed_by(text, folder):
@@ -108,20 +69,7 @@ def printed_by(text, folder):
     }
     done = ready_process.run("page", [], folder, surroundings, strict=True, timeout=500)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    printed = []
-    rest = done.stdout
-    for number in range(len(blocks_of(text))):
-        own, rest = rest.split(MARK.format(number) + "\n", 1)
-        printed.append("".join(line.rstrip() + "\n" for line in own.splitlines()))
-    return printed
-
-
-def rewritten(text, printed):
-    """The page with what was printed below each block."""
-    for block, output in reversed(list(zip(blocks_of(text), printed, strict=True))):
-        shown = f"\n```text\n{output}```\n" if output else ""
-        text = text[: block.end] + shown + text[block.shown_end :]
-    return text
+    return page_programs.output_of_blocks(text, done.stdout)
 
 
 @pytest.mark.timeout(600)
@@ -133,7 +81,8 @@ def test_a_page_shows_what_its_blocks_print(page, tmp_path):
 
     printed = printed_by(text, tmp_path)
 
-    if os.environ.get("TREEWRIGHT_WRITE_DOCS"):
+    assert [name for name in files_of(page, text) if not (tmp_path / name).is_file()] == []
+    if WRITES:
         page.write_text(rewritten(text, printed), encoding="utf-8")
         return
     for block, output in zip(blocks_of(text), printed, strict=True):
@@ -160,12 +109,23 @@ def test_what_is_printed_replaces_what_was_shown_and_nothing_else(tmp_path):
     assert rewritten(page, printed) == wanted
 
 
+def test_the_page_of_benchmarks_is_what_the_result_files_say():
+    script = ROOT / "benchmarks" / "page.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, encoding="utf-8", check=True)
+
+    page = DOCS / "numbers" / "benchmarks.md"
+    again = "write it anew: python benchmarks/page.py > docs/numbers/benchmarks.md"
+    assert page.read_text(encoding="utf-8") == done.stdout, again
+
+
 def test_every_link_between_pages_leads_to_a_file():
     wrong = []
     for page in sorted(DOCS.rglob("*.md")):
-        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        text = page_programs.FENCED.sub("", page.read_text(encoding="utf-8"))
+        made = files_of(page, text)  # the run of the page sees to these
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
             target = link.split("#")[0]
-            if "://" not in link and target and not (page.parent / target).exists():
+            if "://" not in link and target and target not in made and not (page.parent / target).exists():
                 wrong.append((page.name, link))
 
     assert wrong == []

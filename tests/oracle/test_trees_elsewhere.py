@@ -108,11 +108,11 @@ def test_waves_change_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("estimator", "told"),
     [
-        (tw.DecisionTreeRegressor(), "splitter='best' looks at every cell"),
+        (tw.DecisionTreeRegressor(), "splitter='best' needs every cell"),
         (tw.DecisionTreeRegressor(splitter="hist", max_bins=50), "max_bins=50"),
         (tw.DecisionTreeRegressor(splitter="hist", nominal_splits="runs"), "nominal_splits='subset'"),
         (tw.DecisionTreeRegressor(splitter="hist", grow_trace=True), "grow_trace=True needs splitter='best'"),
-        (tw.RandomForestRegressor(3, criterion="absolute_error"), "grows trees on the cells"),
+        (tw.RandomForestRegressor(3, criterion="absolute_error"), "needs the cells"),
         (tw.RandomForestRegressor(3, quantiles=True), "quantiles=True keeps all targets"),
         (tw.RandomForestRegressor(3, warm_start=True), "warm_start=True"),
         (tw.RandomForestRegressor(3, level_encoding="ordered"), "level_encoding='subsets'"),
@@ -136,7 +136,7 @@ def test_a_tree_beyond_the_budget_is_refused_with_what_it_takes(tmp_path):
     dataset = in_files(tmp_path, PULL, None, 2, memory=60 * N)
     with pytest.raises(
         TooLargeError,
-        match=r"growing a tree takes about 112,000 bytes for its 2,000 rows and 80,000 for the draw .* memory=192000",
+        match=r"growing a tree takes about 112,000 bytes for its 2,000 rows and 80,000 for sampling .* memory=192000",
     ):
         tw.RandomForestRegressor(3).fit(dataset)
     few = tw.RandomForestRegressor(3, max_samples=0.2, max_depth=5)
@@ -146,9 +146,9 @@ def test_a_tree_beyond_the_budget_is_refused_with_what_it_takes(tmp_path):
 def test_what_needs_the_draws_of_rows_elsewhere_says_why(tmp_path):
     forest = tw.RandomForestRegressor(3).fit(in_files(tmp_path, PULL, None, 2))
     for asked in (lambda: forest.importances("permutation"), forest.oob_curve, lambda: forest.predict_std(X[:3])):
-        with pytest.raises(ParameterError, match="the rows of the fit lay elsewhere"):
+        with pytest.raises(ParameterError, match="the training rows lay elsewhere"):
             asked()
-    with pytest.raises(AttributeError, match="the rows of the fit lay elsewhere"):
+    with pytest.raises(AttributeError, match="the training rows lay elsewhere"):
         _ = forest.estimators_samples_
     assert "x" in str(forest.importances("permutation", X[:200], PULL[:200], rows="all"))
     assert forest.feature_importances_.argmax() == 0
@@ -188,11 +188,14 @@ def test_datasets_without_and_with_a_target_are_not_taken_for_each_other(tmp_pat
         tw.RandomForestRegressor(3).fit(without)
     with pytest.raises(ParameterError, match="make the Dataset with target=None"):
         tw.IsolationForest().fit(in_files(tmp_path, PULL, None, 2))
-    for options, told in (({"nominal": ["k"]}, "nominal beside a Dataset"), ({"warm_start": True}, "warm_start=True")):
+    for options, told in (
+        ({"nominal": ["k"]}, "nominal does not go with a Dataset"),
+        ({"warm_start": True}, "warm_start=True"),
+    ):
         with pytest.raises(ParameterError, match=told):
             tw.IsolationForest(**options).fit(without)
     with pytest.raises(ParameterError, match="without a target"):
         tw.Dataset.from_frame(X.lazy(), target=None, task="regression")
     forest = tw.IsolationForest(n_estimators=2).fit(without)
-    with pytest.raises(AttributeError, match="the rows of the fit lay elsewhere"):
+    with pytest.raises(AttributeError, match="the training rows lay elsewhere"):
         _ = forest.estimators_features_

@@ -92,9 +92,9 @@ def test_a_plain_matrix_is_refused_by_position(mean_model: ModelData, order: Any
 
 def test_the_warning_says_which_way_missing_values_go(surrogate_model: ModelData, mean_model: ModelData) -> None:
     table = {"length": [1.0], "width": [1.0], "site": ["a"], "sepal": [None]}
-    with pytest.warns(DataWarning, match="'sepal'; another column answers for them"):
+    with pytest.warns(DataWarning, match="'sepal'; a surrogate test decides"):
         Model.of(surrogate_model).predict(table)
-    with pytest.warns(DataWarning, match="'x'; they follow each test's branch for missing values"):
+    with pytest.warns(DataWarning, match="'x'; they follow the branch for missing values at each test"):
         Model.of(mean_model).predict({"x": [None]})
 
 

@@ -1,13 +1,13 @@
-"""AdaBoost: weights of rows and members, round by round. In: what members got wrong. Out: weights, ``AdaBoostRounds``.
+"""AdaBoost: weights of rows and members, by round. In: errors of members. Out: weights, ``AdaBoostRounds``.
 
     weights = those of the rows
     for each round: fit a member on the weighted rows, predict them
-                    error = the weighted share of wrong rows, or the weighted mean loss
+                    error = the weighted misclassification rate, or the weighted mean loss
                     the member's weight = learning_rate * log((1 - error) / error), and more for several classes
-                    rows that it got wrong weigh exp(its weight) times as much
+                    the weights of misclassified rows are multiplied by exp(the member's weight)
 
 Weights of rows are whole numbers that add up to about 2**52 in each round, so their sums do not depend on the order of
-the rows, and a row of weight k is k equal rows to the last bit.
+the rows, and a row of weight k is exactly k equal rows.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from treewright.grow.objective import are_whole
 
 RegressionLoss = Literal["linear", "square", "exponential"]
 _FINE = 2**52
-_COARSE = 2**31  # below this sum, trees take whole weights for numbers of rows (grow.statistics)
+_COARSE = 2**31  # below this sum, trees treat whole weights as numbers of rows (grow.statistics)
 _MOST_COARSE_ROWS = 2**20  # with more rows such weights would be too coarse
-_ROUNDING = 1e-12  # an error this near to chance is chance
-_MOST_ROWS = 12  # of a table whose weights are printed
+_ROUNDING = 1e-12  # an error this close to chance counts as chance
+_MOST_ROWS = 12  # the most rows of a table whose weights are printed
 
 
 # Weights of rows -----------------------------------------------------------------------------------------------------
 
 
 class RowWeights:
-    """What each row weighs in one round; it never changes.
+    """The weights of the rows in one round; immutable.
 
     Parameters
     ----------
     own : float64[n], > 0, or None
         Weights before the first round; whole numbers of a moderate sum are numbers of rows. None: one for every row.
-        A factor that they have in common is not taken out (k for each row is k copies of the table, to the last bit),
-        but it makes the steps of a row's weight coarser.
+        A common factor is not removed (k for each row is exactly k copies of the table), but it makes the steps of a
+        row's weight coarser.
     n : int >= 1
 
     Attributes
     ----------
     units : int64[n]
-        How many rows a row stands for.
+        The number of rows that a row counts as.
     """
 
     def __init__(self, own: np.ndarray | None, n: int) -> None:
@@ -63,7 +63,7 @@ class RowWeights:
 
     def _set(self, relative: np.ndarray) -> None:
         """Store weights of units, the largest of them 1."""
-        # No share falls below 2**-52: a row could not come back from 0, and no float would tell it from the others.
+        # No share falls below 2**-52: a weight of 0 could never grow again, and smaller ones would be lost in sums.
         self._fine = np.maximum(_scaled(relative, self.units, self._n_units, _FINE), 1.0)
         self._whole = self.units * np.floor(self._fine).astype(np.int64)
         self._total = int(self._whole.sum())
@@ -80,14 +80,14 @@ class RowWeights:
         return self.shares * self._n_units
 
     def as_counts(self) -> tuple[np.ndarray, float]:
-        """Weights as trees take them that are blind to a common factor.
+        """Weights for trees to which a common factor makes no difference.
 
         Returns
         -------
         weights : float64[n], > 0
-            Whole numbers of a moderate sum, where that is fine enough: then trees treat them exactly.
+            Whole numbers of a moderate sum, if that is precise enough: then trees treat them exactly.
         unit : float
-            Times this, they add up to the number of rows.
+            The factor with which they add up to the number of rows.
         """
         if self._n_units > _MOST_COARSE_ROWS:
             return self.as_rows, 1.0
@@ -114,7 +114,7 @@ class RowWeights:
         Parameters
         ----------
         factors : float64[n], finite, >= 0, not all 0
-            By which the weights change; a common factor of them changes nothing.
+            The factors of the weights; a common factor makes no difference.
 
         Examples
         --------
@@ -129,10 +129,10 @@ class RowWeights:
 
 
 def _scaled(relative: np.ndarray, units: np.ndarray, n_units: int, total: int) -> np.ndarray:
-    """Weights of units, the largest 1, times what makes them add up to a little less than ``total`` over all rows."""
+    """Weights of units, the largest 1, scaled so that they add up to a little less than ``total`` over all rows."""
     scaled = relative * (total / n_units)
     for _ in range(2):
-        # Whole numbers are added up, rounded upwards: the sum is the same in any order, and never too small.
+        # Sums of whole numbers, rounded up: the same in any order, and never too small.
         added = int((np.ceil(scaled).astype(np.int64) * units).sum())
         scaled = scaled * (total / added)
     return scaled
@@ -143,18 +143,18 @@ def _scaled(relative: np.ndarray, units: np.ndarray, n_units: int, total: int) -
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a member.
+    """The evaluation of a member.
 
     Attributes
     ----------
     error : float
-        Weighted share of wrong rows, or weighted mean loss.
+        Weighted misclassification rate, or weighted mean loss.
     weight : float
-        Of the member; 0.0 where it is dropped.
+        The weight of the member; 0.0 if it is dropped.
     is_last : bool
         Whether boosting ends here.
     factors : float64[n] or None
-        How the weights of the rows change; None where boosting ends.
+        The factors of the rows' weights; None if boosting ends.
     """
 
     error: float
@@ -164,20 +164,20 @@ class Verdict:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the member stays."""
+        """Whether the member is kept."""
         return self.weight > 0.0
 
 
 def judge_labels(wrong: np.ndarray, weights: RowWeights, n_classes: int, learning_rate: float) -> Verdict:
-    """Judge a classifier (SAMME: Zhu, Zou, Rosset and Hastie 2009, algorithm 2).
+    """Evaluate a classifier (SAMME: Zhu, Zou, Rosset and Hastie 2009, algorithm 2).
 
     Parameters
     ----------
     wrong : bool[n]
-        Which rows it gets wrong.
+        Whether each row is misclassified.
     weights : RowWeights
     n_classes : int >= 1
-        Classes that have any weight.
+        The number of classes with a weight above 0.
     learning_rate : float, > 0
 
     Returns
@@ -185,7 +185,7 @@ def judge_labels(wrong: np.ndarray, weights: RowWeights, n_classes: int, learnin
     Verdict
         An error of 0: weight 1, and boosting ends. One of ``1 - 1/n_classes`` or more, no better than chance: dropped,
         and boosting ends. Else the weight is ``learning_rate * (log((1 - error) / error) + log(n_classes - 1))`` and
-        wrong rows weigh ``exp(weight)`` times as much.
+        the weights of misclassified rows are multiplied by ``exp(weight)``.
     """
     error = weights.mean(wrong)
     if error == 0.0:
@@ -193,29 +193,29 @@ def judge_labels(wrong: np.ndarray, weights: RowWeights, n_classes: int, learnin
     if error >= 1.0 - 1.0 / n_classes - _ROUNDING:
         return Verdict(error, 0.0, True)
     weight = _finite(learning_rate * float(log_of((1.0 - error) / error) + log_of(n_classes - 1.0)), learning_rate)
-    # Only the ratio counts, and the exponential of a negative number cannot overflow.
+    # Only the ratio matters, and the exponential of a negative number cannot overflow.
     return Verdict(error, weight, False, np.where(wrong, 1.0, exp_of(-weight)))
 
 
 def judge_numbers(
     predicted: np.ndarray, target: np.ndarray, weights: RowWeights, loss: RegressionLoss, learning_rate: float
 ) -> Verdict:
-    """Judge a regressor (AdaBoost.R2: Drucker 1997, "Improving regressors using boosting techniques").
+    """Evaluate a regressor (AdaBoost.R2: Drucker 1997, "Improving regressors using boosting techniques").
 
     Parameters
     ----------
     predicted, target : float64[n]
     weights : RowWeights
     loss : {"linear", "square", "exponential"}
-        Of the distance as a share of the largest one: itself, its square, or ``1 - exp(-share)``.
+        The error as a share of the largest one, its square, or ``1 - exp(-share)``.
     learning_rate : float, > 0
 
     Returns
     -------
     Verdict
-        No row is off: weight 1, and boosting ends. A mean loss of 0.5 or more: dropped, and boosting ends. Else with
-        ``beta = error / (1 - error)`` the weight is ``learning_rate * log(1 / beta)`` and a row weighs
-        ``beta ** (learning_rate * (1 - its loss))`` times as much.
+        No errors: weight 1, and boosting ends. A mean loss of 0.5 or more: dropped, and boosting ends. Else with
+        ``beta = error / (1 - error)`` the weight is ``learning_rate * log(1 / beta)`` and the weight of a row is
+        multiplied by ``beta ** (learning_rate * (1 - its loss))``.
     """
     losses = losses_of(predicted, target, loss)
     error = weights.mean(losses)
@@ -229,14 +229,14 @@ def judge_numbers(
 
 
 def losses_of(predicted: np.ndarray, target: np.ndarray, loss: RegressionLoss) -> np.ndarray:
-    """What each row loses, float64[n] from 0 to 1.
+    """The loss of each row, float64[n] from 0 to 1.
 
     Examples
     --------
     >>> losses_of(np.array([0.0, 1.0, 4.0]), np.zeros(3), "square").tolist()
     [0.0, 0.0625, 1.0]
     """
-    # Halves: the distance of two finite numbers may be beyond float64.
+    # Of halved numbers: the distance of two finite numbers may be beyond float64.
     off = np.abs(predicted * 0.5 - target * 0.5)
     largest = float(off.max())
     if largest == 0.0:
@@ -248,10 +248,10 @@ def losses_of(predicted: np.ndarray, target: np.ndarray, loss: RegressionLoss) -
 
 
 def _finite(weight: float, learning_rate: float) -> float:
-    """A member's weight that can be counted with."""
+    """A member's weight; one that is not finite or too large is refused."""
     if 1e-300 < weight < 1e300:
         return weight
-    raise ParameterError(f"learning_rate={learning_rate!r} makes a member weigh {weight:g}: use one nearer to 1")
+    raise ParameterError(f"learning_rate={learning_rate!r} gives a member the weight {weight:g}: use one nearer to 1")
 
 
 # The rounds as a table -----------------------------------------------------------------------------------------------
@@ -259,20 +259,20 @@ def _finite(weight: float, learning_rate: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class AdaBoostRound:
-    """One round.
+    """One round of AdaBoost.
 
     Attributes
     ----------
     number : int
         Counted from 1.
     error : float
-        Weighted share of the wrong rows, or weighted mean loss.
+        Weighted misclassification rate, or weighted mean loss.
     weight : float
-        Of the member; 0.0 where it was dropped.
+        The weight of the member; 0.0 if it was dropped.
     is_kept : bool
-        Whether the member stayed: the last one is dropped where it is no better than chance.
+        Whether the member was kept: the last one is dropped if it is no better than chance.
     row_weights : float64[n] or None
-        What the rows weighed for this member, adding up to one; only with ``keep_row_weights=True``.
+        The weights of the rows for this member, adding up to one; only with ``keep_row_weights=True``.
     """
 
     number: int

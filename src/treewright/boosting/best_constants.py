@@ -1,8 +1,8 @@
-"""The constants that lower a loss most: means, quantiles, expectiles. In: numbers, weights. Out: one, or one a leaf.
+"""The constants of least loss: means, quantiles, expectiles. In: numbers, weights. Out: one, or one for each leaf.
 
-They are where scores begin, and what leaves add where a loss renews their values. They must not depend on the order of
-rows, and a row of weight 2 must be the row twice, to the last bit. So means come from sums without any rounding, and
-quantiles from a selection with whole-number weights.
+They are the base of scores, and the values of leaves if the loss renews them. They must not depend on the order of the
+rows, and a row of weight 2 must be exactly the row twice. So means come from exact sums, and quantiles from a selection
+with whole-number weights.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ import numpy as np
 from treewright.core.jit import inner_kernel, kernel
 from treewright.grow.objective import fixed_weights
 
-_UNIT = 1 << 1074  # the least number of float64 is one part of so many
+_UNIT = 1 << 1074  # one over the least number of float64
 _N_DIGITS = 67
-_AT_ONCE = 1 << 26  # rows until digits are carried over: each adds at most five times 2**33 to a word of 63 bits
+_AT_ONCE = 1 << 26  # rows between two carries: each adds at most five times 2**33 to a word of 63 bits
 _SPLITTER = 134217729.0  # 2**27 + 1
 _LIFT = 300
 LOW, WITHIN, HIGH = 0, 1, 2  # groups of rows
-_PRODUCTS, _WEIGHTS = 0, 1  # what is added up in each
-# Rounds of a selection whose pivots are drawn. Each halves what is left or nearly so; where chance or malice makes them
-# all bad, the bits of the numbers are halved instead, which ends after 64 rounds whatever the numbers are.
+_PRODUCTS, _WEIGHTS = 0, 1  # the two sums of each group
+# Rounds of a selection with random pivots. Each about halves the rest; if all pivots are bad, by chance or by malice,
+# the range of the numbers' bits is halved instead, which ends after 64 rounds for any numbers.
 DRAWN_ROUNDS = 48
 _ALL_BUT_SIGN = 0x7FFFFFFFFFFFFFFF
-_MAX_STEPS = 200  # each halves the interval at worst: more than float64 has bits
+_MAX_STEPS = 200  # each at least halves the interval: more than the bits of float64
 _NEWTON_STEPS = 30
 
 
 # Exact sums ----------------------------------------------------------------------------------------------------------
 #
-# Every number of float64 is a whole number of 2**-1074; these are added in digits of 32 bits, one word each, and
-# carried over at the end (Neal 2015, "Fast exact summation using small and large superaccumulators", arXiv:1505.05571).
+# Every number of float64 is a multiple of 2**-1074; these are added in digits of 32 bits, one word each, and carries
+# are propagated at the end (Neal 2015, "Fast exact summation using small and large superaccumulators",
+# arXiv:1505.05571).
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Sums:
     Attributes
     ----------
     product, weight : Fraction
-        Of weight times number, and of weights.
+        The sums of weight times number, and of weights.
     """
 
     product: Fraction
@@ -54,7 +55,7 @@ class Sums:
 def grouped_sums(
     numbers: np.ndarray, weights: np.ndarray | None, low: float = -math.inf, high: float = math.inf
 ) -> tuple[Sums, Sums, Sums]:
-    """Sums of the rows whose number lies below ``low``, from there to ``high``, and above.
+    """Sums of the rows whose number is below ``low``, from ``low`` to ``high``, and above.
 
     Parameters
     ----------
@@ -94,10 +95,10 @@ def exact_sum(numbers: np.ndarray) -> Fraction:
 
 
 def scaled_weights(weights: np.ndarray | None) -> np.ndarray | None:
-    """Weights times a power of two, which quotients do not show.
+    """Weights times a power of two, which cancels in quotients.
 
     The largest becomes about 2**300: products with numbers up to 1e200 stay below the largest number of float64, and
-    what rounding takes from products with the least numbers stays above the least.
+    rounding errors of products with the least numbers stay above the least.
     """
     if weights is None:
         return None
@@ -130,9 +131,9 @@ def add_rows(numbers: np.ndarray, weights: np.ndarray, low: float, high: float, 
     numbers : float64[n], finite, IN
     weights : float64[n], or empty for weights of 1, IN
     low, high : float
-        Below the first is the group LOW, above the second HIGH, else WITHIN.
+        Below the first the group is LOW, above the second HIGH, else WITHIN.
     digits : int64[3, 2, _N_DIGITS], IN and OUT
-        Without weights, the first digit of the weights counts rows.
+        Without weights, the first digit of the weights is the number of rows.
     """
     for i in range(numbers.shape[0]):
         number = numbers[i]
@@ -148,7 +149,7 @@ def add_rows(numbers: np.ndarray, weights: np.ndarray, low: float, high: float, 
 
 @inner_kernel
 def add_number(number: float, digits: np.ndarray) -> None:
-    """Add a finite number to digits (int64[_N_DIGITS]), of which digit d counts 2**(32 d - 1074)."""
+    """Add a finite number to digits (int64[_N_DIGITS]); digit d is in units of 2**(32 d - 1074)."""
     bits = np.float64(number).view(np.int64)
     exponent = (bits >> np.int64(52)) & np.int64(0x7FF)
     mantissa = bits & np.int64(0xFFFFFFFFFFFFF)
@@ -172,7 +173,7 @@ def upper_half(number: float) -> float:
 
 @inner_kernel
 def lost_in_product(a: float, b: float) -> float:
-    """What rounding took from a product of float64, exactly: the products of halves are exact."""
+    """The rounding error of a product of float64, exactly, because the products of halves are exact."""
     a_upper, b_upper = upper_half(a), upper_half(b)
     a_lower, b_lower = a - a_upper, b - b_upper
     return ((a_upper * b_upper - a * b) + a_upper * b_lower + a_lower * b_upper) + a_lower * b_lower
@@ -180,13 +181,13 @@ def lost_in_product(a: float, b: float) -> float:
 
 # Quantiles -----------------------------------------------------------------------------------------------------------
 #
-# The quantile is the least number up to which at least its share of the weight lies; where that share ends exactly
-# between two numbers, the middle of both. Weights are whole numbers here (``grow.objective.fixed_weights``), so that
-# their sums are exact. It is found by selection:
+# The quantile is the least number up to which at least its share of the weight lies; if that share ends exactly between
+# two numbers, their midpoint. Weights are whole numbers here (``grow.objective.fixed_weights``), so that their sums are
+# exact. It is found by selection:
 #
-#     draw a pivot from what is left                            (drawn_pivot; middle_of_bits after 48 bad rounds)
-#     weigh what lies below it and what equals it               (weight_below)
-#     it is the quantile, or what lies on one side of it is left (keep)
+#     draw a pivot from the remaining numbers                   (drawn_pivot; middle_of_bits after 48 bad rounds)
+#     sum the weights below it and equal to it                  (weight_below)
+#     it is the quantile, or one side of it remains              (keep)
 
 
 def weighted_quantile(numbers: np.ndarray, weights: np.ndarray | None, level: float) -> float:
@@ -205,7 +206,7 @@ def weighted_quantile(numbers: np.ndarray, weights: np.ndarray | None, level: fl
     (2.5, 3.0)
     """
     rows, starts = np.arange(len(numbers), dtype=np.int32), np.array([0, len(numbers)])
-    numbers = np.ascontiguousarray(numbers)  # a column of several is not; for it the kernel would be compiled again
+    numbers = np.ascontiguousarray(numbers)  # a column of several is not, and would compile the kernel again
     return float(renew_quantiles(level, numbers, np.zeros(len(numbers)), weights, rows, starts)[0])
 
 
@@ -215,7 +216,7 @@ def renew_quantiles(
 ) -> np.ndarray:  # fmt: skip
     """float64[n_leaves]: the weighted quantile of target minus score in each leaf; parameters as ``Loss.renewed``.
 
-    ``scores`` float64[n] are those of one score.
+    ``scores`` float64[n]: one score of each row.
     """
     found = np.empty(len(starts) - 1)
     fixed, _ = fixed_weights(weights, len(target))
@@ -263,7 +264,7 @@ def leaf_quantiles(
         lower, is_exact = selected(left[first:last], own_amounts, level * np.float64(total), n_drawn)
         upper = lower
         if is_exact:
-            # The next number. It exists: less than all of the weight lies up to this one.
+            # The next number. It exists, because less than the total weight lies up to this one.
             upper = np.inf
             for i in range(first, last):
                 number = target[rows[i]] - scores[rows[i]]
@@ -274,16 +275,16 @@ def leaf_quantiles(
 
 @inner_kernel
 def selected(left: np.ndarray, amounts: np.ndarray, need: float, n_drawn: int) -> tuple[float, bool]:
-    """The least number up to which ``need`` weighs, and whether exactly that weighs so much.
+    """The least number with a cumulative weight of at least ``need``, and whether the weight is exactly ``need``.
 
     Parameters
     ----------
     left : float64[m], at least one; amounts : int64[m], or empty for weights of 1
         Their order is lost.
     need : float
-        Above 0, up to the whole weight.
+        Above 0, up to the total weight.
     n_drawn : int
-        Rounds whose pivots are drawn.
+        Rounds with random pivots.
     """
     below = np.int64(0)
     state = np.int64(left.shape[0])
@@ -308,9 +309,9 @@ def selected(left: np.ndarray, amounts: np.ndarray, need: float, n_drawn: int) -
 
 @inner_kernel
 def drawn_pivot(left: np.ndarray, state: np.int64) -> tuple[float, np.int64]:
-    """The middle one of three numbers of ``left``, float64[m], and the next state.
+    """The median of three numbers of ``left``, float64[m], and the next state.
 
-    A linear congruential sequence draws them: chance is only to keep bad pivots rare, so any sequence will do.
+    They are drawn by a linear congruential sequence: randomness only keeps bad pivots rare, so any sequence will do.
     """
     size = np.int64(left.shape[0])
     state = (state * np.int64(1103515245) + np.int64(12345)) & np.int64(0x7FFFFFFF)
@@ -324,7 +325,7 @@ def drawn_pivot(left: np.ndarray, state: np.int64) -> tuple[float, np.int64]:
 
 @inner_kernel
 def middle_of_bits(left: np.ndarray) -> float:
-    """The number whose key lies midway between the least and the greatest of ``left``, float64[m]; rounded up."""
+    """The number whose key is midway between the least and the greatest of ``left``, float64[m]; rounded up."""
     least = key_of(left[0])
     greatest = least
     for i in range(left.shape[0]):
@@ -336,14 +337,14 @@ def middle_of_bits(left: np.ndarray) -> float:
 
 @inner_kernel
 def key_of(number: float) -> np.int64:
-    """The int64 of a float64 that has its place in the order of all float64."""
+    """An int64 for a float64, with the same order as all float64."""
     bits = np.float64(number).view(np.int64)
     return bits ^ ((bits >> np.int64(63)) & np.int64(_ALL_BUT_SIGN))
 
 
 @inner_kernel
 def weight_below(left: np.ndarray, amounts: np.ndarray, pivot: float) -> tuple[np.int64, np.int64]:
-    """The weight below the pivot, and that of what equals it; ``left`` float64[m], ``amounts`` int64[m] or empty."""
+    """The weights below and equal to the pivot; ``left`` float64[m], ``amounts`` int64[m] or empty."""
     below = np.int64(0)
     equal = np.int64(0)
     if amounts.shape[0] == 0:
@@ -359,7 +360,7 @@ def weight_below(left: np.ndarray, amounts: np.ndarray, pivot: float) -> tuple[n
 
 @inner_kernel
 def keep(left: np.ndarray, amounts: np.ndarray, pivot: float, lower: bool) -> np.int64:
-    """Move what lies below the pivot, or above it, to the front; returns how many these are.
+    """Move the numbers below the pivot, or above it, to the front; returns how many these are.
 
     ``left`` float64[m], ``amounts`` int64[m] or empty.
     """
@@ -375,13 +376,13 @@ def keep(left: np.ndarray, amounts: np.ndarray, pivot: float, lower: bool) -> np
 
 # Constants without a formula -----------------------------------------------------------------------------------------
 #
-# Newton's method on exact sums, so neither the order of rows nor a row written twice instead of weighing 2 shows.
+# Newton's method on exact sums: the result is the same in any order of rows, and for a row of weight 2 given twice.
 
 
 def expectile_of(target: np.ndarray, weights: np.ndarray | None, level: float) -> float:
-    """The constant with the least sum of squares, which count ``level`` above it and ``1 - level`` below.
+    """The constant with the least sum of squares, weighted ``level`` above it and ``1 - level`` below.
 
-    Newton's method on a convex function of quadratic pieces: it ends, at the exact minimum of one piece (Newey and
+    Newton's method on a convex function of quadratic pieces: it ends at the exact minimum of one piece (Newey and
     Powell 1987, "Asymmetric least squares estimation and testing").
 
     Parameters
@@ -412,8 +413,8 @@ def expectile_of(target: np.ndarray, weights: np.ndarray | None, level: float) -
 def huber_centre(target: np.ndarray, weights: np.ndarray | None, delta: float) -> float:
     """The constant with the least sum of Huber's losses.
 
-    Its derivative is made of straight pieces: Newton's method from the median, inside an interval that is halved where
-    that does not end (Huber 1964, "Robust estimation of a location parameter").
+    Its derivative is piecewise linear: Newton's method from the median, within an interval that is halved if that does
+    not end (Huber 1964, "Robust estimation of a location parameter").
 
     Parameters
     ----------

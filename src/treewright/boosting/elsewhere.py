@@ -1,16 +1,16 @@
-"""Boosting on rows that lie elsewhere: what a part does with its rows, and what the coordinator makes of the answers.
+"""Boosting on rows that are elsewhere: the work of a part on its rows, and of the coordinator on the answers.
 
-    RoundsElsewhere                 Part, wherever it is
-      begin                           facts: rows, sums of targets, weights of classes  -> losses, where scores begin
+    RoundsElsewhere                 Part, in any process
+      begin                           facts: rows, sums of targets, weights of classes  -> losses, base of scores
       grow, for each round
-        "gradients"                   gradients of all scores; how large they are       -> scales
+        "gradients"                   gradients of all scores; their sizes              -> scales
         a tree for each score         grow.gradient.elsewhere
           "open", "split", "count"    histograms of nodes
-          "leaf_sums"                 sums of leaves                                    -> what leaves add
+          "leaf_sums"                 sums of leaves                                    -> values of leaves
           "add"                       scores
 
-The coordinator never sees a row. What it adds up are whole numbers, or fractions without rounding, so it makes no
-difference how the rows are cut into parts, or in which order they lie.
+The coordinator never sees a row. It adds up whole numbers, or fractions without rounding, so the division of the rows
+into parts and their order make no difference.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ from treewright.grow.gradient.words import Scales, leaf_sums, magnitudes, scales
 from treewright.model.aggregation import Boosting
 
 _BLOCK_ROWS = 1 << 16
-_BYTES_BESIDE = 40  # of a row: its target, scores, gradients and node, roughly
-_FEW_KEYS = 63  # leaves; of more, the keys of a tree may not fit into a byte
+_BYTES_BESIDE = 40  # of a row in addition to its bins: its target, scores, gradients and node, roughly
+_FEW_KEYS = 63  # leaves; with more, the keys of a tree may not fit into a byte
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a part says of its rows before anything grows.
+    """The facts of a part about its rows, before the first round.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class Facts:
     are_counts : bool
         Whether all sample weights are whole numbers.
     sum_of_weights, least, most : float
-        Of the sample weights; without rows 0, 1 and 1.
+        Those of the sample weights; without rows 0, 1 and 1.
     spans : list of (float, float)
-        Of each target the lowest and the highest number.
+        The lowest and the highest number of each target.
     """
 
     n: int
@@ -91,26 +91,26 @@ class LossOfPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """What all parts have to know before the first round.
+    """The settings of a fit that all parts get before the first round.
 
     Attributes
     ----------
     losses : tuple of Loss
-        Bound.
+        Bound losses.
     base : float64[k]
-        Where scores begin.
+        The base of the scores.
     weights_are_counts : bool
         Whether sample weights are numbers of rows; else gradients are multiplied by them.
     has_weights : bool
         Whether there is a sample weight other than 1.
     class_factors : list of float64[n_classes], or None
     has_hessian : list of bool
-        Of each score whether its hessians are told apart.
+        Whether the hessians of each score differ from 1.
     subsample : float
     seed : int
     n_leaves : int
     fit : str
-        Which fit it is: the rows serve one at a time.
+        The name of the fit: rows can be used by one fit at a time.
     """
 
     losses: tuple[Loss, ...]
@@ -130,7 +130,7 @@ class Orders:
 
 @dataclass(eq=False)
 class Part:
-    """Some of the rows, and what grows with them.
+    """Some of the rows, with their scores, gradients and nodes during a fit.
 
     Attributes
     ----------
@@ -141,10 +141,10 @@ class Part:
         One per output.
     sample_weights : float64[n] or None
     contents : uint64[n] or None
-        A hash of what each row holds; needed where rows are drawn.
+        A hash of the content of each row; needed to sample rows.
     n_threads : int
     stored : StoredArrays or None
-        Where the arrays are mapped from, and what grows with the rows too; None: they are in memory.
+        The files that the arrays, and those of a fit, are mapped from; None: they are in memory.
     """
 
     codes: np.ndarray
@@ -158,11 +158,11 @@ class Part:
 
     @property
     def n(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return len(self.codes)
 
     def _blocks(self, work: Callable[[slice, int], None]) -> None:
-        """Do something with every block of rows, on the threads."""
+        """Call ``work`` for every block of rows, on the threads."""
         begins = range(0, self.n, _BLOCK_ROWS)
 
         def do(task: int, thread: int) -> None:
@@ -176,7 +176,7 @@ class Part:
     # Before the first round.
 
     def facts(self) -> Facts:
-        """What is known of the rows."""
+        """The facts about the rows."""
         found: list[Facts] = []
 
         def work(block: slice, _thread: int) -> None:
@@ -215,7 +215,7 @@ class Part:
         self._blocks(work)
 
     def weights_of_classes(self, output: int, class_factors: Any, n_classes: int) -> list[Fraction]:
-        """What the rows of each class weigh."""
+        """The total weight of the rows of each class."""
         found: list[list[Fraction]] = [[Fraction(0)] * n_classes]
 
         def work(block: slice, _thread: int) -> None:
@@ -249,10 +249,10 @@ class Part:
         return BoostRows(self.codes[block], np.empty((0, 0)), sample_weights, of_classes)
 
     def begin(self, orders: Orders) -> None:
-        """Scores as they begin."""
+        """Begin a fit: set the scores to their base."""
         with claims:
             if self.orders is not None:
-                raise ParameterError("another fit learns from these rows at this moment: fit one after another")
+                raise ParameterError("another fit uses these rows at the same time: run one fit after another")
             self.orders = orders
         k, n, room = len(orders.base), self.n, np.empty if self.stored is None else self.stored.room
         self.scores = room((k, n), np.float64)
@@ -271,7 +271,7 @@ class Part:
         self._blocks(fill)
 
     def end(self, fit: str) -> None:
-        """Let go of what grew with the rows in a fit; of another one nothing."""
+        """Release the arrays of this fit, but not those of another."""
         if self.orders is None or self.orders.fit != fit:
             return
         self.orders = None
@@ -283,15 +283,15 @@ class Part:
     # Rounds.
 
     def draw(self, number: int) -> tuple[int, int]:
-        """Draw the rows of a round: how many that makes; the lowest key of all."""
+        """Sample the rows of a round; returns their number and the lowest key of all rows."""
         return self._see(number, lambda keys: chances_of(keys) < self.orders.subsample)
 
     def draw_only(self, number: int, key: int) -> None:
-        """Draw the rows of one key."""
+        """Use only the rows of one key in a round."""
         self._see(number, lambda keys: keys == np.uint64(key))
 
     def _see(self, number: int, which: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
-        """Let a round see some rows, by their keys."""
+        """Choose the rows of a round by their keys."""
         orders, seed = self.orders, seed_of_round(self.orders.seed, number, ROWS)
         is_counted = orders.has_weights and orders.weights_are_counts
         n_drawn, lowest = np.zeros(self.n_threads, np.int64), np.full(self.n_threads, 2**64 - 1, np.uint64)
@@ -307,7 +307,7 @@ class Part:
         return int(n_drawn.sum()), int(lowest.min())
 
     def gradients(self) -> list[np.ndarray]:
-        """Gradients and hessians at the scores; of each score how large they are, float64[n_blocks, 3]."""
+        """Compute gradients and hessians at the scores; returns their sizes for each score, float64[n_blocks, 3]."""
         orders, k = self.orders, len(self.scores)
         sizes = np.zeros((k, -(-self.n // _BLOCK_ROWS), 3))
         is_counted = orders.has_weights and orders.weights_are_counts
@@ -323,7 +323,7 @@ class Part:
                 with np.errstate(over="ignore"):  # what is not finite is refused
                     gradient *= weights.astype(np.float32)
                     hessian *= weights.astype(np.float32)
-            # Of all rows, drawn or not: the scales of a round do not depend on the draw.
+            # For all rows, sampled or not: the scales of a round do not depend on the sample.
             repeats = self.sample_weights[block].astype(np.int32) if is_counted else np.empty(0, np.int32)
             for score in range(k):
                 own = hessian[score] if orders.has_hessian[score] else hessian[:0].reshape(-1)
@@ -334,7 +334,7 @@ class Part:
         return list(sizes)
 
     def open(self, score: int, scales: Scales) -> tuple[int, np.ndarray]:
-        """Begin a tree: what its rows count as, and their histogram."""
+        """Begin a tree; returns the number of rows that its rows count as, and their histogram."""
         self.scales, self.score = scales, score
         n_rows = np.zeros(self.n_threads, np.int64)
 
@@ -348,7 +348,7 @@ class Part:
         return int(n_rows.sum()), self.split(root, 1)[1][0]
 
     def split(self, splits: Splits, n_keys: int) -> tuple[np.ndarray, np.ndarray]:
-        """Part the rows of some nodes: int64[2 k], what those of each child count as; int64[m, width], histograms."""
+        """Split some nodes; returns the number of rows in each child, int64[2 k], and histograms, int64[m, width]."""
         split_of, slot_of = np.full((2, n_keys), -1, np.int32)
         split_of[splits.keys] = np.arange(len(splits.keys), dtype=np.int32)
         slot_of[splits.summed] = np.arange(len(splits.summed), dtype=np.int32)
@@ -368,13 +368,13 @@ class Part:
         return n_rows.sum(axis=0)[children], histograms.sum(axis=0)
 
     def _gradients_in(self, block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gradients and hessians of the score whose tree grows, and how often rows count; empty for 1."""
+        """Gradients and hessians of the current tree's score, and how often rows count; empty for 1."""
         has_hessian = self.orders.has_hessian[self.score]
         hessian = self.hessian[self.score, block] if has_hessian else np.empty(0, np.float32)
         return self.gradient[self.score, block], hessian, self.times[block] if len(self.times) else self.times
 
     def count(self, key: int, column: int) -> np.ndarray:
-        """int64[256]: what the rows of a node count as, by their bin in a column."""
+        """int64[256]: the number of rows of a node in each bin of a column."""
         counts = np.zeros((self.n_threads, 256), np.int64)
 
         def work(block: slice, thread: int) -> None:
@@ -385,7 +385,7 @@ class Part:
         return counts.sum(axis=0)
 
     def leaf_sums(self, score: int, leaf_of_key: np.ndarray, n_leaves: int, scales: Scales) -> np.ndarray:
-        """int64[n_leaves, 3]: exact sums of gradients and hessians, and rows."""
+        """int64[n_leaves, 3]: exact sums of gradients and hessians, and the numbers of rows."""
         sums = np.zeros((self.n_threads, n_leaves, 3), np.int64)
         self.score = score
 
@@ -404,7 +404,7 @@ class Part:
         return sums.sum(axis=0)
 
     def losses(self, lift: int) -> list[LossOfPart]:
-        """Of each output the sum of weight times loss, exact."""
+        """The exact sum of weight times loss for each output."""
         found = []
         for output, (loss, some) in enumerate(zip(self.orders.losses, scores_of(self.orders.losses), strict=True)):
             found.append(self._loss_of(output, loss, some, lift))
@@ -428,7 +428,7 @@ class Part:
         return LossOfPart(float(largest.max()), Fraction(product.sum()), Fraction(weight.sum()))
 
     def walk(self, kept: Sequence[KeptTree]) -> None:
-        """Add what grown trees say, one per score in turn, to scores as they began."""
+        """Set the scores to their base plus the values of grown trees, which are one per score in turn."""
         rows = np.arange(_BLOCK_ROWS, dtype=np.int32)
 
         def work(block: slice, _thread: int) -> None:
@@ -440,7 +440,7 @@ class Part:
         self._blocks(work)
 
     def add(self, score: int, leaf_of_key: np.ndarray, adds: np.ndarray) -> None:
-        """Add what the leaves say to the scores of all rows."""
+        """Add the values of leaves to a score of all rows."""
         of_key = adds[leaf_of_key]
 
         def work(block: slice, _thread: int) -> None:
@@ -456,18 +456,18 @@ def boost_elsewhere(
     table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any = None,
     n_classes: Sequence[int] = (), base: Sequence[float] | None = None,
 ) -> Boosted:  # fmt: skip
-    """As ``rounds.boost``, of rows that lie elsewhere.
+    """As ``rounds.boost``, for rows that are elsewhere.
 
     Parameters
     ----------
     table : BoostTable
     carrier : Carrier
-        Of parts (``Part``).
+        The carrier of the parts (``Part``).
     settings : BoostSettings
-        ``losses`` are not bound yet. What ``evaluation`` judges are rows that are here.
+        ``losses`` are not bound yet. The rows of ``evaluation`` are in this process.
     class_factors : list of float64[n_classes], or None
     n_classes : sequence of int
-        Of each output; empty for numbers.
+        Classes of each output; empty for regression.
     base : sequence of float, one per score, optional
     """
     rounds = RoundsElsewhere(table, carrier, settings, class_factors, n_classes, base)
@@ -480,7 +480,7 @@ def boost_elsewhere(
 
 
 class RoundsElsewhere:
-    """The rounds of rows that lie elsewhere; scores and gradients are there too."""
+    """The rounds of boosting for rows that are elsewhere, with their scores and gradients."""
 
     def __init__(
         self, table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any,
@@ -506,7 +506,7 @@ class RoundsElsewhere:
             for output in range(len(settings.losses))
         ]
         self.losses = tuple(loss.bound(np.array(span), None) for loss, span in zip(settings.losses, spans, strict=True))
-        # As ``best_constants.scaled_weights`` lifts the largest.
+        # The scale of the largest weight, as in ``best_constants.scaled_weights``.
         self.lift = 300 - int(np.frexp(max(each.most for each in facts))[1])
         if base is None:
             begins = np.concatenate([self._base(output, class_factors, n_classes) for output in range(len(spans))])
@@ -527,7 +527,7 @@ class RoundsElsewhere:
             self.other = Scored(evaluation.rows, self.losses, begins, settings.n_threads)
 
     def _base(self, output: int, class_factors: Any, n_classes: Sequence[int]) -> np.ndarray:
-        """Where the scores of an output begin."""
+        """The base of the scores of an output."""
         loss = self.losses[output]
         if isinstance(loss, ClassLoss):
             of_parts = answers_of(self.carrier, "weights_of_classes", output, class_factors, max(n_classes[output], 2))
@@ -539,15 +539,15 @@ class RoundsElsewhere:
 
     @property
     def growers(self) -> list[Any]:
-        """Itself has the seconds of the stages; no field, for what holds itself is let go of late."""
+        """The object itself, which has the seconds of the stages; not a field, because a cycle would be freed late."""
         return [self]
 
     def begin(self) -> None:
-        """Tell all parts where scores begin."""
+        """Send the settings of the fit to all parts."""
         self._unless_lost(lambda: None, is_begun=False)
 
     def grow(self, number: int) -> None:
-        """Grow the trees of a round, and let their leaves add to the scores."""
+        """Grow the trees of a round, and add the values of their leaves to the scores."""
         kept = list(self.kept)
         scores = None if self.other is None else self.other.scores.copy()
 
@@ -560,9 +560,9 @@ class RoundsElsewhere:
         self._unless_lost(grown, kept)
 
     def _unless_lost(self, work: Callable[[], Any], kept: Sequence[KeptTree] = (), *, is_begun: bool = True) -> Any:
-        """Do something; where a part is lost on the way, all begin anew, walk the trees kept, and it is repeated.
+        """Call ``work``; if a part is lost meanwhile, all begin again, add the trees ``kept``, and it is repeated.
 
-        Those that are not lost too: some may have been asked already, and scores must not be added to twice.
+        The other parts begin again too: some may have done the work already, and must not add to scores twice.
         """
 
         def done(was_lost: bool) -> Any:
@@ -577,7 +577,7 @@ class RoundsElsewhere:
         return unless_lost(self.carrier, done)
 
     def _grow(self, number: int) -> None:
-        """The trees of a round, while no part is lost."""
+        """Grow the trees of a round, if no part is lost."""
         settings = self.settings
         if settings.subsample < 1.0:
             drawn = self.ask("draw", number)
@@ -598,14 +598,14 @@ class RoundsElsewhere:
             self.kept.append(kept)
 
     def judge(self) -> tuple[float | None, float | None]:
-        """What is evaluated, of the rows of the fit and of those that are here."""
+        """The values of the evaluation, on the training rows and on the held-out rows in this process."""
         score = None if self.settings.evaluation is None else self.settings.evaluation.score
         if score is not None and self.other is not None:
             return None, float(score(self.other.scores))
         return self._unless_lost(self._loss, self.kept), None if self.other is None else self.other.loss()
 
     def _loss(self) -> float:
-        """The mean loss of the rows, to the last bit that of ``Scored.loss``."""
+        """The mean loss of the rows, bit-identical to ``Scored.loss``."""
         of_parts, total = self.ask("losses", self.lift), 0.0
         for of_output in zip(*of_parts, strict=True):
             largest = [each.largest for each in of_output]
@@ -615,7 +615,7 @@ class RoundsElsewhere:
         return total
 
     def boosted(self, history: Any) -> Boosted:
-        """The trees, packed; up to the best round where the growth could end early."""
+        """The trees, packed; up to the best round if early stopping is on."""
         evaluation, k = self.settings.evaluation, len(self.output_of)
         kept = self.kept
         if evaluation is not None and evaluation.patience is not None:
@@ -624,14 +624,14 @@ class RoundsElsewhere:
 
 
 def _refuse_far(settings: BoostSettings) -> None:
-    """ParameterError for what is not worked out for rows that lie elsewhere, with the reason."""
+    """Refuse settings that do not work for rows elsewhere, with the reason, by a ParameterError."""
     loss = settings.losses[0]
     why = ""
     if not isinstance(loss, ClassLoss) and not hasattr(loss, "of_mean"):
         why = f"loss={loss.name!r} begins with a quantile of all targets, or renews its leaves by one"
     elif settings.sampling != "uniform":
-        why = f"sampling={settings.sampling!r} compares the gradients of all rows: use subsample"
+        why = f"sampling={settings.sampling!r} compares the gradients of all rows: use subsample instead"
     elif settings.evaluation is not None and settings.evaluation.rows is None and settings.evaluation.score:
-        why = "a score of your own needs all answers at once: give rows of your own (X_val, y_val)"
+        why = "a score of your own needs all predictions at once: give rows of your own (X_val, y_val)"
     if why:
-        raise ParameterError(f"for rows that lie elsewhere this is not worked out: {why}")
+        raise ParameterError(f"this fit does not work on rows in files or on a cluster: {why}")

@@ -1,6 +1,6 @@
 """A boosted model with fewer rounds. In: a model, a number of rounds or rows. Out: the model, its log.
 
-This is the pruning of boosted models; it stands here, not in ``prune``, because rows judge rounds by the model's loss.
+This is the pruning of boosted models; it is here, not in ``prune``, because rounds are evaluated by the model's loss.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _OPTIONS = ("quantile", "huber_delta", "tweedie_power", "expectile")
 
 @dataclass(frozen=True, eq=False)
 class RoundsLog:
-    """What the pruning of a boosted model did.
+    """The log of the pruning of a boosted model.
 
     Attributes
     ----------
     before, after : int
-        Rounds of the model as it was, and those that were kept.
+        Rounds of the model before pruning, and those that were kept.
     loss : str
-        Name of the loss that rows were judged by; empty where the number of rounds was given.
+        Name of the loss by which the rounds were evaluated; empty if the number of rounds was given.
     losses : float64[before]
-        The weighted mean loss of the rows after each round; empty where the number of rounds was given.
+        The weighted mean loss of the rows after each round; empty if the number of rounds was given.
     """
 
     before: int
@@ -51,7 +51,7 @@ class RoundsLog:
         return self.before - self.after
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Columns for a data frame: a row a round; without rows there is no loss to tell."""
+        """Columns for a data frame: a row for each round; without losses, no rows."""
         return {"round": list(range(1, len(self.losses) + 1)), "loss": self.losses.tolist()}
 
     def __str__(self) -> str:
@@ -59,39 +59,39 @@ class RoundsLog:
         if not len(self.losses):
             return text
         first, best, last = (f"{self.losses[at]:.6g}" for at in (0, self.after - 1, -1))
-        return f"{text}; {self.loss} after the first {first}, after round {self.after} {best}, after the last {last}"
+        return f"{text}; {self.loss} {first} after the first, {best} after round {self.after}, {last} after the last"
 
 
 def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -> tuple[ModelData, RoundsLog]:
     """Keep the first rounds of a boosted model.
 
-    What the facts tell of dropped rounds goes with them: ``history`` ends with the last round that is kept, and
-    ``best_iteration`` is the best up to there.
+    Facts about dropped rounds are removed: ``history`` ends with the last round that is kept, and ``best_iteration`` is
+    the best up to there.
 
     Parameters
     ----------
     model : ModelData
-        Boosted by gradients; it is not changed.
+        A model of gradient boosting; it is not changed.
     rows : Rows or None
-        Rows that the trees were not grown on: kept are the rounds up to the lowest loss on them, the fewest of equals.
-        The loss is the model's own, log loss for classes, squared error where it is a function or not told.
+        Rows that the trees were not fitted on: the rounds up to the lowest loss on them are kept, the fewest of equals.
+        The loss is the model's own, log loss for classification, squared error if it is a function or not known.
     n_rounds : int >= 1, or None
-        How many to keep; then no rows.
+        The number of rounds to keep, without rows.
 
     Raises
     ------
     ParameterError
-        The model is not boosted, or not exactly one of rows and a number in range is given.
+        The model is not boosted; or not exactly one of ``rows`` and ``n_rounds`` in range is given.
     DataError
         A target is outside the domain of the loss.
     """
     if not model.has_scores:
-        raise ParameterError("prune('rounds') drops the last trees of gradient boosting; this model is none of it")
+        raise ParameterError("prune('rounds') drops the last rounds of gradient boosting, and this model has none")
     trees, n_scores = model.trees, model.aggregation.n_scores
     before = len(trees) // n_scores
     if (rows is None) == (n_rounds is None):
         raise ParameterError(
-            "prune('rounds') needs either n_rounds=, or X and y: rows that the trees were not grown on"
+            "prune('rounds') needs either n_rounds=, or X and y: rows that the trees were not fitted on"
         )
     loss, losses = "", np.empty(0)
     if rows is not None:
@@ -117,7 +117,7 @@ def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -
 
 
 def _evaluated(facts: Mapping[str, Any], kept: int) -> dict[str, Any]:
-    """What was evaluated at the fit, up to the round ``kept``, and the best of these rounds; facts may lack both."""
+    """The history of the fit up to the round ``kept``, and the best of these rounds; facts may lack both."""
     found: dict[str, Any] = {}
     history, best = facts.get("history"), facts.get("best_iteration")
     curves: dict[str, list[Any]] = {}
@@ -134,9 +134,9 @@ def _evaluated(facts: Mapping[str, Any], kept: int) -> dict[str, Any]:
 
 
 def _members_up_to(lengths: Sequence[int], kept: int) -> list[int]:
-    """How many of the first ``kept`` rounds are each member's: they stand in turn, as long as a member has any."""
+    """How many of the first ``kept`` rounds belong to each member: they alternate as long as members have rounds."""
     left, n = [0] * len(lengths), 0
-    for turn in range(kept):  # a file may tell of fewer rounds than it has
+    for turn in range(kept):  # the facts in a file may state fewer rounds than it has
         for member, length in enumerate(lengths):
             if turn < length and n < kept:
                 left[member], n = turn + 1, n + 1
@@ -146,10 +146,10 @@ def _members_up_to(lengths: Sequence[int], kept: int) -> list[int]:
 
 
 def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:
-    """The options, where there are no others than ``n_rounds``; else ParameterError."""
+    """The options; any other than ``n_rounds`` is refused with a ParameterError."""
     unknown = [name for name in options if name != "n_rounds"]
     if unknown:
-        raise ParameterError(f"rounds has no option {unknown[0]!r}: its options are n_rounds")
+        raise ParameterError(f"rounds has no option {unknown[0]!r}: its only option is n_rounds")
     return options
 
 
@@ -160,7 +160,7 @@ def losses_of_rounds(model: ModelData, rows: Rows) -> tuple[str, np.ndarray]:
     -------
     name : str
     losses : float64[n_rounds]
-        inf where it is beyond float64.
+        inf if it is beyond float64.
     """
     known = losses_of_model(model, rows)
     weights = np.ones(len(rows.target)) if rows.weights is None else rows.weights
@@ -171,7 +171,7 @@ def losses_of_rounds(model: ModelData, rows: Rows) -> tuple[str, np.ndarray]:
         for scores in staged_scores(model, rows.matrix):
             by_row = _loss_of_rows(known, rows.target, scores) if known else _squares(model, rows.target, scores)
             found.append((by_row * shares).sum())
-    # Sums beyond float64 may be nan, which argmin would take for the least.
+    # Sums beyond float64 may be nan, which argmin would treat as the least.
     return known[0].name if known else "squared_error", np.nan_to_num(np.array(found), nan=np.inf, posinf=np.inf)
 
 
@@ -185,15 +185,15 @@ def _loss_of_rows(losses: list[Loss], target: np.ndarray, scores: np.ndarray) ->
 
 
 def _squares(model: ModelData, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """float64[n]: squared errors of the answers, a mean over the outputs."""
+    """float64[n]: squared errors of the predictions, the mean over the outputs."""
     squares: np.ndarray = np.square(answers_of(model, scores) - target).mean(axis=1)
     return squares
 
 
 def losses_of_model(model: ModelData, rows: Rows) -> list[Loss]:
-    """The losses that a boosted model was grown to lower, as its facts tell, one per column of the target.
+    """The losses of a boosted model by its facts, one per column of the target.
 
-    Empty where they tell none that fits: the loss was a function.
+    Empty if the facts have none that fits: the loss was a function.
     """
     if model.classes:
         return [build_loss(CLASS_LOSSES[0], n_classes=count) for count in model.n_classes]

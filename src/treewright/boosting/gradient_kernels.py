@@ -1,8 +1,8 @@
 """Gradients, hessians and log losses, row by row. In: targets, scores. Out: arrays of the caller.
 
-Every loop is free of branches and of calls, so that it becomes vector instructions: ``exponential`` is a polynomial,
-made of additions and multiplications alone, which give the same bits on every machine. Scores may be any finite number:
-exponents are held within ``FARTHEST``, gradients within ``LARGEST``, hessians above ``LEAST``.
+Loops have no branches and no calls, so that they become vector instructions: ``exponential`` is a polynomial of
+additions and multiplications alone, which give the same bits on every machine. Scores may be any finite number:
+exponents are limited to ``FARTHEST``, gradients to ``LARGEST``, hessians are at least ``LEAST``.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 
 FARTHEST = 700.0  # exp of it and of its negative are normal numbers of float64
-LARGEST = 1e37  # what float32 holds, with room for a sum
+LARGEST = 1e37  # within float32, with room for a sum
 LEAST = 1e-37  # a normal number of float32
-CHUNK = 256  # rows of several classes that are worked on together: their exponentials stay in the nearest cache
+CHUNK = 256  # rows of several classes that are computed together: their exponentials stay in the nearest cache
 
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts (fdlibm's): the first has 32 bits, so that its product with an exponent is exact.
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-# Added to a number below 2**51, it rounds it to a whole number, which then stands in the lowest bits.
+# Added to a number below 2**51, it rounds it to a whole number, which is then in the lowest bits.
 _ROUNDS = 6755399441055744.0
 # (exp(r) - 1) / r for |r| <= ln(2) / 2: the polynomial through its values at the seven Chebyshev nodes.
 _C1, _C2, _C3, _C4 = 1.0, 0.5000000047146068, 0.16666666719029677, 0.041666352771082577
@@ -32,7 +32,7 @@ _D4, _D5, _D6 = 0.22305128085766043, 0.17122531206033945, 0.21860584351517776
 
 @inner_kernel
 def exponential(x: float) -> float:
-    """exp(x) of a float64 within 2e-10 of itself, for x from -700 to 700; exp(0) is 1.
+    """exp(x) of a float64 with a relative error up to 2e-10, for x from -700 to 700; exp(0) is 1.
 
     ``x = n ln 2 + r``, so that ``exp(x) = 2**n exp(r)``; n is added to the exponent's bits of exp(r).
     """
@@ -46,7 +46,7 @@ def exponential(x: float) -> float:
 
 @inner_kernel
 def log_of_one_and(t: float) -> float:
-    """log(1 + t) of a float64 within 1e-11 of itself, for t from 0 to 1."""
+    """log(1 + t) of a float64 with a relative error up to 1e-11, for t from 0 to 1."""
     u = t / (2.0 + t)
     v = u * u
     return u * (_D0 + v * (_D1 + v * (_D2 + v * (_D3 + v * (_D4 + v * (_D5 + v * _D6))))))
@@ -60,7 +60,7 @@ def within(x: float, most: float) -> float:
 
 @kernel
 def clipped_residuals(target: np.ndarray, scores: np.ndarray, most: float, g: np.ndarray) -> None:
-    """Score minus target, held within ``most``: the gradient of half the squared error, and of Huber's loss.
+    """Score minus target, limited to ``most``: the gradient of half the squared error, and of Huber's loss.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def clipped_residuals(target: np.ndarray, scores: np.ndarray, most: float, g: np
 
 @kernel
 def sides(target: np.ndarray, scores: np.ndarray, below: float, above: float, g: np.ndarray) -> None:
-    """A number for scores below their target, one for scores above, 0 where they are equal.
+    """``below`` for scores below their target, ``above`` for scores above, 0 if they are equal.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def sides(target: np.ndarray, scores: np.ndarray, below: float, above: float, g:
 def lopsided_residuals(
     target: np.ndarray, scores: np.ndarray, below: float, above: float, g: np.ndarray, h: np.ndarray
 ) -> None:
-    """Residuals that count differently on both sides: the gradient of squares that do.
+    """Residuals with different weights on both sides: the gradient of such squared errors.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def lopsided_residuals(
 
 @kernel
 def log_link_gradients(target: np.ndarray, scores: np.ndarray, power: float, g: np.ndarray, h: np.ndarray) -> None:
-    """Deviances of a mean ``exp(score)`` whose variance is that mean to a power.
+    """Gradients of the deviance of a mean ``exp(score)`` whose variance is that mean to a power.
 
     With ``a = exp((2 - power) s)`` and ``b = y exp((1 - power) s)`` the gradient is ``a - b``. The second derivative is
     ``(2 - power) a + (power - 1) b``; instead ``h`` is ``(a + b) / 2`` (``losses_numbers.MeanDeviance`` says why).
@@ -128,7 +128,7 @@ def log_link_gradients(target: np.ndarray, scores: np.ndarray, power: float, g: 
 
 @kernel
 def two_class_gradients(target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-    """Log loss of log odds.
+    """Gradients of the log loss of log odds.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def two_class_gradients(target: np.ndarray, scores: np.ndarray, g: np.ndarray, h
     scores : float64[m], IN
         Log odds of class 1.
     g, h : float32[m], OUT
-        p - y and p (1 - p). Both come from the share of the wrong class, so that neither is a difference of near
-        numbers.
+        p - y and p (1 - p). Both are computed from the probability of the wrong class, so that neither is a difference
+        of close numbers.
     """
     for i in range(target.shape[0]):
         sign = 1.0 - 2.0 * target[i]
@@ -150,7 +150,7 @@ def two_class_gradients(target: np.ndarray, scores: np.ndarray, g: np.ndarray, h
 
 @kernel
 def two_class_values(target: np.ndarray, scores: np.ndarray, values: np.ndarray) -> None:
-    """Minus the logarithm of the right class's share.
+    """Minus the logarithm of the true class's probability.
 
     Parameters
     ----------
@@ -168,14 +168,14 @@ def two_class_values(target: np.ndarray, scores: np.ndarray, values: np.ndarray)
 def share_classes(
     scores: np.ndarray, length: int, first: int, m: int, shares: np.ndarray, top: np.ndarray, total: np.ndarray
 ) -> None:
-    """Exponentials of some rows' scores less the row's largest, and their sums.
+    """Exponentials of some rows' scores minus the row's largest, and their sums.
 
     Parameters
     ----------
     scores : float64[...], length : int64, IN
         As ``softmax_gradients``.
     first, m : int64
-        Which rows: m from the first on.
+        The rows: m from the first on.
     shares : float64[n_classes, CHUNK], top, total : float64[CHUNK], OUT
     """
     for i in range(m):
@@ -198,16 +198,16 @@ def softmax_gradients(
     target: np.ndarray, scores: np.ndarray, length: int, factor: float, shares: np.ndarray, sums: np.ndarray,
     g: np.ndarray, g_length: int, h: np.ndarray, h_length: int,
 ) -> None:  # fmt: skip
-    """Log loss of a score per class.
+    """Gradients of the log loss of one score per class.
 
     Parameters
     ----------
     target : int32[m], IN
         Codes of classes.
     scores : float64[...], IN
-        Row i's score of class k stands at ``k * length + i``: slices of longer rows are one line this way.
+        Row i's score of class k is at ``k * length + i``: so slices of longer rows are one line.
     factor : float
-        What p (1 - p) is multiplied with.
+        The factor of p (1 - p).
     shares : float64[n_classes, CHUNK], sums : float64[2, CHUNK]
         Scratch.
     g, h : float32[...], OUT
@@ -218,7 +218,7 @@ def softmax_gradients(
     for first in range(0, target.shape[0], CHUNK):
         m = min(CHUNK, target.shape[0] - first)
         share_classes(scores, length, first, m, shares, top, total)
-        # A class after the other, rows inside: each loop runs along contiguous memory and becomes vector instructions.
+        # Class by class, rows inside: each loop has contiguous memory and becomes vector instructions.
         for i in range(m):
             total[i] = 1.0 / total[i]
         for k in range(n_classes):
@@ -238,7 +238,7 @@ def softmax_gradients(
 def softmax_values(
     target: np.ndarray, scores: np.ndarray, length: int, shares: np.ndarray, sums: np.ndarray, values: np.ndarray
 ) -> None:
-    """Minus the logarithm of the right class's share.
+    """Minus the logarithm of the true class's probability.
 
     Parameters
     ----------

@@ -1,16 +1,16 @@
 """Linear scores as columns. In: encoded rows, outcomes. Out: a derived column per outcome, and its cells for the fit.
 
-What adds up smoothly over many columns costs trees a staircase in each; the sum itself is one column, of which one
-test is a slanted cut. It is a ridge regression on numbers, ranks and the commonest levels:
+Trees approximate a linear sum over many columns by many steps in each; the sum as one column needs one test, which is
+an oblique cut. It is a ridge regression on numbers, ranks and the most frequent levels:
 
     moments of all columns and outcomes, of each tenth of the rows        one pass
     for each strength of the penalty, for each tenth:
-        the weights that the other nine tenths give                      Cholesky
+        the weights by the other nine tenths                             Cholesky
         the scores of the rows of the tenth
     the strength whose scores are nearest the outcomes, and its weights by all rows
 
-The cells of the rows of the fit are those that the other tenths gave them, as new rows know nothing of their own
-outcome either. Sums run in the order of the rows, and no library of linear algebra takes part: their last bits differ
+The cells of the training rows are scores by the other tenths, so that they do not depend on the row's own outcome, like
+those of new rows. Sums are in the order of the rows, without a library of linear algebra: the last bits of these differ
 between processors and numbers of threads.
 """
 
@@ -26,11 +26,11 @@ from treewright.data.derived import linear_score
 from treewright.data.schema import Column, Schema
 
 FOLDS = 10
-MOST_TERMS = 256  # columns of the design: the moments of more take longer than the trees
-_MOST_LEVELS = 20  # of a nominal column, those of the most rows; all others have weight 0
-_TAIL = 0.01  # of the rows on either side that count as the last one within: an outlier would hold the slope down
+MOST_TERMS = 256  # columns of the design: the moments of more would take longer than the trees
+_MOST_LEVELS = 20  # most frequent levels of a nominal column; all others have weight 0
+_TAIL = 0.01  # share of the rows on either side that is clipped: an outlier would flatten the slope
 _STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of the penalty, in largest variances of the design's columns
-_LARGEST = 1e100  # of numbers, and of slopes: both can be squared
+_LARGEST = 1e100  # limit of numbers and slopes, so that both can be squared
 
 
 class LinearScores(NamedTuple):
@@ -39,12 +39,12 @@ class LinearScores(NamedTuple):
     Attributes
     ----------
     columns : tuple of Column
-        One for each outcome; empty where the table has no column to go by, more than ``MOST_TERMS`` terms, or more than
-        one for two rows.
+        One for each outcome; empty if the table has no usable column, more than ``MOST_TERMS`` terms, or more than one
+        term for two rows.
     cells : float64[n, k]
-        Those of the rows of the fit.
+        Their cells in the training rows.
     strength : float
-        Of the penalty.
+        The strength of the penalty.
     """
 
     columns: tuple[Column, ...]
@@ -53,7 +53,7 @@ class LinearScores(NamedTuple):
 
 
 class _Term(NamedTuple):
-    """A column of the design: a number between its ends, 0 to 1; a level (``code``), or a missing cell (-1)."""
+    """A column of the design: a number scaled to 0 to 1; a level (``code``), or a missing cell (-1)."""
 
     source: int
     low: float
@@ -72,24 +72,24 @@ def linear_scores(
     names: Sequence[Hashable],
     strength: float | None = None,
 ) -> LinearScores:
-    """Linear scores of the columns of the table.
+    """Fit linear scores of the columns of the table.
 
     Parameters
     ----------
     schema : Schema
     matrix : float[n, p]
-        Encoded rows, in an order that the caller vouches for.
+        Encoded rows, in an order that does not depend on the user's.
     outcomes : float64[n, k]
-        What the scores come close to, each in units of about 1.
+        The outcomes that the scores approximate, each in units of about 1.
     weights : float64[n] or None
     n_rows : int
-        A whole weight counts as so many.
+        The number of rows, with whole weights counted.
     folds : int32[n]
         The tenth of each row, 0 to ``FOLDS`` - 1.
     names : sequence of k
-        What the columns are called.
+        The names of the columns.
     strength : float, optional
-        Of the penalty; by default the one of six whose scores are nearest the outcomes.
+        The strength of the penalty; by default the one of six whose scores are nearest the outcomes.
     """
     own_weights = np.ones(len(matrix)) if weights is None else weights
     terms = _terms_of(schema, matrix, own_weights)
@@ -103,14 +103,14 @@ def linear_scores(
         design[:, at] = _cells_of(term, matrix)
     moments = np.zeros((FOLDS, design.shape[1], design.shape[1]))
     add_moments(design, own_weights, folds, moments)
-    together = moments.sum(axis=0)  # of ten, one after the other
+    together = moments.sum(axis=0)  # over the ten folds, in order
     best, least, cells = _STRENGTHS[0], np.inf, np.empty((n, n_outcomes))
     for tried in _STRENGTHS if strength is None else (strength,):
         own = np.empty((n, n_outcomes))
         for fold in range(FOLDS):
             in_fold = folds == fold
             found = _weights_by(together - moments[fold], len(terms), tried)
-            # The means of all rows: those of the other tenths would tell on which side the tenth's own outcomes lie.
+            # The means of all rows: those of the other tenths would depend on the tenth's own outcomes.
             found[0] = _intercept(together[0] / together[0, 0], found[1:])
             own[in_fold] = _scores(design[in_fold], found)
         error = float((np.square(own - outcomes) * own_weights[:, None]).sum())
@@ -135,7 +135,7 @@ def _terms_of(schema: Schema, matrix: np.ndarray, weights: np.ndarray) -> list[_
         if column.kind == "nominal":
             count = np.bincount(known.astype(np.int64), weights[~is_missing], minlength=len(column.levels))
             codes = np.argsort(-count, kind="stable")[:_MOST_LEVELS]
-            # One level less than there are says all: the penalty would tell, but the terms are dear.
+            # All levels but one are enough: with the penalty it makes a difference, but terms are slow.
             codes = codes[count[codes] > 0][
                 : None if is_missing.any() or np.count_nonzero(count) > _MOST_LEVELS else -1
             ]
@@ -145,7 +145,7 @@ def _terms_of(schema: Schema, matrix: np.ndarray, weights: np.ndarray) -> list[_
             below = np.cumsum(weights[~is_missing][order])
             ends = np.searchsorted(below, [_TAIL * below[-1], (1 - _TAIL) * below[-1]])
             low, high = known[order[np.minimum(ends, len(known) - 1)]].astype(np.float64).tolist()
-            if low == high:  # nearly all rows hold the same
+            if low == high:  # nearly all rows have the same value
                 low, high = float(known.min()), float(known.max())
             if -_LARGEST < low < high < _LARGEST and high - low > 1 / _LARGEST:
                 terms.append(_Term(at, low, high, 0, True))
@@ -163,7 +163,7 @@ def _cells_of(term: _Term, matrix: np.ndarray) -> np.ndarray:
 
 
 def _weights_by(moments: np.ndarray, n_terms: int, strength: float) -> np.ndarray:
-    """float64[1 + n_terms, k]: intercepts and weights that moments give."""
+    """float64[1 + n_terms, k]: intercepts and weights, from moments."""
     end = 1 + n_terms
     weight = max(moments[0, 0], np.finfo(np.float64).tiny)
     means = moments[0, :] / weight
@@ -179,9 +179,9 @@ def _weights_by(moments: np.ndarray, n_terms: int, strength: float) -> np.ndarra
 
 
 def _intercept(means: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """float64[k]: what slopes float64[n_terms, k] leave of the means of the outcomes, which stand last."""
+    """float64[k]: the intercepts for slopes float64[n_terms, k]; the last of ``means`` are those of the outcomes."""
     left = means[1 + len(slopes) :].copy()
-    for mean, slope in zip(means[1:], slopes, strict=False):  # the outcomes' means are left over
+    for mean, slope in zip(means[1:], slopes, strict=False):  # without the outcomes' means, which are last
         left -= mean * slope
     return left
 
@@ -212,19 +212,19 @@ def _column_of(schema: Schema, terms: Sequence[_Term], found: np.ndarray, name: 
 
 @kernel
 def add_moments(design: np.ndarray, weights: np.ndarray, folds: np.ndarray, moments: np.ndarray) -> None:
-    """Products of every two columns, added up fold by fold.
+    """Sums of the products of each pair of columns, by fold.
 
     design : float64[n, d]
     weights : float64[n]
     folds : int32[n]
-    moments : float64[n_folds, d, d], of zeros; the whole square is filled
+    moments : float64[n_folds, d, d], zeros; the whole square is written
     """
     n, d = design.shape
     for row in range(n):
         own = moments[folds[row]]
         for at in range(d):
             weighed = weights[row] * design[row, at]
-            if weighed != 0.0:  # most levels are not the row's
+            if weighed != 0.0:  # a row has few of the levels
                 for other in range(at, d):
                     own[at, other] += weighed * design[row, other]
     for fold in range(len(moments)):
@@ -235,7 +235,7 @@ def add_moments(design: np.ndarray, weights: np.ndarray, folds: np.ndarray, mome
 
 @kernel
 def solve(normal: np.ndarray, given: np.ndarray) -> None:
-    """Solve normal @ x = given by Cholesky, in place: x stands in ``given``, ``normal`` becomes the factor.
+    """Solve normal @ x = given by Cholesky, in place: ``given`` becomes x, ``normal`` becomes the factor.
 
     normal : float64[d, d], symmetric, with a diagonal above 0
     given : float64[d, k]
@@ -250,7 +250,7 @@ def solve(normal: np.ndarray, given: np.ndarray) -> None:
         total = normal[at, at]
         for before in range(at):
             total -= normal[at, before] * normal[at, before]
-        # What rounding leaves of two columns that are the same.
+        # The rounding error of two equal columns.
         normal[at, at] = np.sqrt(max(total, 1e-14 * normal[at, at]))
     for column in range(k):
         for at in range(d):

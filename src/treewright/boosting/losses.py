@@ -1,7 +1,7 @@
-"""Losses: what boosting lowers. In: targets, scores. Out: gradients, hessians, losses.
+"""The losses that boosting minimises. In: targets, scores. Out: gradients, hessians, losses.
 
-A loss of one output says where scores begin (``base``), how a small change of each row's scores changes it
-(``gradients``), and how large it is (``values``). Numbers come first, then classes; ``losses_given`` makes a loss of
+A loss of one output has a base of the scores (``base``), gradients and hessians of each row (``gradients``), and values
+(``values``). Losses for regression come first, then those for classification; ``losses_given`` makes a loss from
 parameters and wraps a user's own.
 """
 
@@ -30,21 +30,21 @@ from treewright.core.elementary import exp_of, log_of
 from treewright.exceptions import TARGET, DataError, ParameterError, first_row
 from treewright.model.aggregation import Link
 
-# Targets whose residuals, and squares of them, are numbers of float32 and float64.
+# Limits of targets whose residuals fit into float32, and their squares into float64.
 LARGEST_TARGET, LEAST_SPREAD = 1e30, 1e-30
 _LEAST_LOG_BASE = -69.07755278982137  # log of LEAST_SPREAD
-_LEAST_SHARE = Fraction(1, 10**15)  # of a class without rows: its logarithm is finite
+_LEAST_SHARE = Fraction(1, 10**15)  # the proportion of a class without rows, whose logarithm is finite
 
 
 class Loss(ABC):
-    """What boosting lowers, of one output.
+    """The loss of one output.
 
     Attributes
     ----------
     name : str
     link : Link
     n_scores : int >= 1
-        Scores of a row.
+        The number of scores of a row.
     unit_hessian : bool
         Whether the hessian is 1 for every row; then ``gradients`` does not write it.
     renews : bool
@@ -52,10 +52,10 @@ class Loss(ABC):
     max_step : float > 0
         The most that a leaf may add to a score in one round, before the learning rate.
     rowwise : bool
-        Whether a row's gradient does not depend on other rows, so that ``gradients`` may be asked for any rows, by
-        several threads at once. If not, it is asked for all rows in one call.
+        Whether a row's gradient does not depend on other rows, so that ``gradients`` may be called for any rows, by
+        several threads at once. If not, it is called once for all rows.
     has_values : bool
-        Whether the loss itself is known, not its gradients alone.
+        Whether the loss itself is known, not only its gradients.
     """
 
     name: ClassVar[str]
@@ -69,13 +69,13 @@ class Loss(ABC):
 
     @abstractmethod
     def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
-        """Refuse targets outside the loss's domain: DataError with the count, the first row, its value, the remedy.
+        """Refuse targets outside the loss's domain: a DataError with the count, the first row, its value, the remedy.
 
-        ``rows`` int64[m] says which rows of the user's table these are; None: all, in their order.
+        ``rows`` int64[m]: the numbers of these rows in the user's table; None: all, in their order.
         """
 
     def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:  # noqa: ARG002 - others read the rows
-        """The loss with all that it takes from the rows of the fit; itself where it takes nothing.
+        """The loss with everything that it needs from the training rows; itself if it needs nothing.
 
         Called once, after ``check`` and before everything else.
         """
@@ -83,7 +83,7 @@ class Loss(ABC):
 
     @abstractmethod
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """float64[n_scores]: the best constant scores, of rows that weigh ``weights`` (float64[m], > 0)."""
+        """float64[n_scores]: the best constant scores for rows with ``weights`` (float64[m], > 0)."""
 
     @abstractmethod
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
@@ -94,70 +94,70 @@ class Loss(ABC):
         target : float64[m] or int32[m]
         scores : float64[n_scores, m], rows contiguous or slices of longer rows
         g, h : float32[n_scores, m], OUT
-            Finite, ``h`` above 0 (a user's own may be 0). ``h`` is not written where ``unit_hessian``.
+            Finite, ``h`` above 0 (a user's own may be 0). ``h`` is not written if ``unit_hessian``.
         """
 
     @abstractmethod
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """float64[m]: the loss of each row; inf where it is beyond float64."""
+        """float64[m]: the loss of each row; inf if it is beyond float64."""
 
     def least(self, target: np.ndarray) -> np.ndarray:
-        """float64[m]: the least that ``values`` can be for each row."""
+        """float64[m]: the lower bound of ``values`` for each row."""
         return np.zeros(len(target))
 
     def renewed(
         self, score: int, target: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, rows: np.ndarray,
         starts: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
-        """float64[n_leaves]: what each leaf should add to score number ``score``, where the loss ``renews``.
+        """float64[n_leaves]: what each leaf should add to score number ``score``, if the loss ``renews``.
 
-        ``rows`` int32[m] are the rows leaf by leaf, ascending within a leaf; ``starts`` int64[n_leaves + 1] where each
-        leaf begins. ``scores`` float64[n_scores, n] and ``target`` [n], ``weights`` [n] are of all rows. A leaf without
-        rows adds 0.
+        ``rows`` int32[m] are the rows leaf by leaf, ascending within a leaf; ``starts`` int64[n_leaves + 1] the
+        beginnings of the leaves. ``scores`` float64[n_scores, n] and ``target`` [n], ``weights`` [n] are of all rows. A
+        leaf without rows adds 0.
         """
         raise NotImplementedError
 
 
-# Losses of numbers ---------------------------------------------------------------------------------------------------
+# Losses for regression -----------------------------------------------------------------------------------------------
 
 
 class NumberLoss(Loss):
-    """A loss of numbers; by default any number has one.
+    """A loss for regression; by default its domain is all numbers.
 
     Attributes
     ----------
     domain : str
-        What targets must be, for messages; empty where any number will do.
+        The condition of targets, for messages; empty for any number.
     """
 
     domain: ClassVar[str] = ""
 
     def is_outside(self, target: np.ndarray) -> np.ndarray:
-        """bool[m]: targets without a loss."""
+        """bool[m]: whether targets are outside the domain."""
         return np.zeros(len(target), bool)
 
     def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
         """Refuse targets outside the domain; see ``Loss.check``."""
         remedy = (f"loss={self.name!r} needs ", TARGET, f" {self.domain}: use another loss")
         _refuse(self.is_outside(target), target, what, rows, *remedy)
-        # Not "beyond": nan is refused as well.
+        # Negated, so that nan is refused as well.
         outside = ~(np.abs(target) <= LARGEST_TARGET)
         span = f"boosting needs numbers from -{LARGEST_TARGET:g} to {LARGEST_TARGET:g}: give "
         _refuse(outside, target, what, rows, span, TARGET if what == "y" else what, " in another unit")
 
     def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:  # noqa: ARG002 - Huber's loss reads them
-        """See ``Loss.bound``; refuses targets that differ by less than gradients can show."""
+        """See ``Loss.bound``; refuses targets whose differences are too small for gradients."""
         spread = float(target.max()) - float(target.min())
         if 0.0 < spread < LEAST_SPREAD:
             raise DataError(
-                f"y has values that differ by {spread:g} at most: boosting needs differences of {LEAST_SPREAD:g} or "
+                f"the values of y differ by at most {spread:g}: boosting needs differences of {LEAST_SPREAD:g} or "
                 f"more, or none: give y in another unit"
             )
         return self
 
 
 def _refuse(outside: np.ndarray, target: np.ndarray, what: str, rows: np.ndarray | None, *remedy: object) -> None:
-    """DataError where a row is marked."""
+    """Raise a DataError if a row is outside."""
     if outside.any():
         first = int(np.argmax(outside))
         n_rows = int(np.count_nonzero(outside))
@@ -175,7 +175,7 @@ def _refuse(outside: np.ndarray, target: np.ndarray, what: str, rows: np.ndarray
 
 @dataclass(frozen=True)
 class SquaredError(NumberLoss):
-    """Half the squared error: answers are means.
+    """Half the squared error: predictions are means.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class SquaredError(NumberLoss):
         return self.of_mean(weighted_mean(target, weights))
 
     def of_mean(self, mean: float) -> np.ndarray:
-        """``base`` of rows of this weighted mean."""
+        """``base`` for rows of this weighted mean."""
         return np.array([mean])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
@@ -206,7 +206,7 @@ class SquaredError(NumberLoss):
 
 @dataclass(frozen=True)
 class AbsoluteError(NumberLoss):
-    """The absolute error: answers are medians, and so are leaf values.
+    """The absolute error: predictions are medians, and so are leaf values.
 
     Examples
     --------
@@ -240,7 +240,7 @@ class AbsoluteError(NumberLoss):
 
 @dataclass(frozen=True)
 class Huber(NumberLoss):
-    """Half the squared error up to a distance, linear beyond it: far rows pull no harder than others.
+    """Half the squared error up to a distance, linear beyond it, so that outliers have limited influence.
 
     Parameters
     ----------
@@ -264,14 +264,14 @@ class Huber(NumberLoss):
             return self
         distances = np.abs(target - weighted_quantile(target, weights, 0.5))
         delta = weighted_quantile(distances, weights, 0.9)
-        # At least nine rows in ten lie at the median: any distance serves, best one that fits the others.
+        # At least nine rows in ten are at the median: any distance works; one that fits the other rows is best.
         return replace(self, delta=delta or weighted_mean(distances, weights) or 1.0)
 
     @property
     def distance(self) -> float:
-        """``delta``, once there is one."""
+        """``delta``, after ``bound``."""
         if self.delta is None:
-            raise ParameterError("huber_delta=None is found from the rows of the fit: call bound first")
+            raise ParameterError("huber_delta=None is computed from the training rows: call bound first")
         return self.delta
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -279,7 +279,7 @@ class Huber(NumberLoss):
         return np.array([huber_centre(target, weights, self.distance)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
-        """Score minus target, held within ``delta``. The hessian is 1 beyond it too, so no leaf's step is too long."""
+        """Score minus target, limited to ``delta``. The hessian is 1 beyond it too, so no leaf's step is too long."""
         kernels.clipped_residuals(target, scores[0], min(self.distance, kernels.LARGEST), g[0])
 
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -292,9 +292,9 @@ class Huber(NumberLoss):
 
 @dataclass(frozen=True)
 class Quantile(NumberLoss):
-    """The pinball loss of one level or several: a score each, and answers ascend with the level.
+    """The pinball loss of one level or several: one score for each, and predictions ascend with the level.
 
-    Leaf values are quantiles of what is left in the leaf.
+    Leaf values are quantiles of the residuals in the leaf.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ class Quantile(NumberLoss):
         return np.array([weighted_quantile(target, weights, level) for level in self.levels])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
-        """The pinball loss's slope; 0 where the score is the target."""
+        """The slope of the pinball loss; 0 if the score is the target."""
         for k, level in enumerate(self.levels):
             kernels.sides(target, scores[k], -level, 1.0 - level, g[k])
 
@@ -344,7 +344,7 @@ class Quantile(NumberLoss):
 
 @dataclass(frozen=True)
 class Expectile(NumberLoss):
-    """Squared errors that count ``level`` above the answer and ``1 - level`` below: half the square at 0.5.
+    """Squared errors weighted ``level`` above the prediction and ``1 - level`` below: half the square at 0.5.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class Expectile(NumberLoss):
         return np.array([expectile_of(target, weights, self.level)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        """The square's slope and curvature on the score's side of the target."""
+        """The slope and curvature of the square on the score's side of the target."""
         kernels.lopsided_residuals(target, scores[0], 2.0 * self.level, 2.0 * (1.0 - self.level), g[0], h[0])
 
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -374,7 +374,7 @@ class Expectile(NumberLoss):
             return np.where(rest > 0.0, self.level, 1.0 - self.level) * np.square(rest)
 
 
-# Losses of means above 0, by the logarithm ---------------------------------------------------------------------------
+# Losses for means above 0, with a log link ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -385,8 +385,8 @@ class MeanDeviance(NumberLoss):
     gradient is ``a - b``, and the best step of a leaf is the logarithm of B over A, their sums. The hessian used is
     ``(a + b) / 2``: a leaf's step is then ``2 (B - A) / (B + A)``, the first terms of that logarithm's continued
     fraction. It has the logarithm's value, slope and curvature at B = A, is never longer than it, and never longer than
-    2: a leaf of small means and large targets does no harm. With the second derivative, the step of a Poisson leaf
-    whose targets are 100 times its means would be 99, where 4.6 is best.
+    2, also for a leaf of small means and large targets. With the second derivative, the step of a Poisson leaf whose
+    targets are 100 times its means would be 99, instead of the best 4.6.
 
     Attributes
     ----------
@@ -397,28 +397,28 @@ class MeanDeviance(NumberLoss):
     power: float = 1.0
 
     def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:
-        """See ``Loss.bound``; refuses targets that are so near to 0 that gradients would be too."""
+        """See ``Loss.bound``; refuses targets so near to 0 that gradients would vanish."""
         if 0.0 < float(target.max()) < LEAST_SPREAD:
             raise DataError(
-                f"y has values up to {float(target.max()):g} only: loss={self.name!r} needs {LEAST_SPREAD:g} or more "
-                f"somewhere: give y in another unit"
+                f"the largest value of y is {float(target.max()):g}: loss={self.name!r} needs {LEAST_SPREAD:g} or "
+                f"more: give y in another unit"
             )
         return super().bound(target, weights)
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """The logarithm of the weighted mean; of 1e-30 where that is 0 or nearly so."""
+        """The logarithm of the weighted mean; of 1e-30 if the mean is less."""
         return self.of_mean(weighted_mean(target, weights))
 
     def of_mean(self, mean: float) -> np.ndarray:
-        """``base`` of rows of this weighted mean."""
+        """``base`` for rows of this weighted mean."""
         return np.array([log_of(mean) if mean > LEAST_SPREAD else _LEAST_LOG_BASE])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        """See the class."""
+        """Gradient and hessian as the class describes."""
         kernels.log_link_gradients(target, scores[0], self.power, g[0], h[0])
 
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """The deviance's part that depends on the score."""
+        """The part of the deviance that depends on the score."""
         score = scores[0]
         with np.errstate(over="ignore"):
             if self.power == 1.0:
@@ -429,7 +429,7 @@ class MeanDeviance(NumberLoss):
             return _exp(rises * score) / rises - target * _exp(falls * score) / falls
 
     def least(self, target: np.ndarray) -> np.ndarray:
-        """Where the mean is the target: ``values`` leave out what no score changes."""
+        """The value at a mean equal to the target; ``values`` leaves out what does not depend on the score."""
         return self.values(target, log_of(np.maximum(target, np.finfo(np.float64).tiny))[None])
 
 
@@ -440,7 +440,7 @@ def _exp(score: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Poisson(MeanDeviance):
-    """Counts and rates: the variance is the mean.
+    """The Poisson deviance, for counts and rates: the variance is the mean.
 
     Examples
     --------
@@ -455,26 +455,28 @@ class Poisson(MeanDeviance):
     domain: ClassVar[str] = ">= 0"
 
     def is_outside(self, target: np.ndarray) -> np.ndarray:
-        """Below 0."""
+        """Whether targets are below 0."""
         return target < 0.0
 
 
 @dataclass(frozen=True)
 class Gamma(MeanDeviance):
-    """Amounts above 0: the standard deviation is in proportion to the mean."""
+    """The gamma deviance, for amounts above 0: the standard deviation is proportional to the mean."""
 
     name: ClassVar[str] = "gamma"
     domain: ClassVar[str] = "> 0"
     power: float = 2.0
 
     def is_outside(self, target: np.ndarray) -> np.ndarray:
-        """0 and below."""
+        """Whether targets are 0 or below."""
         return target <= 0.0
 
 
 @dataclass(frozen=True)
 class Tweedie(MeanDeviance):
-    """Amounts many of which are exactly 0, such as claims: sums of a Poisson number of gamma amounts.
+    """The Tweedie deviance, for amounts of which many are exactly 0, such as claims.
+
+    They are sums of a Poisson number of gamma amounts.
 
     Parameters
     ----------
@@ -486,7 +488,7 @@ class Tweedie(MeanDeviance):
     power: float = 1.5
 
     def is_outside(self, target: np.ndarray) -> np.ndarray:
-        """Below 0."""
+        """Whether targets are below 0."""
         return target < 0.0
 
 
@@ -494,29 +496,29 @@ class Tweedie(MeanDeviance):
 
 
 class ClassLoss(Loss):
-    """Log loss of class codes."""
+    """The log loss of class codes."""
 
     name: ClassVar[str] = "log_loss"
     link = "classes"
-    # Log odds. Where a rare class is all but ruled out its hessian is all but 0, and a step of gradient over hessian
-    # runs far beyond the best one: without a bound (and with l2=0) the log loss of covertype (20,000 rows) was 1.02,
-    # with 20, 10, 5, 3 and 2 it was 0.460, 0.454, 0.448, 0.452 and 0.460; 20 rows of 200,000 made all shares 0.
+    # In log odds. If a class is very improbable its hessian is almost 0, and a step of gradient over hessian is far too
+    # long: without a bound (and with l2=0) the log loss of covertype (20,000 rows) was 1.02, with 20, 10, 5, 3 and 2 it
+    # was 0.460, 0.454, 0.448, 0.452 and 0.460; 20 rows of 200,000 made all probabilities 0.
     max_step = 5.0
 
     def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
-        """Every code has a loss, wherever it comes from."""
+        """Accept every code."""
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """By the classes' shares."""
+        """The best constant scores, from the class proportions."""
         return self.of_classes(class_weights(target, weights, max(self.n_scores, 2)))
 
     @abstractmethod
     def of_classes(self, weights: Sequence[Fraction]) -> np.ndarray:
-        """``base`` of classes that weigh so much."""
+        """``base`` for classes with these total weights."""
 
 
 def class_weights(target: np.ndarray, weights: np.ndarray | None, n_classes: int) -> list[Fraction]:
-    """Each class's weight, exact.
+    """The exact total weight of each class.
 
     Parameters
     ----------
@@ -534,14 +536,14 @@ def class_weights(target: np.ndarray, weights: np.ndarray | None, n_classes: int
 
 
 def shares_of(of_classes: Sequence[Fraction]) -> list[Fraction]:
-    """Each class's share of all weight, exact; 1e-15 at least."""
+    """The exact proportion of each class, at least 1e-15."""
     total = sum(of_classes, Fraction(0))
     return [max(weight / total, _LEAST_SHARE) for weight in of_classes]
 
 
 @dataclass(frozen=True)
 class OneClass(ClassLoss):
-    """An output of one class: nothing is left to learn, and its score is not read."""
+    """The loss of an output of one class: there is nothing to learn, and its score is not used."""
 
     unit_hessian = True
 
@@ -560,7 +562,7 @@ class OneClass(ClassLoss):
 
 @dataclass(frozen=True)
 class TwoClasses(ClassLoss):
-    """Log loss of two classes; the score is the log odds of the second.
+    """The log loss of two classes; the score is the log odds of the second.
 
     Examples
     --------
@@ -574,11 +576,11 @@ class TwoClasses(ClassLoss):
         return np.array([log_of(second / first)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        """Share minus 0 or 1, and p (1 - p)."""
+        """Probability minus 0 or 1, and p (1 - p)."""
         kernels.two_class_gradients(target, scores[0], g[0], h[0])
 
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """Minus the logarithm of the share of the right class."""
+        """Minus the logarithm of the true class's probability."""
         values = np.empty(len(target))
         kernels.two_class_values(target, scores[0], values)
         return values
@@ -586,42 +588,42 @@ class TwoClasses(ClassLoss):
 
 @dataclass(frozen=True)
 class ManyClasses(ClassLoss):
-    """Log loss of three classes or more, by softmax; a score per class.
+    """The log loss of three classes or more, by softmax; one score per class.
 
-    The hessian is the diagonal p (1 - p), times K / (K - 1): K scores have one too many, and trees that each follow
-    their own diagonal would together go too far or not far enough (Friedman 2001, "Greedy function approximation: a
-    gradient boosting machine", Annals of Statistics 29, 1189-1232, equation 32).
+    The hessian is the diagonal p (1 - p), times K / (K - 1): one of the K scores is redundant, and the steps of trees
+    that follow only the diagonal would not have the right length together (Friedman 2001, "Greedy function
+    approximation: a gradient boosting machine", Annals of Statistics 29, 1189-1232, equation 32).
 
     Parameters
     ----------
     n_scores : int >= 2
-        Classes.
+        The number of classes.
     """
 
     n_scores: int = 3
 
     def of_classes(self, weights: Sequence[Fraction]) -> np.ndarray:
-        """The logarithms of the classes' shares."""
+        """The logarithms of the class proportions."""
         return np.array([log_of(share) for share in shares_of(weights)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        """Share minus 0 or 1, and p (1 - p) K / (K - 1)."""
+        """Probability minus 0 or 1, and p (1 - p) K / (K - 1)."""
         factor = self.n_scores / (self.n_scores - 1.0)
         kernels.softmax_gradients(target, *_line(scores), factor, *self._scratch(), *_line(g), *_line(h))
 
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """Minus the logarithm of the share of the right class."""
+        """Minus the logarithm of the true class's probability."""
         values = np.empty(len(target))
         kernels.softmax_values(target, *_line(scores), *self._scratch(), values)
         return values
 
     def _scratch(self) -> tuple[np.ndarray, np.ndarray]:
-        """What the kernels work in."""
+        """Temporary arrays for the kernels."""
         return np.empty((self.n_scores, kernels.CHUNK)), np.empty((2, kernels.CHUNK))
 
 
 def _line(table: np.ndarray) -> tuple[np.ndarray, int]:
-    """All memory from the first to the last element as one row, and how far the table's rows are apart in it."""
+    """The memory from the first to the last element as one row, and the distance of the table's rows in it."""
     n_rows, m = table.shape
     if m > 1 and table.strides[1] != table.itemsize:
         raise ValueError("rows of scores, gradients and hessians must be contiguous")

@@ -1,6 +1,6 @@
-"""The loss that parameters ask for: one by its name, or a user's own. In: parameters. Out: a ``Loss``.
+"""Losses by name, and a user's own. In: parameters. Out: a ``Loss``.
 
-Nothing that a user's own loss returns is trusted: every answer is checked before it is used.
+Results of a user's own loss are checked before they are used.
 """
 
 from __future__ import annotations
@@ -62,22 +62,22 @@ def build_loss(
     Parameters
     ----------
     loss : str, Loss, callable or object
-        One of ``NUMBER_LOSSES``, or of ``CLASS_LOSSES`` for classes; or a user's own, as ``losses_own.OwnLoss`` has it.
+        One of ``NUMBER_LOSSES``, or of ``CLASS_LOSSES`` for classes; or a user's own, as for ``OwnLoss``.
     n_classes : int >= 1, or None
         None: the target holds numbers.
     quantile : float, or sequence of ascending floats, between 0 and 1
-        Of ``"quantile"``.
+        For ``"quantile"``.
     huber_delta : float > 0, or None
-        Of ``"huber"``; None finds it from the rows.
+        For ``"huber"``; None computes it from the rows.
     tweedie_power : float, between 1 and 2
-        Of ``"tweedie"``.
+        For ``"tweedie"``.
     expectile : float, between 0 and 1
-        Of ``"expectile"``.
+        For ``"expectile"``.
 
     Raises
     ------
     ParameterError
-        An unknown name; a parameter of this loss is out of range; a loss of classes for numbers, or the reverse.
+        An unknown name; a parameter of this loss is out of range; a classification loss for regression, or the reverse.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def build_loss(
         return _fitting(loss, n_classes)
     if not isinstance(loss, str):
         if isinstance(loss, type):
-            raise ParameterError(f"loss={loss.__name__} is a class: give an object of it, {loss.__name__}(...)")
+            raise ParameterError(f"loss={loss.__name__} is a class: give an instance, {loss.__name__}(...)")
         if not callable(loss) and not callable(getattr(loss, "gradients", None)):
             raise ParameterError(
                 f"loss={loss!r}: give a name, a function of (y, raw) that returns gradient and hessian, or an object "
@@ -99,9 +99,9 @@ def build_loss(
         return OneClass() if n_classes == 1 else OwnLoss(loss, n_classes)
     names = NUMBER_LOSSES if n_classes is None else CLASS_LOSSES
     if loss not in names:
-        kind = "numbers" if n_classes is None else "classes"
+        kind = "regression" if n_classes is None else "classification"
         raise ParameterError(
-            f"loss={loss!r}: the losses of {kind} are {', '.join(map(repr, names))}{did_you_mean(loss, names)}"
+            f"loss={loss!r}: the losses for {kind} are {', '.join(map(repr, names))}{did_you_mean(loss, names)}"
         )
     if n_classes is not None:
         return _class_loss(n_classes)
@@ -119,24 +119,24 @@ def build_loss(
 
 
 def _class_loss(n_classes: int) -> Loss:
-    """Log loss of so many classes."""
+    """The log loss for a number of classes."""
     if n_classes == 1:
         return OneClass()
     return TwoClasses() if n_classes == 2 else ManyClasses(n_classes)
 
 
 def _fitting(loss: Loss, n_classes: int | None) -> Loss:
-    """A loss as it is, if it reads such targets."""
+    """A loss object unchanged; one for other targets is refused."""
     if (loss.link == "classes") != (n_classes is not None):
-        kind = "numbers" if n_classes is None else "classes"
-        raise ParameterError(f"loss={loss!r} is not a loss of {kind}: its link is {loss.link!r}")
+        kind = "regression" if n_classes is None else "classification"
+        raise ParameterError(f"loss={loss!r} is not for {kind}: its link is {loss.link!r}")
     if n_classes is not None and loss.n_scores != (1 if n_classes <= 2 else n_classes):
-        raise ParameterError(f"loss={loss!r} has {loss.n_scores} score(s), which is not what {n_classes} classes need")
+        raise ParameterError(f"loss={loss!r} has {loss.n_scores} score(s), and {n_classes} classes need another number")
     return loss
 
 
 def _is_number(value: Any) -> bool:
-    """Whether something is a real number; True and False are not."""
+    """Whether a value is a real number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
@@ -170,7 +170,7 @@ def _levels(value: Any) -> tuple[float, ...]:
 
 
 def loss_words(name: str) -> str:
-    """The name of a loss in words; that of squares is half of them, so that its slope is the residual.
+    """The name of a loss in words; the squared error is halved, so that its slope is the residual.
 
     Examples
     --------
@@ -186,19 +186,19 @@ def loss_words(name: str) -> str:
 class OwnLoss(Loss):
     """A loss that a user wrote with NumPy.
 
-    Nothing the user returns is trusted: shapes, types and ranges are checked, and what is handed out cannot be written.
-    It is asked for all rows at once, and by one thread.
+    Shapes, types and ranges of its results are checked, and the arrays that it gets are read-only. It is called for all
+    rows at once, by one thread.
 
     Parameters
     ----------
     source : callable or object
         ``source(y, raw)``, or else ``source.gradients(y, raw)``, returns two arrays: first and second derivative of
         each row's loss by each of its scores; the second must not be below 0. An object may also have
-        ``value(y, raw)``: the loss of each row; ``base(y, weights)``: what scores begin with; ``link``: how scores are
-        read, one of ``LINKS``; and ``n_scores``.
+        ``value(y, raw)``: the loss of each row; ``base(y, weights)``: the base of the scores; ``link``: the link of the
+        scores, one of ``LINKS``; and ``n_scores``.
         ``y`` float64[m], or int32[m] codes of classes; ``raw`` float64[m], or float64[m, n_scores] for several scores.
         Without ``base``, scores begin with the mean (its logarithm for the link ``"log"``), or the log odds or log
-        shares of classes.
+        proportions of classes.
     n_classes : int or None
         None: targets are numbers.
 
@@ -224,7 +224,7 @@ class OwnLoss(Loss):
         self._value: Callable[..., Any] | None = getattr(source, "value", None)
         self.has_values = self._value is not None
         self._base: Callable[..., Any] | None = getattr(source, "base", None)
-        # What checks targets, and knows where scores begin.
+        # The loss that checks targets and has the base.
         self._kin: Loss = SquaredError()
         if n_classes is not None:
             self._kin = TwoClasses() if n_classes <= 2 else ManyClasses(n_classes)
@@ -233,24 +233,24 @@ class OwnLoss(Loss):
             raise ParameterError(f"loss: its link is {self.link!r}: give one of {', '.join(map(repr, LINKS))}")
         if (self.link == "classes") != (n_classes is not None):
             needed = "'classes'" if n_classes is not None else "'identity', 'log' or 'sorted'"
-            raise ParameterError(f"loss: its link is {self.link!r}, but this target needs {needed}")
+            raise ParameterError(f"loss: its link is {self.link!r}, and this target needs {needed}")
         self.n_scores = getattr(source, "n_scores", self._kin.n_scores)
         if not is_whole(self.n_scores) or self.n_scores < 1:
             raise ParameterError(f"loss: its n_scores is {self.n_scores!r}: give a whole number >= 1")
         if n_classes is not None and self.n_scores != self._kin.n_scores:
             raise ParameterError(
-                f"loss: its n_scores is {self.n_scores}, but {n_classes} classes need {self._kin.n_scores}"
+                f"loss: its n_scores is {self.n_scores}, and {n_classes} classes need {self._kin.n_scores}"
             )
 
     def __repr__(self) -> str:
         return f"OwnLoss(link={self.link!r}, n_scores={self.n_scores})"
 
     def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
-        """Any number or class may be a target; see ``Loss.check``."""
+        """Accept any number or class; see ``Loss.check``."""
         self._kin.check(target, what, rows)
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """What the user's ``base`` answers; see the class for where there is none."""
+        """The result of the user's ``base``; without one, as the class describes."""
         if self._base is None:
             if self.link == "classes":
                 return self._kin.base(target, weights)
@@ -266,7 +266,7 @@ class OwnLoss(Loss):
         return base
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        """What the user's derivatives are."""
+        """The user's derivatives, checked."""
         raw = self._raw(scores)
         with _named("the gradients", target, raw):
             answer = self._derivatives(_locked(target), raw)
@@ -290,7 +290,7 @@ class OwnLoss(Loss):
         return by_score
 
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """What the user's ``value`` answers."""
+        """The result of the user's ``value``, checked."""
         if self._value is None:
             raise ParameterError(
                 "loss: it has no value(y, raw), which early stopping and the history need: "
@@ -306,13 +306,13 @@ class OwnLoss(Loss):
         return values
 
     def _raw(self, scores: np.ndarray) -> np.ndarray:
-        """Scores as the user gets them."""
+        """Scores in the shape for the user's functions."""
         return _locked(scores[0] if self.n_scores == 1 else np.ascontiguousarray(scores.T))
 
 
 @contextmanager
 def _named(part: str, target: np.ndarray, other: np.ndarray | None) -> Iterator[None]:
-    """Let an exception of the user's own through, with a note of where it comes from."""
+    """Add a note about its origin to an exception of the user's functions."""
     try:
         yield
     except Exception as error:
@@ -323,25 +323,25 @@ def _named(part: str, target: np.ndarray, other: np.ndarray | None) -> Iterator[
 
 
 def _locked(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written."""
+    """A read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def _numbers(given: Any, what: str) -> np.ndarray:
-    """An answer as float64."""
+    """A result as float64."""
     try:
         array = np.asarray(given)
         if array.dtype.kind not in "biuf":
-            array = array.astype(object)  # complex numbers and text are no numbers here
+            array = array.astype(object)  # so that complex numbers and text are refused
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"loss: its {what} is not an array of numbers: {error}") from None
 
 
 def _refuse(wrong: np.ndarray, numbers: np.ndarray, which: str, remedy: str) -> None:
-    """ParameterError with the first row of which a number is marked."""
+    """Raise a ParameterError about the first wrong number, if there is one."""
     if wrong.any():
         row = int(np.argmax(wrong.any(axis=0)))
         score = int(np.argmax(wrong[:, row]))

@@ -1,4 +1,4 @@
-"""Grown trees as packed ones. In: ``GradientTree`` and what their leaves add. Out: ``PackedTrees``."""
+"""Grown trees as packed ones. In: ``GradientTree`` and the values of their leaves. Out: ``PackedTrees``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LEAST_COVER = float(np.finfo(np.float64).tiny)  # a weight is above 0
 
 @dataclass(frozen=True, eq=False)
 class KeptTree:
-    """What is kept of a grown tree until all are packed; as ``GradientTree``.
+    """A grown tree with the values of its leaves, until all are packed.
 
     Attributes
     ----------
     tree : GradientTree
-        Its ``order`` is not to be read any more.
+        Its ``order`` must not be read any more.
     adds : float64[n_leaves]
         What each leaf adds to a score.
     """
@@ -32,7 +32,7 @@ class KeptTree:
 
 
 def packed_trees(bins: Bins, kept: Sequence[KeptTree]) -> PackedTrees:
-    """All trees, one at least, packed."""
+    """Pack all trees, at least one."""
     trees = [each.tree for each in kept]
     sizes = np.array([tree.n_nodes for tree in trees], np.int64)
     roots = np.concatenate([[0], np.cumsum(sizes)])
@@ -69,13 +69,13 @@ def packed_trees(bins: Bins, kept: Sequence[KeptTree]) -> PackedTrees:
 
 
 def _of_nodes(at: np.ndarray, n: int, of_leaves: np.ndarray) -> np.ndarray:
-    """A number per node from those of the leaves; 0 elsewhere."""
+    """The numbers of the leaves in an array by node; 0 for other nodes."""
     cells = np.zeros(n, of_leaves.dtype)
     cells[at] = of_leaves
     return cells
 
 
 def _gains(tree: np.ndarray, column: np.ndarray, gain: np.ndarray, n_trees: int, p: int) -> np.ndarray:
-    """float64[n_trees, p]: what the tests of each column gain in each tree; leaves gain 0."""
+    """float64[n_trees, p]: the gain of each column's tests in each tree; leaves gain 0."""
     place = tree * p + np.maximum(column, 0)
     return np.bincount(place, gain, minlength=n_trees * p).reshape(n_trees, p)

@@ -5,11 +5,11 @@ for each round:
     gradients, hessians of the losses at the scores        (_Rounds._take_gradients)
     rows of the round                                      (sampling; all rows by default)
     for each score: a tree on them                         (grow.gradient)
-                    its leaves' values, renewed where the loss says so, times the learning rate
+                    its leaves' values, renewed if the loss needs it, times the learning rate
                     are added to the scores
-    evaluate; end where nothing got better for a while     (_Watch.note, is_over)
+    evaluate; end if nothing improved for a while          (_Watch.note, is_over)
 
-Several members are several such rounds side by side, which end together (``grow_members``).
+Several members are several such loops in parallel, which end together (``grow_members``).
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from treewright.tree.packing import join, take
 
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
-LARGEST_LOSS = 1e200  # of a loss whose sums are exact
-ROWS, TREE = 0, 1  # what a seed is made for
+LARGEST_LOSS = 1e200  # the largest loss whose sums are exact
+ROWS, TREE = 0, 1  # the purposes of seeds
 Sampling = Literal["uniform", "gradient", "minimal_variance"]
 
 
@@ -58,14 +58,14 @@ Sampling = Literal["uniform", "gradient", "minimal_variance"]
 
 @dataclass(frozen=True, eq=False)
 class BoostTable:
-    """What all rows have in common.
+    """The bins and the schema of all rows.
 
     Attributes
     ----------
     bins : Bins
     schema : Schema
     ordered : bool[p]
-        Nominal columns whose bins are in the order of a target statistic: a test asks for a first run of them.
+        Nominal columns whose bins are in the order of a target statistic: tests are first runs of them.
     """
 
     bins: Bins
@@ -75,7 +75,7 @@ class BoostTable:
 
 @dataclass(frozen=True, eq=False)
 class BoostRows:
-    """Rows with their targets, as the rounds need them.
+    """Rows with their targets and weights, for the rounds.
 
     Attributes
     ----------
@@ -84,11 +84,11 @@ class BoostRows:
     target : float64[n, n_outputs] or int32[n, n_outputs]
         Numbers, or class codes.
     sample_weights : float64[n] or None
-        Above 0: what rows weigh without their classes; whole numbers are numbers of rows.
+        Above 0: weights without class weights; whole numbers are numbers of rows.
     of_classes : float64[n] or None
-        Above 0: what the rows' classes weigh; it makes gradients larger, and no row count as several.
+        Above 0: the class weights of the rows, which are factors of gradients, not numbers of rows.
     contents : uint64[n] or None
-        A hash of what each row holds, by which it is drawn. None: its number stands for it.
+        A hash of the content of each row, by which it is sampled. None: by its number.
     """
 
     codes: np.ndarray
@@ -105,12 +105,12 @@ class BoostRows:
         return BoostRows(self.codes[rows], self.target[rows], sample_weights, of_classes, contents)
 
     def keys(self, seed: int) -> np.ndarray:
-        """uint64[n]: what draws each row in a round of this seed."""
+        """uint64[n]: the keys by which rows are sampled in a round with this seed."""
         return keys_of(np.arange(len(self.target), dtype=np.uint64) if self.contents is None else self.contents, seed)
 
     @cached_property
     def weights(self) -> np.ndarray | None:
-        """float64[n] or None: both weights of each row, multiplied."""
+        """float64[n] or None: the product of both weights of each row."""
         if self.sample_weights is None or self.of_classes is None:
             return self.of_classes if self.sample_weights is None else self.sample_weights
         return np.multiply(self.sample_weights, self.of_classes)
@@ -118,16 +118,16 @@ class BoostRows:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Rows that no tree is grown on, and when to stop because of them.
+    """The rows of the evaluation, and the rule of early stopping.
 
     Attributes
     ----------
     rows : BoostRows or None
-        None: the rows of the fit are evaluated.
+        Held-out rows; None: the training rows are evaluated.
     score : callable or None
-        Takes the scores float64[n_scores, n] of these rows and returns a number to be lowered; None for the loss.
+        From the scores float64[n_scores, n] of these rows to a number to be minimised; None for the loss.
     patience : int >= 1, or None
-        Rounds without a better value before the growth ends; None never ends it.
+        Rounds without a better value before boosting ends; None: no early stopping.
     tolerance : float >= 0
         A value must be lower by more than this to count as better.
     """
@@ -140,31 +140,31 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class BoostSettings:
-    """Everything that decides which trees are grown, and the number of threads, which does not.
+    """All settings of the trees, and the number of threads, which does not change them.
 
     Attributes
     ----------
     losses : tuple of Loss
         One per output.
     tree : GradientSettings
-        Of every tree; its ``seed`` is set by the rounds.
+        The settings of every tree; the rounds set its ``seed``.
     n_rounds : int >= 1
-        Rounds in all, those of ``start`` included.
+        The total number of rounds, including those of ``start``.
     learning_rate : float, above 0 up to 1
     subsample : float, above 0 up to 1
-        Share of the rows drawn for each round, without replacement.
+        Share of the rows sampled for each round, without replacement.
     sampling : {"uniform", "gradient", "minimal_variance"}
-        How: all alike; those of large gradients always, and some of the others, which count for more; or each with a
-        chance in proportion to its gradient and hessian, so that what is rarely drawn counts for more.
+        Rows are sampled uniformly; or all rows of large gradients and some of the others, with larger weights; or in
+        proportion to gradient and hessian, with weights inverse to the probability.
     top_rate, other_rate : float
-        Of ``sampling="gradient"``: the share of rows with the largest gradients, and the share drawn of all rows from
-        the others.
+        For ``sampling="gradient"``: the share of rows with the largest gradients, and the share of all rows sampled
+        from the others.
     seed : int
     n_threads : int >= 1
     evaluation : Evaluation or None
-        What the history tells of each round; None: nothing is evaluated, which takes no time.
+        What is evaluated after each round, for the history; None: nothing, which takes no time.
     callbacks : sequence of callables
-        Each is called after each round with a ``Round``; one that returns True ends the growth.
+        Each is called after each round with a ``Round``; one that returns True ends boosting.
     """
 
     losses: tuple[Loss, ...]
@@ -186,16 +186,16 @@ class BoostSettings:
 
 @dataclass(frozen=True, eq=False)
 class Boosted:
-    """What the rounds made.
+    """The result of the rounds.
 
     Attributes
     ----------
     trees : PackedTrees
-        Of every round grown; where ``Evaluation.patience`` is given, of the rounds up to the best one.
+        Those of every round; with ``Evaluation.patience``, of the rounds up to the best one.
     boosting : Boosting
     history : History
     members : tuple of int
-        Rounds of each member; empty where there are none.
+        Rounds of each member; empty without members.
     """
 
     trees: PackedTrees
@@ -206,22 +206,22 @@ class Boosted:
 
 @dataclass(frozen=True)
 class Round:
-    """What a callback is told after each round.
+    """The argument of callbacks after each round.
 
     Attributes
     ----------
     number : int
         Counted from 1.
     n_rounds : int
-        Rounds in all, if nothing ends the growth before.
+        The total number of rounds, if nothing ends boosting before.
     train, validation : float or None
-        What is evaluated on the rows of the fit and on those kept aside; None where it is not.
+        The values on the training rows and on the held-out rows; None if not evaluated.
     best : int
-        The round with the best value so far; this one where nothing is evaluated.
+        The round with the best value so far; this one if nothing is evaluated.
     seconds, seconds_left : float
-        Since the growth began; what the rest would take at this pace.
+        Seconds since the start, and for the remaining rounds at this pace.
     scored : bool
-        Whether what is evaluated is minus a score, not the loss.
+        Whether the values are minus a score, not the loss.
     """
 
     number: int
@@ -234,17 +234,17 @@ class Round:
     scored: bool = False
 
     def __str__(self) -> str:
-        """In a few words.
+        """The round in a few words.
 
         Examples
         --------
         >>> print(Round(3, 100, 0.25, 0.3125, 2, 0.5, 16.2))
-        round 3, loss 0.25, others 0.3125 (best: 2), 16 s left
+        round 3, loss 0.25, held out 0.3125 (best: 2), 16 s left
         """
         return f"{self.words()}, {self.seconds_left:.0f} s left"
 
     def words(self) -> str:
-        """As a progress bar shows it: short, as the bar has the time beside it. ``others`` are rows kept aside."""
+        """The round for a progress bar, which shows the time itself."""
         best = "" if self.validation is None else f" (best: {self.best})"
         return f"round {self.number}{_evaluated(self.train, self.validation, self.scored)}{best}"
 
@@ -256,19 +256,18 @@ class History:
     Attributes
     ----------
     train, validation : list of float
-        A value per round; the first belongs to the round before those that were grown: 0, before any tree, or the last
-        one of those that were there. Empty where nothing was evaluated.
+        A value per round; the first is that of the round before the new ones: 0, before any tree, or the last round of
+        ``start``. Empty if nothing was evaluated.
     best : int
-        The round with the lowest value of ``validation``, or of ``train`` where there is no other; the last one where
-        nothing was evaluated.
+        The round with the lowest value of ``validation``, or else of ``train``; the last one if nothing was evaluated.
     gained_out_of_bag : list of float
-        By how much each round that was grown on drawn rows lowered the loss of the others; empty where all rows are
-        learned from, or the loss has no value.
+        The decrease of the loss of out-of-bag rows by each round on sampled rows; empty if all rows are used, or the
+        loss has no values.
     stages : dict of str to float
-        Seconds spent in each stage: ``gradients``, ``histograms`` (with all that is done in small nodes), ``search``,
+        Seconds spent in each stage: ``gradients``, ``histograms`` (with all work in small nodes), ``search``,
         ``partition``, ``update``, ``evaluation``.
     last, n_rounds : int
-        The last round that was grown; rounds that were asked for.
+        The last round; the number of rounds requested.
     scored : bool
         Whether values are minus a score, not the loss.
     """
@@ -283,12 +282,12 @@ class History:
     scored: bool = False
 
     def __str__(self) -> str:
-        """In a few words, as the last line of a progress bar.
+        """The history in a few words, for the last line of a progress bar.
 
         Examples
         --------
         >>> print(History([0.7, 0.5, 0.4], [0.7, 0.6, 0.65], 1, last=2, n_rounds=9))
-        boosting stopped after round 2 of 9, loss 0.4, others 0.65, best in round 1: 0.6
+        boosting stopped after round 2 of 9, loss 0.4, held out 0.65, best in round 1: 0.6
         """
         is_whole = self.last >= self.n_rounds
         end = f"grew {self.n_rounds} rounds" if is_whole else f"stopped after round {self.last} of {self.n_rounds}"
@@ -301,11 +300,11 @@ class History:
 
 
 def _evaluated(train: float | None, validation: float | None, scored: bool) -> str:
-    """What was evaluated, each with a comma before it; scores as they are, higher is better."""
+    """The evaluated values, each after a comma; scores with their own sign, higher is better."""
     word, sign = ("score", -1.0) if scored else ("loss", 1.0)
     words = "" if train is None else f", {word} {sign * train:.4g}"
     if validation is not None:
-        words += f", {'others' if words else f'{word} of others'} {sign * validation:.4g}"
+        words += f", {'held out' if words else f'{word} of held-out rows'} {sign * validation:.4g}"
     return words
 
 
@@ -319,18 +318,18 @@ def boost(
     start: tuple[PackedTrees, Boosting] | None = None,
     base: Sequence[float] | None = None,
 ) -> Boosted:
-    """Grow trees round by round, each on the gradients that those before it left.
+    """Fit trees in rounds, each to the gradients after those before it.
 
     Parameters
     ----------
     table : BoostTable
     rows : BoostRows
-        Targets lie within the losses' domains (``Loss.check``).
+        Targets must be within the losses' domains (``Loss.check``).
     settings : BoostSettings
     start : (PackedTrees, Boosting), optional
-        Rounds that are grown already, on the same rows: those that follow are what they would be in one go.
+        Rounds of an earlier fit on the same rows; the following rounds are the same as in one fit.
     base : sequence of float, one per score, optional
-        Where scores begin; what suits the losses best if not given.
+        The base of the scores; by default the best constants of the losses.
 
     Returns
     -------
@@ -344,12 +343,12 @@ def boost(
     rounds = _Rounds(table, rows, settings, start, base)
     first = 0 if start is None else len(start[0]) // rounds.train.n_scores
     if first >= settings.n_rounds:
-        raise ParameterError(f"{first} rounds are there already: ask for more than {settings.n_rounds}")
+        raise ParameterError(f"the model already has {first} rounds: ask for more than {settings.n_rounds}")
     return rounds.boosted(start, run(rounds, settings, first))
 
 
 class Grown(Protocol):
-    """Whoever grows rounds, wherever the rows are.
+    """The protocol of objects that grow rounds, on rows here or elsewhere.
 
     Attributes
     ----------
@@ -360,17 +359,17 @@ class Grown(Protocol):
 
     @property
     def growers(self) -> list[Any]:
-        """Each has the seconds of its ``stages``."""
+        """The growers, which have the seconds of their ``stages``."""
 
     def grow(self, number: int) -> None:
-        """Grow the trees of a round, and let their leaves add to the scores."""
+        """Grow the trees of a round, and add the values of their leaves to the scores."""
 
     def judge(self) -> tuple[float | None, float | None]:
-        """What is evaluated, of the rows of the fit and of others; None where it is not."""
+        """The values on the training rows and on the held-out rows; None if not evaluated."""
 
 
 def run(rounds: Grown, settings: BoostSettings, first: int = 0) -> History:
-    """Grow the rounds behind the first ones, until they are over."""
+    """Grow the rounds after the first ones, until the last."""
     watch = _Watch(settings, settings.evaluation)
     watch.note(first, rounds.judge)
     for number in range(first + 1, settings.n_rounds + 1):
@@ -384,18 +383,18 @@ def run(rounds: Grown, settings: BoostSettings, first: int = 0) -> History:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Models that were grown alike on other rows each, replayed on all rows.
+    """A group of members: models fitted with different held-out rows, replayed on all rows.
 
     Attributes
     ----------
     trees : list of list of KeptTree
-        Of each member its rounds; all have as many.
+        The rounds of each member; all have the same number.
     history : History
-        Of a member; ``validation`` has means over all rows aside.
+        That of a member; ``validation`` has means over all held-out rows.
     boosting : Boosting
-        Where scores begin.
+        The base of the scores.
     is_called_off : bool
-        Whether a callback ended the growth.
+        Whether a callback ended boosting.
     """
 
     trees: list[list[KeptTree]]
@@ -414,28 +413,28 @@ def grow_members(
     *,
     is_look: bool = False,
 ) -> Members:
-    """Grow members side by side, each on the rows that it does not keep aside, and replay them on all rows.
+    """Fit members in parallel, each without its held-out rows, and replay them on all rows.
 
-    All members end with the round in which the rows aside, taken together, are answered best: a member of a small table
-    has a dozen rows aside, whose least loss is luck. In the replay the tests stay, and what leaves say is worked out
-    anew, round by round.
+    All members end with the round in which the mean loss over all held-out rows is lowest: in a small table a member
+    has a dozen held-out rows, whose least loss is chance. The replay keeps the tests, and computes the values of the
+    leaves anew, round by round.
 
     Parameters
     ----------
     table, rows, settings, base
-        As of ``boost``. ``settings.evaluation`` is of the rows aside of all members, one member's after another's.
+        As for ``boost``. ``settings.evaluation`` has the held-out rows of all members, member by member.
     asides : sequence of int64[m]
-        The rows that each member keeps aside.
+        The held-out rows of each member.
     codes_of_members : sequence of uint8[n, stride], optional
-        All rows as each member sees them, where what it sees depends on which rows it keeps aside.
+        The bins of all rows for each member, if they depend on its held-out rows.
 
     is_look : bool
-        Whether only the history is wanted: then nothing is replayed, and there are no trees.
+        Whether only the history is needed: then nothing is replayed, and there are no trees.
 
     Notes
     -----
-    ``benchmarks/defaults`` (docs/decisions/0012): members that end by themselves have a log loss of .138 on iris and
-    .047 on wine, these .111 and .033.
+    ``benchmarks/defaults`` (docs/decisions/0012): members that end separately have a log loss of .138 on iris and .047
+    on wine, these .111 and .033.
     """
     evaluation = cast("Evaluation", settings.evaluation)
     whole = _Rounds(table, rows, replace(settings, evaluation=None), None, base)
@@ -451,7 +450,7 @@ def grow_members(
         grown[number] = _Rounds(table, seen[number].take(~is_aside), own, None, begins)
         grown[number].tells_gains = False
 
-    # A user's own loss is not called by two threads at once: it may have a buffer of its own.
+    # A user's own loss is not called by two threads at once, because it may have a buffer of its own.
     at_once = settings.n_threads if all(loss.rowwise for loss in settings.losses) else 1
     threads.run_each(begin, n_members, at_once)
     others = [cast("Scored", each.other) for each in grown]
@@ -482,21 +481,21 @@ def grow_members(
 
 
 def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
-    """One model of the members of some groups, all alike.
+    """One model of the members of some groups, with equal weights.
 
-    The rounds stand in turn, so that the sum of all trees is the mean, and the first rounds are the first of every
-    member.
+    The rounds of the members alternate, so that the sum of all trees is the mean, and the first rounds are the first of
+    every member.
 
     Parameters
     ----------
     table : BoostTable
-        Of all rows.
+        The table of all rows.
     groups : sequence of Members
 
     Notes
     -----
-    Shares of the groups by how well each answers the rows aside (greedy selection: Caruana et al. 2004) made no
-    difference on 28 sets: a mean rank of 1.78 with and without (docs/decisions/0012).
+    Weights of the groups by their scores on held-out rows (greedy selection: Caruana et al. 2004) made no difference on
+    28 data sets: a mean rank of 1.78 with and without (docs/decisions/0012).
     """
     boosting, k = groups[0].boosting, groups[0].boosting.n_scores
     turns = [trees for group in groups for trees in group.trees]
@@ -519,13 +518,13 @@ def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
 
 
 class _Watch:
-    """What each round is worth, and whether it is the last.
+    """Records the value of each round, and decides whether it is the last.
 
     Attributes
     ----------
     history : History
     evaluation : Evaluation or None
-        None: every round counts as better than those before.
+        None: every round counts as better than the one before.
     """
 
     def __init__(self, settings: BoostSettings, evaluation: Evaluation | None) -> None:
@@ -536,7 +535,7 @@ class _Watch:
         self.is_called_off = False
 
     def note(self, number: int, judge: Callable[[], tuple[float | None, float | None]]) -> None:
-        """Evaluate after a round, if asked to; ``judge`` gives the values of the rows of the fit and of others."""
+        """Evaluate after a round; ``judge`` gives the values on the training rows and on the held-out rows."""
         history = self.history
         if self.evaluation is None:
             history.best = number
@@ -550,12 +549,12 @@ class _Watch:
         value = cast("float", train if validation is None else validation)
         if not self.n_noted or value < self.lowest - self.evaluation.tolerance:
             history.best, self.lowest = number, value
-        # What was there before a single tree is no model to stop at.
+        # The base without any tree is not a model to stop at.
         self.n_noted += number > 0
         self.seconds += time.perf_counter() - begun
 
     def is_over(self, number: int, first: int) -> bool:
-        """Whether this round is the last; callbacks and listeners are told of it."""
+        """Whether this round is the last; callbacks and listeners are called."""
         settings, history = self.settings, self.history
         seconds = time.perf_counter() - self.begun
         this_round = Round(
@@ -572,13 +571,13 @@ class _Watch:
         if progress.is_heard():
             progress.report(number / settings.n_rounds, this_round.words())
         threads.heed()
-        said = [bool(callback(this_round)) for callback in settings.callbacks]  # each is told
+        said = [bool(callback(this_round)) for callback in settings.callbacks]  # every callback is called
         self.is_called_off = any(said)
         patience = None if self.evaluation is None else self.evaluation.patience
         return self.is_called_off or (patience is not None and number - history.best >= patience)
 
     def with_stages(self, grown: Sequence[Grown]) -> History:
-        """The history with the seconds of each stage, those of all threads together."""
+        """The history with the seconds of each stage, summed over all threads."""
         stages = self.history.stages
         for grower in (grower for each in grown for grower in each.growers):
             for stage, seconds in grower.stages.items():
@@ -588,7 +587,7 @@ class _Watch:
 
 
 class _Rounds:
-    """Rows, scores and trees while they grow."""
+    """The rounds of boosting for rows in this process: rows, scores and trees."""
 
     def __init__(
         self,
@@ -620,10 +619,10 @@ class _Rounds:
             replace(settings.tree, n_threads=n_threads),
         )  # fmt: skip
         k, n = self.train.scores.shape
-        # Trees side by side have no need to wait for each other, as the threads of one tree do.
+        # Trees in parallel need not wait for each other, as the threads of one tree do.
         n_at_once = min(k, n_threads) if 2 * k > n_threads else 1
         self.growers = [self.grower, *(self.grower.another() for _ in range(n_at_once - 1))]
-        # Those left over grow one after another on all threads, where that keeps more of them at work.
+        # The remaining trees grow one after another on all threads, if that uses the threads better.
         self.n_beside = 0 if n_at_once == 1 else k if 2 * (k % n_at_once) > n_at_once else k - k % n_at_once
         self.gradient = np.empty((k, n), np.float32)
         has_hessian = self.weights.factors is not None or settings.sampling != "uniform"
@@ -634,7 +633,7 @@ class _Rounds:
         self.tells_gains = all(loss.has_values for loss in self.losses) and settings.sampling == "uniform"
 
     def another(self, rows: BoostRows) -> _Rounds:
-        """The same rows, perhaps in other bins, on which other rounds can be replayed at the same time."""
+        """The same rows, possibly in other bins, for a replay of other rounds at the same time."""
         other = copy(self)
         other.rows = rows
         other.train = Scored(rows, self.losses, np.array(self.boosting.base), self.settings.n_threads)
@@ -644,16 +643,16 @@ class _Rounds:
         return other
 
     def _refuse_alike_gradients(self) -> None:
-        """ParameterError where rows are to be drawn by gradients that only have a sign."""
+        """Refuse sampling by gradients that are only signs, with a ParameterError."""
         alike = next((loss for loss in self.losses if loss.renews), None)
         if self.settings.sampling != "uniform" and alike is not None:
             raise ParameterError(
-                f"sampling={self.settings.sampling!r} with loss {alike.name!r}: its gradients tell only on which side "
-                "of the target a score is; use sampling='uniform' with subsample"
+                f"sampling={self.settings.sampling!r} with loss {alike.name!r}: its gradients are only the side "
+                "of the target on which a score is; use sampling='uniform' with subsample"
             )
 
     def _base(self, base: Sequence[float] | None) -> np.ndarray:
-        """Where scores begin."""
+        """The base of the scores."""
         rows = self.rows
         if base is None:
             return np.concatenate(
@@ -665,7 +664,7 @@ class _Rounds:
         return given
 
     def grow(self, number: int) -> None:
-        """Grow the trees of a round, and let their leaves add to the scores."""
+        """Grow the trees of a round, and add the values of their leaves to the scores."""
         with self.grower.stage("gradients"):
             self._take_gradients()
             chosen = self._draw(number)
@@ -686,7 +685,7 @@ class _Rounds:
             self.gained_out_of_bag.append(before - self.train.loss(left_out))
 
     def _left_out(self, chosen: np.ndarray | None) -> np.ndarray | None:
-        """Rows that a round does not learn from, where they say something about it: other draws are by gradients."""
+        """The out-of-bag rows of a round with uniform sampling; other samples depend on the gradients."""
         if chosen is None or not self.tells_gains:
             return None
         is_out = np.ones(self.train.scores.shape[1], bool)
@@ -695,7 +694,7 @@ class _Rounds:
         return rows if len(rows) else None
 
     def _grow_one(self, grower: GradientGrower, number: int, score: int, chosen: np.ndarray | None) -> KeptTree:
-        """Grow the tree of one score, and add what its leaves say to the scores."""
+        """Grow the tree of one score, and add the values of its leaves to the scores."""
         hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
         step = self.losses[self.train.output_of[score]].max_step
         tree = grower.grow(
@@ -704,7 +703,7 @@ class _Rounds:
         kept = KeptTree(tree, self.settings.learning_rate * self._values(tree, score))
         grower.add_to_scores(kept.adds, self.train.scores[score])
         if chosen is not None or self.other is not None:
-            # The grower knows the leaf of each row that the tree was grown on; the others have to walk down.
+            # The grower has the leaf of each row that the tree was fitted on; the others have to go down the tree.
             if chosen is not None:
                 with grower.stage("update"):
                     is_out = np.ones(self.train.scores.shape[1], bool)
@@ -716,7 +715,7 @@ class _Rounds:
         return kept
 
     def replayed(self, kept: Sequence[KeptTree]) -> list[KeptTree]:
-        """Rounds of other rows with the values that their leaves have on these; scores begin anew."""
+        """Replay the rounds of other rows on these: their leaves get new values; scores begin at the base."""
         train, k = self.train, self.train.n_scores
         train.scores[:] = np.array(self.boosting.base)[:, None]
         found: list[KeptTree] = []
@@ -737,7 +736,7 @@ class _Rounds:
         return found
 
     def _take_gradients(self) -> None:
-        """Gradients and hessians of all scores, times the weights that are no numbers of rows."""
+        """Compute gradients and hessians of all scores, times the weights that are not numbers of rows."""
         train, factors = self.train, self.weights.factors
         n = train.scores.shape[1]
         blocks = [slice(begin, min(begin + _BLOCK_ROWS, n)) for begin in range(0, n, _BLOCK_ROWS)]
@@ -745,26 +744,26 @@ class _Rounds:
         def work(task: int, _thread: int) -> None:
             self._gradients_of(blocks[task])
             if factors is not None:
-                with np.errstate(over="ignore"):  # the grower refuses what is not finite
+                with np.errstate(over="ignore"):  # the grower refuses numbers that are not finite
                     self.gradient[:, blocks[task]] *= factors[blocks[task]]
                     self.hessian[:, blocks[task]] *= factors[blocks[task]]
 
         if not all(loss.rowwise for loss in self.losses):
-            blocks = [slice(0, n)]  # a user's own loss sees all rows in one call
+            blocks = [slice(0, n)]  # a user's own loss is called once for all rows
         threads.run_each(work, len(blocks), self.settings.n_threads)
 
     def _gradients_of(self, block: slice) -> None:
-        """Gradients and hessians of a block of rows."""
+        """Compute gradients and hessians of a block of rows."""
         target = [own[block] for own in self.train.target]
         fill_gradients(
             self.losses, target, self.train.scores[:, block], self.gradient[:, block], self.hessian[:, block]
         )
 
     def _draw(self, number: int) -> np.ndarray | None:
-        """The rows of a round; None for all. Where some stand for others, their gradients are made larger."""
+        """Sample the rows of a round; None for all. Gradients are multiplied by the weights of the sample."""
         settings, n, seed = self.settings, self.train.scores.shape[1], seed_of_round(self.settings.seed, number, ROWS)
         if settings.sampling != "uniform":
-            if number <= 1.0 / settings.learning_rate:  # as the authors of GOSS do: first all rows are learned from
+            if number <= 1.0 / settings.learning_rate:  # all rows in the first rounds, as the authors of GOSS do
                 return None
             keys = self.rows.keys(seed)
             if settings.sampling == "gradient":
@@ -783,17 +782,17 @@ class _Rounds:
         return None if len(chosen) == n else chosen
 
     def _sizes(self) -> np.ndarray:
-        """float64[n]: how much each row's gradients and hessians move sums, these in units of those."""
+        """float64[n]: the influence of each row's gradients and hessians on sums, in units of gradients."""
         g = np.square(self.gradient, dtype=np.float64).sum(axis=0)
         h = np.square(self.hessian, dtype=np.float64).sum(axis=0)
-        # In units of a usual step: the authors take the square of the mean leaf of the tree before.
+        # Hessians in units of a usual step: the authors use the square of the mean leaf of the tree before.
         repeats = self.weights.repeats
         unit = total_of(g, repeats) / max(total_of(h, repeats), np.finfo(np.float64).tiny)
         sizes: np.ndarray = np.sqrt(g + unit * h)
         return sizes
 
     def _values(self, tree: GradientTree, score: int) -> np.ndarray:
-        """What the leaves of a tree say, before the learning rate."""
+        """The values of the leaves of a tree, before the learning rate."""
         train, output = self.train, self.train.output_of[score]
         loss: Loss = self.losses[output]
         if not loss.renews:
@@ -811,7 +810,7 @@ class _Rounds:
         return renew(*tree.groups([[leaf] for leaf in range(len(tree.leaves))]))
 
     def judge(self) -> tuple[float | None, float | None]:
-        """What is evaluated, of the rows of the fit and of others; None where it is not."""
+        """The values on the training rows and on the held-out rows; None if not evaluated."""
         score = None if self.settings.evaluation is None else self.settings.evaluation.score
         if score is None:
             return self.train.loss(), None if self.other is None else self.other.loss()
@@ -820,7 +819,7 @@ class _Rounds:
         return None, float(score(self.other.scores))
 
     def boosted(self, start: tuple[PackedTrees, Boosting] | None, history: History) -> Boosted:
-        """The trees, packed; up to the best round where the growth could end early."""
+        """The trees, packed; up to the best round if early stopping is on."""
         trees = packed_trees(self.table.bins, self.kept)
         if start is not None:
             trees = join([start[0], trees])
@@ -836,7 +835,7 @@ def seed_of_round(seed: int, number: int, purpose: int, place: int = 0) -> int:
 
 
 def scores_of(losses: Sequence[Loss]) -> list[slice]:
-    """Which scores are an output's."""
+    """The slice of scores of each output."""
     ends = np.cumsum([loss.n_scores for loss in losses]).tolist()
     return [slice(end - loss.n_scores, end) for end, loss in zip(ends, losses, strict=True)]
 
@@ -853,7 +852,7 @@ def fill_gradients(
     target : sequence of [m]
     scores : float64[k, m]
     gradient, hessian : float32[k, m], OUT
-        The latter may have no row where every hessian is 1.
+        The latter may be without rows if every hessian is 1.
     """
     for own, loss, some in zip(target, losses, scores_of(losses), strict=True):
         if loss.unit_hessian and hessian.shape[1]:
@@ -862,7 +861,7 @@ def fill_gradients(
 
 
 class Scored:
-    """Rows, and where they stand.
+    """Rows with their scores.
 
     Parameters
     ----------
@@ -870,7 +869,7 @@ class Scored:
     losses : tuple of Loss
         One per output.
     base : float64[k]
-        Where scores begin.
+        The base of the scores.
     n_threads : int
 
     Attributes
@@ -879,7 +878,7 @@ class Scored:
     target : list of [n]
         One per output.
     scores_of : list of slice
-        Which scores are an output's; ``output_of`` tells it the other way round.
+        The slice of scores of each output; ``output_of`` is the output of each score.
     """
 
     def __init__(self, rows: BoostRows, losses: tuple[Loss, ...], base: np.ndarray, n_threads: int) -> None:
@@ -892,11 +891,11 @@ class Scored:
 
     @property
     def n_scores(self) -> int:
-        """Scores of a row."""
+        """The number of scores of a row."""
         return len(self.scores)
 
     def add(self, kept: KeptTree, score: int, chosen: np.ndarray | None) -> None:
-        """Add what a grown tree says to a score of all rows, or of ``chosen`` ones (int32, ascending)."""
+        """Add the values of a grown tree to a score of all rows, or of ``chosen`` ones (int32, ascending)."""
         self._add(lambda rows: kept.adds[kept.tree.leaves_of(self.rows.codes, rows)], score, chosen)
 
     def add_trees(self, packed: PackedTrees) -> None:
@@ -910,7 +909,7 @@ class Scored:
             )
 
     def _add(self, values_of: Callable[[np.ndarray], np.ndarray], score: int, chosen: np.ndarray | None) -> None:
-        """Add the values of rows to a score, block by block."""
+        """Add the values of rows to a score, in blocks."""
         rows = np.arange(self.scores.shape[1], dtype=np.int32) if chosen is None else chosen
         blocks = [rows[begin : begin + _SCORED_ROWS] for begin in range(0, len(rows), _SCORED_ROWS)]
 
@@ -921,43 +920,43 @@ class Scored:
 
     @property
     def weight(self) -> float:
-        """What the rows weigh together."""
+        """The total weight of the rows."""
         weights = self.rows.weights
         return float(len(self.rows.target) if weights is None else weights.sum())
 
     def loss(self, rows: np.ndarray | None = None) -> float:
-        """The mean loss of all rows, or of some (int64[m]), by their weights, of several outputs the sum.
+        """The weighted mean loss of all rows, or of some (int64[m]); for several outputs the sum.
 
-        It does not depend on the order of the rows, so neither does the round in which growth ends.
+        It does not depend on the order of the rows, so neither does the last round of early stopping.
         """
         total, weights = 0.0, self.rows.weights
         some: Any = slice(None) if rows is None else rows
         for output, loss in enumerate(self.losses):
-            scores = np.ascontiguousarray(self.scores[self.scores_of[output], some])  # picked rows may lie otherwise
+            scores = np.ascontiguousarray(self.scores[self.scores_of[output], some])  # a selection may be strided
             values = loss.values(self.target[output][some], scores)
             total += mean_of(values, None if weights is None else weights[some])
         return total
 
 
 def mean_of(values: np.ndarray, weights: np.ndarray | None) -> float:
-    """The mean of losses, float64[n], to the last bit the same in any order; infinite or nan where one of them is."""
+    """The mean of losses, float64[n], bit-identical in any order; infinite or nan if one of them is."""
     largest = float(np.abs(values).max())
-    if not largest < LARGEST_LOSS:  # of no use but to say so, or so large that sums would overflow: any order will do
+    if not largest < LARGEST_LOSS:  # not finite, or so large that sums may overflow: the order does not matter
         return float(np.average(values, weights=weights))
     return weighted_mean(values, weights)
 
 
 # Leaf values under monotone constraints ------------------------------------------------------------------------------
 #
-# A tree's own bounds are made of gradients. A loss that renews leaf values has gradients in another unit than these
-# values, so bounds are made anew, of what each node itself would say as a leaf.
+# A tree's own bounds come from gradients. A loss that renews leaf values has gradients in another unit than these
+# values, so bounds are computed anew, from the value that each node would have as a leaf.
 
 
 Renew = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def bounded_values(tree: GradientTree, monotone: Sequence[int], renew: Renew) -> np.ndarray:
-    """What the leaves say, so that it rises or falls where it has to.
+    """The values of the leaves under monotone constraints.
 
     Parameters
     ----------
@@ -965,20 +964,20 @@ def bounded_values(tree: GradientTree, monotone: Sequence[int], renew: Renew) ->
     monotone : sequence of -1, 0, 1
         Per column.
     renew : callable
-        Takes rows int32[m] group by group and where each of k groups begins, int64[k + 1]; returns float64[k].
+        From rows int32[m] group by group and the beginnings of k groups, int64[k + 1], to float64[k].
 
     Returns
     -------
     float64[n_leaves]
-        Below a test of a column that has to rise, no leaf on the left says more than the middle between what the two
-        branches would say as leaves, and none on the right less.
+        Below a test of an increasing column, no leaf on the left is above the midpoint between the values of the two
+        branches as leaves, and none on the right is below it.
     """
     own, leaves_below = np.zeros(tree.n_nodes), tree.leaves_below()
     for depth in range(int(tree.depth.max()) + 1):
         nodes = np.flatnonzero(tree.depth == depth)
         own[nodes] = renew(*tree.groups([leaves_below[node] for node in nodes]))
     low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
-    for node in np.flatnonzero(tree.first_child >= 0).tolist():  # parents stand before children
+    for node in np.flatnonzero(tree.first_child >= 0).tolist():  # parents are before children
         first = int(tree.first_child[node])
         both = slice(first, first + 2)
         low[both], high[both] = low[node], high[node]

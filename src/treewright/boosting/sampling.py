@@ -1,7 +1,7 @@
-"""What rows count for in a round, and which are drawn. In: weights, gradients, a seed. Out: rows, factors.
+"""The sampled rows of a round and their weights. In: weights, gradients, a seed. Out: rows, factors.
 
-A row is drawn by a number, its *key*, made of the seed, the round and what the row holds: neither threads nor blocks
-change it, nor where the row stands. Rows that hold the same are drawn together, as one row of their weight would be.
+A row is sampled by a number, its *key*, made from the seed, the round and the content of the row: it depends on neither
+threads nor blocks nor the row's position. Equal rows are sampled together, as one row of their weight would be.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from treewright.exceptions import DataError
 
 _LARGEST = 1e30  # gradients are float32
 _NONE = np.empty(0, np.int32)
-_MOST_ROWS = 2**26  # what rows may count as in all: of more, a gradient would be a few units of the words only
+_MOST_ROWS = 2**26  # the most rows that weights may count: with more, gradients would have too few units of a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,10 @@ class GradientWeights:
     Attributes
     ----------
     repeats : int32[n] or None
-        How many rows each counts as, where all sample weights are whole numbers: the same trees as of rows that are
-        there so often, also for ``min_samples_leaf``.
+        The number of rows that each counts as, if all sample weights are whole numbers: the trees are those of repeated
+        rows, also for ``min_samples_leaf``.
     factors : float32[n] or None
-        What gradients and hessians are multiplied by beside: other weights, or weights too large to count, and those of
-        classes.
+        Additional factors of gradients and hessians: other weights, or weights too large to count, and class weights.
     """
 
     repeats: np.ndarray | None = None
@@ -40,21 +39,21 @@ class GradientWeights:
 
     @staticmethod
     def may_count(total: float) -> bool:
-        """Whether whole numbers that add up to so much can be numbers of rows."""
+        """Whether whole numbers with this sum can be numbers of rows."""
         return total <= _MOST_ROWS
 
     @staticmethod
     def check(least: float, most: float) -> None:
-        """DataError for factors of gradients that are beyond float32."""
+        """Refuse factors of gradients that are beyond float32, with a DataError."""
         if most > _LARGEST or least < 1 / _LARGEST:
             raise DataError(
-                f"sample_weight goes from {least:g} to {most:g} (times the weights of classes): boosting takes weights "
+                f"sample_weight goes from {least:g} to {most:g} (times the class weights): boosting takes weights "
                 f"from {1 / _LARGEST:g} to {_LARGEST:g}; scale them"
             )
 
     @classmethod
     def of(cls, weights: np.ndarray | None, of_classes: np.ndarray | None = None) -> GradientWeights:
-        """The weights of rows, float64[n] > 0 or None, and beside them those of their classes.
+        """From the weights of rows, float64[n] > 0 or None, and those of their classes.
 
         Examples
         --------
@@ -74,10 +73,9 @@ class GradientWeights:
 
 
 def drawn_uniformly(keys: np.ndarray, share: float) -> np.ndarray:
-    """Rows drawn without replacement, all alike and each by itself.
+    """Sample rows uniformly without replacement, each independently.
 
-    Whoever holds a part of the rows can draw from it without asking the others, so the number drawn is the share only
-    on average.
+    A part can sample its own rows without the others, so the number of sampled rows is the share only on average.
 
     Parameters
     ----------
@@ -87,7 +85,7 @@ def drawn_uniformly(keys: np.ndarray, share: float) -> np.ndarray:
     Returns
     -------
     int32[m], ascending
-        Those of the lowest key where no other is drawn.
+        Those of the lowest key if no other is sampled.
 
     Examples
     --------
@@ -102,22 +100,22 @@ def drawn_uniformly(keys: np.ndarray, share: float) -> np.ndarray:
 def drawn_by_gradient(
     sizes: np.ndarray, top_rate: float, other_rate: float, keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of large gradients, and some of the others (GOSS: Ke et al. 2017, "LightGBM", algorithm 2).
+    """Sample all rows of large gradients, and some of the others (GOSS: Ke et al. 2017, "LightGBM", algorithm 2).
 
     Parameters
     ----------
     sizes : float64[n], >= 0
-        How large each row's gradient is.
+        The size of each row's gradient.
     top_rate, other_rate : float
-        Share of the rows that are taken for their size, of equals those that are drawn; share of all rows that is drawn
-        from the rest. Both in the range 0 to 1, in sum up to 1 and above 0.
+        Share of the rows chosen by size, at random among equals; share of all rows sampled from the rest. Both from 0
+        to 1, with a sum above 0 and up to 1.
     keys : uint64[n]
 
     Returns
     -------
     rows : int32[m], ascending
     factors : float32[m]
-        What each row counts for: 1, or for those drawn as many as there were for each.
+        The weight of each row: 1, or for those sampled the inverse of their probability.
 
     Examples
     --------
@@ -134,7 +132,7 @@ def drawn_by_gradient(
         least = np.partition(sizes, n - n_top)[n - n_top]
         is_top = sizes > least
         equals = np.flatnonzero(sizes == least)
-        # Not the first ones: the table may be in the order of its targets.
+        # Not the first ones, because the table may be sorted by its targets.
         is_top[equals[_lowest(keys[equals], n_top - int(np.count_nonzero(is_top)))]] = True
     rest = np.flatnonzero(~is_top).astype(np.int32)
     factors = np.ones(n, np.float32)
@@ -150,26 +148,26 @@ def drawn_by_gradient(
 def drawn_by_variance(
     sizes: np.ndarray, share: float, keys: np.ndarray, repeats: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows drawn in proportion to their sizes, each by itself (MVS: Ibragimov and Gusev 2019, section 4).
+    """Sample rows in proportion to their sizes, each independently (MVS: Ibragimov and Gusev 2019, section 4).
 
-    Of all ways to draw so many rows on average this one leaves the sums of a node with the least variance.
+    Among all samples of the same mean number of rows, these give the sums of a node the least variance.
 
     Parameters
     ----------
     sizes : float64[n], >= 0
-        The root of ``g**2 + a * h**2`` of each row.
+        The root of ``g**2 + a * h**2`` for each row.
     share : float, above 0 up to 1
-        Share of the rows that is drawn, on average.
+        Mean share of the rows that are sampled.
     keys : uint64[n]
     repeats : int32[n] or None
-        How many rows each counts as.
+        The number of rows that each counts as.
 
     Returns
     -------
     rows : int32[m], ascending
         At least one.
     factors : float32[m]
-        What each row counts for: one over the probability with which it is drawn.
+        The weight of each row: one over its probability.
 
     Examples
     --------
@@ -182,8 +180,8 @@ def drawn_by_variance(
         sizes = np.ones(len(sizes))
     counts = _NONE if repeats is None else repeats
     n = len(sizes) if repeats is None else int(repeats.sum(dtype=np.int64))
-    # Rows whose chance would be above 1 are drawn surely, and the others share what is left in proportion: then a few
-    # more may be above 1, mostly two or three times. Sorting 1,000,000 rows took as long as growing on them.
+    # Rows whose probability would be above 1 are always sampled, and the others share the rest in proportion: then a
+    # few more may be above 1, mostly for two or three steps. Sorting 1,000,000 rows took as long as growing on them.
     least = np.inf
     while True:
         total, n_sure = sum_below(sizes, counts, least)
@@ -203,24 +201,24 @@ def drawn_by_variance(
 
 
 def total_of(sizes: np.ndarray, repeats: np.ndarray | None) -> float:
-    """The sum of float64[n] >= 0, each as often as ``repeats`` int32[n] says: the same in any order of rows."""
+    """The sum of float64[n] >= 0, each times ``repeats`` int32[n]: the same in any order of rows."""
     return sum_below(sizes, _NONE if repeats is None else repeats, np.inf)[0]
 
 
 def keys_of(contents: np.ndarray, seed: int) -> np.ndarray:
-    """uint64[n]: a number for each row of uint64[n] contents; of different contents no two are the same."""
+    """uint64[n]: a key for each row of uint64[n] contents; different contents have different keys."""
     keys = contents.copy()
     fill_keys(np.uint64(seed), keys)
     return keys
 
 
 def chances_of(keys: np.ndarray) -> np.ndarray:
-    """float64[n], from 0 to 1: rows are drawn whose chance is larger."""
+    """float64[n], from 0 to 1: a row is sampled if its probability is larger."""
     return (keys >> np.uint64(11)) * 2.0**-53
 
 
 def _lowest(keys: np.ndarray, m: int) -> np.ndarray:
-    """int32[>= m]: where the m lowest keys stand, ascending, and those that are the same as the last of them."""
+    """int32[>= m]: the positions of the m lowest keys, ascending, and of keys equal to the last of them."""
     if m >= len(keys):
         return np.arange(len(keys), dtype=np.int32)
     return np.flatnonzero(keys <= np.partition(keys, m - 1)[m - 1]).astype(np.int32)
@@ -228,7 +226,7 @@ def _lowest(keys: np.ndarray, m: int) -> np.ndarray:
 
 @kernel
 def fill_keys(seed: np.uint64, keys: np.ndarray) -> None:
-    """Make a key of what each row holds (``mix`` maps one to one).
+    """Make keys from the contents of rows (``mix`` maps one to one).
 
     Parameters
     ----------
@@ -242,12 +240,12 @@ def fill_keys(seed: np.uint64, keys: np.ndarray) -> None:
 
 @kernel
 def sum_below(sizes: np.ndarray, counts: np.ndarray, least: float) -> tuple[float, Any]:
-    """The sum of the sizes below ``least``, and how many rows the others count as.
+    """The sum of the sizes below ``least``, and the number of rows that the others count as.
 
-    Sizes are added up as whole numbers of a unit that the largest of them sets: the same in any order.
+    Sizes are added up as whole numbers of a unit that depends on the largest: the same in any order.
 
     sizes : float64[n], finite
-    counts : int32[n], or empty where each counts as one
+    counts : int32[n], or empty if each counts as one
     """
     n, n_others, largest = np.int64(0), np.int64(0), 0.0
     for row in range(sizes.shape[0]):
@@ -260,7 +258,7 @@ def sum_below(sizes: np.ndarray, counts: np.ndarray, least: float) -> tuple[floa
     if largest == 0.0:
         return 0.0, n_others
     exponent = 61 - math.frexp(np.float64(n))[1] - math.frexp(largest)[1]
-    scale = math.ldexp(1.0, min(exponent, 1000))  # numbers below 2**-1000 are not told apart
+    scale = math.ldexp(1.0, min(exponent, 1000))  # numbers below 2**-1000 are not distinguished
     total = np.int64(0)
     for row in range(sizes.shape[0]):
         if sizes[row] < least:

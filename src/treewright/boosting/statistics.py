@@ -1,4 +1,4 @@
-"""Nominal columns of many levels in the order of the target. In: rows as bins and as codes, targets. Out: new bins.
+"""Ordered target statistics of nominal columns. In: rows as bins and as codes, targets. Out: new bins.
 
     for each row, in a random order:
         its value = the smoothed mean of the target over earlier rows of its level
@@ -29,21 +29,21 @@ from treewright.data.bins import MAX_LEVEL_BINS, bins_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 
-_LARGE = 400  # numbers below 2**400 are taken as they are: no sum of products with weights overflows
+_LARGE = 400  # numbers below 2**400 are not scaled: no sum of products with weights overflows
 _STATISTIC = Schema((Column("statistic", "numeric"),))
 
 
 class LevelMeans(NamedTuple):
-    """What ``level_means`` finds. Values are distances from the prior; targets beyond 2**400 are made smaller first.
+    """The result of ``level_means``: distances from the prior; targets beyond 2**400 are scaled.
 
     Attributes
     ----------
     values : float64[n]
-        Of each row, over earlier rows of its level; nan where the cell is missing.
+        For each row, over earlier rows of its level; nan if the cell is missing.
     final : float64[n_levels]
-        Of each level, over all rows; nan for a level without rows.
+        For each level, over all rows; nan for a level without rows.
     counts : float64[n_levels]
-        Weight of each level's rows.
+        The weight of each level's rows.
     """
 
     values: np.ndarray
@@ -52,7 +52,7 @@ class LevelMeans(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Targets, weights (empty: each is one), the targets' mean, what it weighs, orders of the rows."""
+    """Targets, weights (empty: each is one), the targets' mean (the prior) and its weight, orders of the rows."""
 
     target: np.ndarray
     weights: np.ndarray
@@ -79,10 +79,9 @@ def with_ordered_statistics(
     """Bin nominal columns by a target statistic.
 
     The smoothed mean of a level is ``(sum + a * prior) / (count + a)``; sum and count are weighted, ``a`` is
-    ``prior_weight``, and the prior is the mean of the target. Bins are cut from the values of the training rows and
-    the final ones of the levels together, each row once with either: the first say where trees can be grown, the
-    second where new rows will lie. A row of weight 2 is not quite a row twice: of two rows, one stands before the
-    other.
+    ``prior_weight``, and the prior is the mean of the target. Bins are cut from the values of the training rows and the
+    final values of the levels together, each row once with either: trees are fitted on the former, and new rows have
+    the latter. A row of weight 2 is not exactly a row twice: one of two rows is earlier than the other.
 
     Parameters
     ----------
@@ -97,24 +96,24 @@ def with_ordered_statistics(
         Finite numbers, or 0 and 1 for two classes.
     weights : float64[n], above 0 and finite, or None
     prior_weight : float >= 0
-        How many rows the prior counts for; where weights are not all whole numbers, rows of mean weight.
+        The number of rows that the prior counts as; unless all weights are whole numbers, rows of mean weight.
     n_permutations : int >= 1
-        The value of a training row is the mean over so many orders. Many of them come close to leaving only the row
-        itself out, from which a tree can tell its target again.
+        The number of orders over which the value of a training row is averaged. With many, the value approaches that
+        of leaving out only the row itself, which reveals its target.
     max_bins : int, 2 to 255
-        Most bins of a column; at most 254 are used.
+        The most bins of a column; at most 254 are used.
     seed : int
         Taken modulo 2**64.
     contents : uint64[n], optional
-        A hash of what each row holds, by which the rows are put in order; without, by their numbers.
+        A hash of the content of each row, for the random orders; by default the numbers of the rows.
     n_threads : int >= 1
         The result does not depend on it.
 
     Returns
     -------
     table : BoostTable
-        ``ordered`` is set for the columns, and their bins ascend with the statistic. Levels without rows, and levels
-        never seen, have bin ``n_bins``, as always. A bin may be without training rows.
+        ``ordered`` is set for the columns, and their bins ascend with the statistic. Levels without rows, and unseen
+        levels, have bin ``n_bins``, as always. A bin may be without training rows.
     codes : uint8[n, stride]
         A copy with new bins in the columns; missing cells keep bin 255.
 
@@ -168,7 +167,7 @@ def level_means(
     Parameters
     ----------
     levels : int32[n]
-        -1 where the cell is missing; from ``n_levels`` on, a level that is not known.
+        -1 for a missing cell; from ``n_levels`` on, an unknown level.
     n_levels : int
     target, weights, prior_weight, n_permutations, seed
         As for ``with_ordered_statistics``.
@@ -189,7 +188,7 @@ def level_means(
 
 
 def _checked_columns(table: BoostTable, columns: np.ndarray) -> list[int]:
-    """The columns, where all are nominal and none is named twice."""
+    """The columns; one that is not nominal or named twice is refused."""
     chosen = [int(column) for column in columns]
     for column in chosen:
         if not 0 <= column < table.bins.n_columns or not table.bins.is_nominal[column]:
@@ -203,7 +202,7 @@ def _rows_of(
     target: np.ndarray, weights: np.ndarray | None, prior_weight: float, n_permutations: int, seed: int,
     contents: np.ndarray | None = None,
 ) -> _Rows:  # fmt: skip
-    """Targets and weights so that no sum overflows; the random orders."""
+    """Targets and weights, scaled so that no sum overflows, and the random orders."""
     numbers = np.asarray(target, np.float64)
     numbers = np.ldexp(numbers, -max(_exponent(numbers) - _LARGE, 0))
     if weights is None:
@@ -223,12 +222,12 @@ def _rows_of(
 
 
 def _exponent(numbers: np.ndarray) -> int:
-    """The least power of two above all of them."""
+    """The exponent of the least power of two above all numbers."""
     return int(np.frexp(np.abs(numbers).max(initial=0.0))[1])
 
 
 def _levels_of(cells: np.ndarray, n_levels: int) -> np.ndarray:
-    """int32[n]: the level of each cell, -1 where it is missing, ``n_levels`` for one that is not known."""
+    """int32[n]: the level of each cell, -1 if it is missing, ``n_levels`` for an unknown one."""
     known = (cells >= 0) & (cells < n_levels)
     return np.where(known, np.where(known, cells, 0.0), np.where(np.isnan(cells), -1, n_levels)).astype(np.int32)
 
@@ -258,25 +257,24 @@ def add_ordered_means(
     counts: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """To each row's value, add the smoothed mean of the target over earlier rows of its level.
+    """Add to each row's value the smoothed mean of the target over earlier rows of its level.
 
-    Values are distances from the prior. A row's own target is read after its value is made, so no value depends on the
-    targets of its own or of later rows. Sums are of targets themselves, not of distances: those of 0 and 1 are exact,
-    and levels with the same counts share a value.
+    Values are distances from the prior. A row's own target is added after its value is computed, so no value depends on
+    the target of its own or of a later row. Sums are of targets themselves, not of distances: those of 0 and 1 are
+    exact, and levels with the same counts have the same value.
 
     Parameters
     ----------
     levels : int32[n], IN
-        -1 where the cell is missing: such rows get nothing and give nothing. From len(sums) on: a level that has no
-        sum; such rows get the prior.
+        -1 for a missing cell: such rows are ignored. From len(sums) on: a level without a sum; such rows get the prior.
     order : int64[n], IN
         Rows, the earliest first.
     target : float64[n], IN
     weights : float64[n] or float64[0], IN
-        Empty: every row weighs one.
+        Empty: every row has weight one.
     prior, prior_weight : float64
     sums, counts : float64[n_levels], IN and OUT
-        Weighted sum of targets and sum of weights of each level; zeros at first, at the end those of all rows.
+        Weighted sum of targets and sum of weights of each level; zeros at first, those of all rows at the end.
     values : float64[n], IN and OUT
     """
     for at in range(order.shape[0]):
@@ -292,7 +290,7 @@ def add_ordered_means(
 
 
 def _bins_of_means(means: LevelMeans, weights: np.ndarray, max_bins: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """Number of bins; the bin of each level and of one never seen; the bin of each row."""
+    """Number of bins; the bin of each level and of an unseen one; the bin of each row."""
     seen = means.counts > 0
     of_rows = weights if len(weights) else np.ones(len(means.values))
     cells = np.concatenate((means.values, means.final[seen]))[:, None]

@@ -1,1 +1,1 @@
-"""The command line. In: words typed by a person. Out: the library's answers, printed."""
+"""The command line. In: the words of a command. Out: the library's results, printed."""

@@ -1,7 +1,7 @@
-"""What the command knows about algorithms: their words, their estimators, their parameters, and what each refuses.
+"""The algorithms of the command: their words, their estimators, their parameters, and what each refuses.
 
-The rest of the command asks here: ``ALGORITHMS`` and ``ISOLATION`` for what there is, ``check_options`` for options
-that an algorithm has no use for, ``own_settings`` for what ``--set`` says, ``made`` for a fresh estimator.
+``ALGORITHMS`` and ``ISOLATION`` list them, ``check_options`` refuses options that an algorithm does not use,
+``own_settings`` reads ``--set``, ``made`` makes an estimator to be fitted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ALGORITHMS = {each.word: each for each in EVERY_ALGORITHM if each.kind != "outli
 ENSEMBLES = tuple(word for word, algorithm in ALGORITHMS.items() if algorithm.is_ensemble)
 ISOLATION = "isolation"  # it has no target
 
-_BASE = "estimator"  # what ensembles call the algorithm of their members, and how the parameters of that begin
+_BASE = "estimator"  # the parameter that holds the members' algorithm, and the prefix of their parameters
 _OF_BASE = f"{_BASE}__"
 _OF_COLUMNS = ("nominal", "ordinal", "numeric", "calendar", "unseen")
 
@@ -55,12 +55,12 @@ _OF_COLUMNS = ("nominal", "ordinal", "numeric", "calendar", "unseen")
 
 
 def check_options(request: FitRequest) -> None:
-    """Refuse an algorithm that there is not, and options of ``fit`` that it has no use for."""
+    """Refuse an unknown algorithm, and options of ``fit`` that it does not use."""
     if request.algorithm == ISOLATION:
         _check_isolation(request)
         return
     if request.algorithm not in ALGORITHMS:
-        raise UsageRefusal(f"--algorithm {request.algorithm}: there are: {', '.join([*ALGORITHMS, ISOLATION])}")
+        raise UsageRefusal(f"--algorithm {request.algorithm}: choose one of {', '.join([*ALGORITHMS, ISOLATION])}")
     if request.target is None:
         raise UsageRefusal(
             f"--target is missing: name the column to predict (only --algorithm {ISOLATION} learns without one)"
@@ -73,13 +73,13 @@ def check_options(request: FitRequest) -> None:
 
 
 def _check_ensemble(request: FitRequest, algorithm: Algorithm) -> None:
-    """Refuse what is for one tree."""
-    word = f"--algorithm {request.algorithm} grows many"
+    """Refuse options that are for one tree."""
+    word = f"--algorithm {request.algorithm} grows many trees"
     limit = "early_stopping=true" if algorithm.word == "boosting" else "max_depth=N"
     if request.prune is not None:
-        raise UsageRefusal(f"{request.prune.named} cuts one tree back, and {word}: limit them by --set {limit}")
+        raise UsageRefusal(f"{request.prune.named} prunes one tree, and {word}: limit them by --set {limit}")
     if request.trace:
-        raise UsageRefusal(f"--trace tells how one tree grew, and {word}: leave it out")
+        raise UsageRefusal(f"--trace shows how one tree grew, and {word}: leave it out")
     if request.svg is not None:
         raise UsageRefusal(
             f"--svg draws one tree, and {word}: save the model with --out, then show MODEL --tree 0 --format svg"
@@ -87,28 +87,28 @@ def _check_ensemble(request: FitRequest, algorithm: Algorithm) -> None:
 
 
 def _check_neighbors(request: FitRequest) -> None:
-    """Refuse what is for trees, and weights."""
-    why = f"and --algorithm {request.algorithm} grows no tree"
+    """Refuse options that are for trees, and weights."""
+    why = f"and --algorithm {request.algorithm} grows no trees"
     if request.prune is not None:
-        raise UsageRefusal(f"{request.prune.named} cuts a tree back, {why}: choose --set n_neighbors=N instead")
+        raise UsageRefusal(f"{request.prune.named} prunes a tree, {why}: choose --set n_neighbors=N instead")
     if request.trace:
-        raise UsageRefusal(f"--trace tells how a tree grew, {why}: leave it out")
+        raise UsageRefusal(f"--trace shows how a tree grew, {why}: leave it out")
     if request.svg is not None:
         raise UsageRefusal(f"--svg draws a tree, {why}: leave it out")
     if request.weight is not None:
         weight = printable(request.weight)
         raise UsageRefusal(
-            f"--weight {weight}: --algorithm {request.algorithm} counts every row alike; leave it out, with "
-            f"--drop {weight} if the column is not to be looked at"
+            f"--weight {weight}: --algorithm {request.algorithm} gives every row the same weight; leave it out, with "
+            f"--drop {weight} if the column is not to be used"
         )
 
 
 def _check_isolation(request: FitRequest) -> None:
-    """Refuse what needs a target or a single tree."""
+    """Refuse options that need a target or a single tree."""
     if request.target is not None:
         raise UsageRefusal(
             f"--algorithm {ISOLATION} learns without a target: leave out --target {printable(request.target)}, and add "
-            f"--drop {printable(request.target)} if the column is not to be looked at"
+            f"--drop {printable(request.target)} if the column is not to be used"
         )
     given = {
         "--task": request.task != "auto",
@@ -141,7 +141,7 @@ def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, 
 
 
 def _parameters_of(algorithm: str, request: FitRequest, is_classification: bool) -> dict[str, Parameter]:
-    """The parameters of an algorithm for a kind of target, which it must be able to predict."""
+    """The parameters of an algorithm for a kind of target; an algorithm that cannot predict it is refused."""
     from treewright.learn.params import CLASSES, NUMBERS, parameters_of
 
     _estimator_name(algorithm, request, is_classification)
@@ -160,13 +160,13 @@ def algorithms_with(name: str) -> list[str]:
 
 
 def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]:
-    """What ``--set`` says."""
+    """The parameters that ``--set`` gives, by name."""
     known = known_parameters(request, is_classification)
     other: dict[str, Any] = {}
     with suppress(UsageRefusal):  # an algorithm may be for classes alone
         other = known_parameters(request, not is_classification)
     meant, found = ("numbers", "classes") if is_classification else ("classes", "numbers")
-    why = f"is for targets of {meant}, and {printable(request.target)} holds {found} (--task says it otherwise)"
+    why = f"is for targets of {meant}, and {printable(request.target)} holds {found} (--task can change that)"
     return parse_settings(request.settings, known, dict.fromkeys(set(other) - set(known), why))
 
 
@@ -178,10 +178,10 @@ def made(
     *,
     as_estimator: bool,
 ) -> Any:
-    """What is to be fitted: a ``Learner``, or an estimator where it is asked for or only that will do.
+    """The object to fit: a ``Learner``, or an estimator if one is asked for or needed.
 
-    ``settings`` are those of ``own_settings``; ``own`` is what has an option of its own, of which parameters that the
-    algorithm lacks are left out.
+    ``settings`` are those of ``own_settings``; ``own`` holds the parameters that have options of their own: those that
+    the algorithm does not have are left out.
     """
     algorithm = ALGORITHMS[request.algorithm]
     known = _parameters_of(request.algorithm, request, is_classification)
@@ -214,7 +214,7 @@ def made(
 
 
 def _needs_estimator(request: FitRequest, settings: Mapping[str, Any]) -> bool:
-    """Whether a fit is one of scikit-learn's way: its import takes longer than to fit a small table."""
+    """Whether a fit needs scikit-learn, whose import takes longer than the fit of a small table."""
     prunes = request.prune is not None and not request.prune.is_by_folds
     by_hand = prunes or request.report is not None or settings.get("oob_score", False)
     return by_hand or ALGORITHMS[request.algorithm].of_members
@@ -228,13 +228,13 @@ def check_is_one_model(estimator: Any, n_columns: int) -> None:
 
     if estimator.bootstrap_features or columns_of_each(estimator.max_features, n_columns) < n_columns:
         raise UsageRefusal(
-            "--set max_features, bootstrap_features: bagged trees on some of the columns are no one model that could "
-            "be shown or saved here; --set estimator__max_features=0.5 draws columns for each node, or use Python"
+            "--set max_features, bootstrap_features: bagged trees on some of the columns cannot be shown or saved as "
+            "one model here; --set estimator__max_features=0.5 samples columns for each node, or use Python"
         )
 
 
 def _base_of(request: FitRequest, is_classification: bool) -> Any:
-    """What members are copies of: ``--set estimator=c45``, or the ensemble's own choice."""
+    """The estimator that members are copies of: by ``--set estimator=c45``, or the ensemble's default."""
     algorithm = _algorithm_of_members(request.settings)
     if algorithm is None:
         return _class_of(request.algorithm, request, is_classification)()._default_base()
@@ -242,13 +242,13 @@ def _base_of(request: FitRequest, is_classification: bool) -> Any:
 
 
 def _algorithm_of_members(words: Sequence[str]) -> str | None:
-    """The algorithm that ``--set estimator=`` names; None where nothing is said."""
+    """The algorithm that ``--set estimator=`` names; None without one."""
     for word in words:
         name, equals, value = (part.strip() for part in word.partition("="))
         if name == _BASE and equals:
             trees = [each for each, algorithm in ALGORITHMS.items() if algorithm.words[0] == "tree"]
             if value not in trees:
-                raise UsageRefusal(f"--set {word!r}: members can be trees of {', '.join(trees)}")
+                raise UsageRefusal(f"--set {word!r}: members can be trees; choose one of {', '.join(trees)}")
             return value
     return None
 
@@ -261,7 +261,7 @@ def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> A
 
 
 def _estimator_name(algorithm: str, request: FitRequest, is_classification: bool) -> str:
-    """The name of the estimator of an algorithm; a refusal where it does not predict such a target."""
+    """The name of the estimator of an algorithm; an algorithm that does not predict such a target is refused."""
     found = ALGORITHMS[algorithm]
     name = found.classifier if is_classification else found.regressor
     if name is None:
@@ -287,16 +287,16 @@ OWN_OPTION = {
 _OF_SEVERAL = ("quantile", "init")  # one number or several
 # Parameters that can do nothing on the command line.
 _IDLE = {
-    "callbacks": "they are functions of Python",
-    "warm_start": "a command fits once, so there is nothing to go on from",
-    "verbose": "the bar is shown by itself where a person looks on",
+    "callbacks": "they are Python functions",
+    "warm_start": "a command fits once, so there is no fit to continue",
+    "verbose": "the progress bar is shown by itself on a terminal",
 }
 
 _CLASS_WEIGHT = "class_weight"
 
 
 class _Form(NamedTuple):
-    """``words``: what is taken beside lists and dicts; ``types``: of these, which; ``example``: one, as it is typed."""
+    """``words``: values next to lists and dicts; ``types``: which of these two; ``example``: a value as it is typed."""
 
     words: tuple[str, ...]
     types: tuple[type, ...]
@@ -317,8 +317,8 @@ def parse_settings(
 ) -> dict[str, Any]:
     """Parameters of an estimator from ``name=value`` words.
 
-    ``known`` are its parameters with their defaults; ``elsewhere`` tells of parameters that only another estimator has
-    why it has them.
+    ``known`` are its parameters with their defaults; ``elsewhere`` gives, for parameters that only another estimator
+    has, the reason.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def parse_settings(
             near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
             meant = hint_for(name, open_names)
             hint = f" {meant};" if meant else f" did you mean {near[0]}?" if near else ""
-            raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} there are: {', '.join(open_names)}")
+            raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} choose one of {', '.join(open_names)}")
         if name in settings:
             both = f"{as_set(name)} and " if is_typed_short(name) else ""
             raise UsageRefusal(f"{both}--set {name}: given twice")
@@ -358,10 +358,10 @@ def parse_settings(
 
 
 def _setting(name: str, text: str) -> Any:
-    """The value of a parameter, as it is typed."""
+    """The value of a parameter from the typed text."""
     if name == "metric" and text == "precomputed":
         raise UsageRefusal(
-            "--set metric=precomputed takes the distances between all rows of the fit, and the command reads the rows "
+            "--set metric=precomputed needs the distances between all training rows, and the command reads the rows "
             "themselves: name another metric, or use Python"
         )
     if is_structured(name):
@@ -375,7 +375,7 @@ def _setting(name: str, text: str) -> Any:
 
 
 def last_name(name: str) -> str:
-    """The parameter itself, where it is one of the trees that are bagged.
+    """The parameter's own name, without the prefix of the members of a bag.
 
     Examples
     --------
@@ -412,19 +412,19 @@ def structured_value(name: str, text: str) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_without_repeats)
     except RecursionError:
-        raise UsageRefusal(f"{as_set(name)}: brackets inside brackets without end: {remedy}") from None
+        raise UsageRefusal(f"{as_set(name)}: too many nested brackets: {remedy}") from None
     except ValueError as error:
         why = f": {printable(error)}" if text[:1] in ("[", "{") else ""
-        raise UsageRefusal(f"{as_set(name, printable(text))} is no {what}{why}; {remedy}") from None
+        raise UsageRefusal(f"{as_set(name, printable(text))} is not a {what}{why}; {remedy}") from None
     if not isinstance(value, form.types):
-        raise UsageRefusal(f"{as_set(name, printable(text))} is no {what}; {remedy}")
+        raise UsageRefusal(f"{as_set(name, printable(text))} is not a {what}; {remedy}")
     return value
 
 
 def with_typed_labels(
     settings: dict[str, Any], labels: Sequence[Any], typed: Callable[[list[str]], list[Any]]
 ) -> dict[str, Any]:
-    """Settings whose class weights name labels as the target holds them: keys of JSON are always texts."""
+    """Settings whose class weights have the target's labels as keys: keys of JSON are always texts."""
     result = dict(settings)
     for name, value in settings.items():
         if last_name(name) != _CLASS_WEIGHT or not isinstance(value, dict):
@@ -443,7 +443,7 @@ def with_typed_labels(
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A dict of JSON; the last of equal names must not win in silence."""
+    """A dict of JSON; a name that is given twice is refused."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -452,7 +452,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-# --- what others call our parameters: scikit-learn, LightGBM, XGBoost, CatBoost, with their aliases
+# --- other libraries' names for our parameters: scikit-learn, LightGBM, XGBoost, CatBoost, with their aliases
 # (the table in docs/coming-from/scikit-learn.md is the same for readers)
 
 # Ours -> theirs.
@@ -492,15 +492,15 @@ _THEIRS = {
     "ccp_alpha": ("cp",),
 }  # fmt: skip
 _NAMES: dict[str, tuple[str, ...]] = {theirs: (ours,) for ours, names in _THEIRS.items() for theirs in names}
-# Of the boosting of scikit-learn and LightGBM it is the level or the distance, in XGBoost the penalty.
+# In scikit-learn's and LightGBM's boosting it is the quantile or Huber's delta, in XGBoost the penalty.
 _NAMES["alpha"] = ("quantile", "huber_delta", "l1")
 
-# Theirs -> what to say, and the parameter without which it means nothing.
+# Theirs -> the hint, and the parameter that an algorithm must have for it.
 _OTHERWISE = {
     **dict.fromkeys(
         ("eval_set", "valid_sets", "X_val", "y_val"),
         (
-            "--set early_stopping=true keeps rows aside that judge the rounds, rows of your own are for Python",
+            "--set early_stopping=true holds out rows that evaluate the rounds; rows of your own need Python",
             "early_stopping",
         ),
     ),
@@ -508,15 +508,15 @@ _OTHERWISE = {
         ("early_stopping_rounds", "early_stopping_round", "od_wait"),
         ("here it is --set early_stopping=true --set n_iter_no_change=N", "early_stopping"),
     ),
-    **dict.fromkeys(("eval_metric", "metric"), ("rounds are judged by the loss", "loss")),
-    **dict.fromkeys(("bagging_freq", "subsample_freq"), ("subsample draws rows for every round", "subsample")),
+    **dict.fromkeys(("eval_metric", "metric"), ("rounds are evaluated by the loss", "loss")),
+    **dict.fromkeys(("bagging_freq", "subsample_freq"), ("subsample samples rows for every round", "subsample")),
     **dict.fromkeys(
         ("verbose_eval", "verbosity", "silent", "logging_level"),
-        ("the bar is shown by itself where a person looks on", ""),
+        ("the progress bar is shown by itself on a terminal", ""),
     ),
     **dict.fromkeys(
         ("cat_features", "categorical_feature", "categorical_features", "enable_categorical"),
-        ("columns of text are nominal by themselves, others by --nominal COL", ""),
+        ("text columns are nominal by default; --nominal COL declares others", ""),
     ),
     **dict.fromkeys(("seed", "random_seed"), ("use --seed", "")),
     **dict.fromkeys(("num_threads", "nthread", "thread_count"), ("use --jobs", "")),
@@ -524,13 +524,13 @@ _OTHERWISE = {
 
 
 def hint_for(name: str, known: Collection[str]) -> str:
-    """What to write instead of a name of theirs; empty where none is meant.
+    """What to write instead of another library's name; empty for an unknown name.
 
     Parameters
     ----------
     name : str
     known : collection of str
-        Parameters that there are.
+        The parameters of the algorithm.
 
     Examples
     --------

@@ -57,7 +57,7 @@ from treewright.version import __version__
 
 __all__ = ["app", "main"]
 
-# As ``export.formats`` and ``export.engines`` have them, which a command that only starts does not load.
+# The same as in ``export.formats`` and ``export.engines``, which are not loaded at the start.
 EXPORTS = "c, javascript, python, java, pmml, onnx, onnx-v3, duckdb, sqlite, postgresql, graphviz, json"
 ENGINES = "gcc, node, python, java, pmml, onnxruntime, duckdb, sqlite, postgres"
 _STOPPED = 130  # the exit code of a command that Ctrl-C has ended
@@ -68,9 +68,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Decision trees: grow one from a table, read it, score it, use it.",
+    help="Decision trees: fit one to a table, read it, score it, use it.",
     epilog="Exit codes: 0 done, 1 the input or the model was refused, 2 wrong usage, 130 stopped by Ctrl-C. "
-    "Environment: TREEWRIGHT_CACHE_DIR is the folder of compiled kernels, TREEWRIGHT_NUM_THREADS how many threads run.",
+    "Environment: TREEWRIGHT_CACHE_DIR: the folder of compiled kernels, TREEWRIGHT_NUM_THREADS: the number of threads.",
 )
 
 
@@ -88,7 +88,7 @@ def treewright(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Decision trees: grow one from a table, read it, score it, use it."""
+    """Decision trees: fit one to a table, read it, score it, use it."""
     del version  # its callback has done the work
 
 
@@ -118,11 +118,11 @@ def fit(
         typer.Option(
             "--memory",
             metavar="SIZE",
-            help="Learn from Parquet files in blocks, with so much memory (4GB); no row is held out.",
+            help="Learn from Parquet files in blocks, within this memory (4GB); no row is held out.",
         ),
     ] = None,
     test_size: Annotated[
-        float, typer.Option("--test-size", help="Share of rows held out for the score; 0 fits on all.")
+        float, typer.Option("--test-size", help="Share of rows held out for the score; 0 fits on all rows.")
     ] = 0.25,
     cv: Annotated[
         int | None,
@@ -150,7 +150,7 @@ def fit(
             "--svg",
             parser=output_path,
             metavar="FILE",
-            help="Draw the tree; as PNG or PDF where FILE ends so.",
+            help="Draw the tree; as PNG or PDF if FILE ends so.",
             rich_help_panel="Output",
         ),
     ] = None,
@@ -160,7 +160,7 @@ def fit(
             "--report",
             parser=output_path,
             metavar="FILE.html",
-            help="Write a page about it: judged on the rows held out, on all rows where there are none.",
+            help="Write a report page: evaluated on the held-out rows, or on all rows if none are held out.",
             rich_help_panel="Output",
         ),
     ] = None,
@@ -170,8 +170,8 @@ def fit(
         typer.Option(
             "--prune",
             metavar="HOW",
-            help="Cut the grown tree back: ccp-1se, ccp-min, leaves, reduced-error, error-based, mdl, ..., or none. "
-            "By default ccp-min where one cart tree is fitted and no option says how large it is to be.",
+            help="Prune the tree: ccp-1se, ccp-min, leaves, reduced-error, error-based, mdl, ..., or none. "
+            "By default ccp-min, for one cart tree whose size no other option limits.",
         ),
     ] = None,
     prune_settings: PruneSettings = None,
@@ -181,16 +181,17 @@ def fit(
         typer.Option(
             "--threshold",
             metavar="AT",
-            help="Predict one of two classes from this probability on; or precision=0.9, recall=0.9: chosen by folds.",
+            help="Predict one of two classes if its probability is at least this; or precision=0.9, recall=0.9: chosen "
+            "by cross-validation.",
         ),
     ] = None,
     positive: Positive = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Tell node by node what was asked and gained.", rich_help_panel="Output")
+        bool, typer.Option("--trace", help="List the test and the gain of every node.", rich_help_panel="Output")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Grow a tree, or many, from a table, show it, and score it on rows it did not see."""
+    """Fit a tree, or many, to a table, show it, and score it on held-out rows."""
     with refusals(data):
         check_files({"DATA": data}, {"--out": out, "--svg": svg, "--report": report})
         from treewright.cli.fit import run_fit
@@ -204,7 +205,7 @@ def fit(
             wanted = asked_threshold(cost, threshold, positive)
         choose_size, prune = prune is None, None if prune == NO_PRUNING else prune
         if prune is None and prune_settings:
-            raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruning: name one with --prune")
+            raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruner: name one with --prune")
         pruned = {} if prune is None else option_words(prune_settings or (), "--prune-set")
         request = FitRequest(
             data=data,
@@ -246,31 +247,33 @@ def predict(
             "--out",
             parser=output_path,
             metavar="FILE",
-            help="Write the CSV here, not on the screen; Parquet where FILE ends so. Of a folder of files: a folder.",
+            help="Write the CSV here, not to the screen; Parquet if FILE ends so. For a folder of files: a folder.",
         ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add a column of probabilities per class.")] = False,
     interval: Annotated[
         str | None,
-        typer.Option("--interval", metavar="SHARE", help="Add the ends of an interval that holds, say, 0.9 of rows."),
+        typer.Option(
+            "--interval", metavar="SHARE", help="Add the ends of an interval that contains, say, 0.9 of rows."
+        ),
     ] = None,
     quantiles: Annotated[
         list[str] | None,
-        typer.Option("--quantiles", metavar="0.1,0.5,..", help="Add columns of quantiles; forests of numbers."),
+        typer.Option("--quantiles", metavar="0.1,0.5,..", help="Add columns of quantiles; regression forests."),
     ] = None,
     keep: Annotated[
         list[str] | None,
         typer.Option("--keep", metavar="COL", help="Copy this column of DATA before the predictions; repeatable."),
     ] = None,
     guard: Annotated[
-        bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts a spreadsheet would run.")
+        bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts that a spreadsheet would run.")
     ] = True,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
     force: Force = False,
 ) -> None:
-    """Predict every row of a table, or of a folder of tables; CSV or Parquet comes out."""
+    """Predict every row of a table, or of a folder of tables, and write CSV or Parquet."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.predict import Answers, run_predict
@@ -293,12 +296,16 @@ def explain(
     model: ModelFile,
     data: Data,
     kind: Annotated[
-        ContributionKind, typer.Option("--kind", help="How columns that are not known count; see the guide.")
+        ContributionKind, typer.Option("--kind", help="How unknown columns are treated; see the guide.")
     ] = ContributionKind.path,
-    order: Annotated[int, typer.Option("--order", min=1, max=2, help="2 tells what pairs of columns do together.")] = 1,
+    order: Annotated[
+        int, typer.Option("--order", min=1, max=2, help="2 adds the interactions of pairs of columns.")
+    ] = 1,
     background: Annotated[
         Path | None,
-        typer.Option("--background", parser=input_path, metavar="FILE", help="Usual rows; for --kind interventional."),
+        typer.Option(
+            "--background", parser=input_path, metavar="FILE", help="Background rows; for --kind interventional."
+        ),
     ] = None,
     row: Annotated[
         int | None, typer.Option("--row", min=0, metavar="N", help="Explain this row alone, counted from 0.")
@@ -313,14 +320,14 @@ def explain(
         ),
     ] = None,
     guard: Annotated[
-        bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts a spreadsheet would run.")
+        bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts that a spreadsheet would run.")
     ] = True,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
     force: Force = False,
 ) -> None:
-    """Tell what each column contributes to the answers; the contributions add up to them."""
+    """Compute what each column contributes to the predictions; the contributions add up to them."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data, "--background": background}, {"--out": out})
         from treewright.cli.explain import Question, run_explain
@@ -341,13 +348,13 @@ def export(
     model: ModelFile,
     out: Annotated[
         Path,
-        typer.Option("--out", parser=output_path, metavar="FILE", help="The file; its ending says the format."),
+        typer.Option("--out", parser=output_path, metavar="FILE", help="The file; its ending determines the format."),
     ],
     format: Annotated[  # noqa: A002 - what users type
-        str | None, typer.Option("--format", metavar="NAME", help=f"The format, whatever the ending: {EXPORTS}.")
+        str | None, typer.Option("--format", metavar="NAME", help=f"The format, for any ending: {EXPORTS}.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What functions are called by, as NAME_predict in C.")
+        str | None, typer.Option("--name", metavar="NAME", help="The name of the functions, as NAME_predict in C.")
     ] = None,
     vectors: Annotated[
         Path | None,
@@ -355,7 +362,7 @@ def export(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a model as a file that needs nothing of Treewright: source code, SQL, ONNX, PMML or JSON."""
+    """Write a model as a file that works without Treewright: source code, SQL, ONNX, PMML or JSON."""
     with refusals(model):
         check_files({"MODEL": model}, {"--out": out, "--vectors": vectors})
         from treewright.cli.export import run_export
@@ -365,15 +372,13 @@ def export(
 
 @app.command()
 def verify(
-    source: Annotated[Path, typer.Argument(parser=input_path, metavar="FILE", help="What export wrote.")],
-    vectors: Annotated[
-        Path, typer.Option("--vectors", parser=input_path, metavar="FILE", help="The test vectors beside it.")
-    ],
+    source: Annotated[Path, typer.Argument(parser=input_path, metavar="FILE", help="A file that export wrote.")],
+    vectors: Annotated[Path, typer.Option("--vectors", parser=input_path, metavar="FILE", help="Its test vectors.")],
     engine: Annotated[
         str | None, typer.Option("--with", metavar="PROGRAM", help=f"The program that runs it: {ENGINES}.")
     ] = None,
 ) -> None:
-    """Run an exported file by the real program on its test vectors, and tell how far it is from the model."""
+    """Run an exported file in its own program on the test vectors, and print how far it is from the model."""
     with refusals(source):
         check_files({"FILE": source, "--vectors": vectors}, {})
         from treewright.cli.export import run_verify
@@ -389,22 +394,22 @@ def import_model(
     out: Annotated[Path, typer.Option("--out", parser=output_path, metavar="MODEL", help="The model file to write.")],
     target: Annotated[
         str | None,
-        typer.Option("--target", metavar="COL", help="The name of the target, which such files do not hold."),
+        typer.Option("--target", metavar="COL", help="The name of the target, which these files do not contain."),
     ] = None,
     classes: Annotated[
         str | None,
-        typer.Option("--classes", metavar="A,B,..", help="What the classes 0, 1, ... of the file are called."),
+        typer.Option("--classes", metavar="A,B,..", help="The names of the classes 0, 1, ... of the file."),
     ] = None,
     columns: Annotated[
-        str | None, typer.Option("--columns", metavar="A,B,..", help="Names of the columns, of a model without.")
+        str | None, typer.Option("--columns", metavar="A,B,..", help="The names of the columns, if the model has none.")
     ] = None,
     unseen: Annotated[
         str | None,
-        typer.Option("--unseen", metavar="WAY", help="What unknown levels are taken for: missing, error, majority."),
+        typer.Option("--unseen", metavar="WAY", help="How unseen levels are treated: missing, error, majority."),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Read a model of XGBoost, LightGBM, CatBoost or ONNX and write it as a model file, which every command takes."""
+    """Read a model of XGBoost, LightGBM, CatBoost or ONNX and write it as a model file for the other commands."""
     with refusals(source):
         check_files({"FILE": source}, {"--out": out})
         from treewright.cli.export import run_import
@@ -421,10 +426,11 @@ def evaluate(
     data: Data,
     target: Truth = None,
     importances: Annotated[
-        bool, typer.Option("--importances", help="Also tell how much worse trees get when a column is shuffled.")
+        bool,
+        typer.Option("--importances", help="Also print how much worse the trees predict when a column is shuffled."),
     ] = False,
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="95 % intervals beside precision and recall, also in a pipe.")
+        bool, typer.Option("--intervals", help="95 % intervals next to precision and recall, also in a pipe.")
     ] = False,
     cost: Cost = None,
     positive: Positive = None,
@@ -436,7 +442,7 @@ def evaluate(
     color: Color = ColorName.auto,
     width: Width = None,
 ) -> None:
-    """Score a model on rows whose truth is known."""
+    """Score a model on rows whose target is known."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data}, {})
         from treewright.cli.evaluate import run_evaluate
@@ -468,13 +474,13 @@ def show(
         int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0; without it, a summary.")
     ] = None,
     max_depth: Annotated[
-        int | None, typer.Option("--max-depth", metavar="N", help="How deep; text and pictures.")
+        int | None, typer.Option("--max-depth", metavar="N", help="The depth to show; text and pictures.")
     ] = None,
     max_nodes: Annotated[
-        int | None, typer.Option("--max-nodes", metavar="N", help="At most so many nodes, 0 for all; text.")
+        int | None, typer.Option("--max-nodes", metavar="N", help="The most nodes to show, 0 for all; text.")
     ] = None,
     surrogates: Annotated[
-        bool, typer.Option("--surrogates", help="Below each node, the tests that stand in for it; text.")
+        bool, typer.Option("--surrogates", help="List the surrogate tests below each node; text.")
     ] = False,
     importances: Annotated[
         bool, typer.Option("--importances", help="How much each column lowered the impurity, instead of the trees.")
@@ -496,8 +502,7 @@ def show(
     width: Width = None,
 ) -> None:
     """Show a model: as text, picture, graph, data or rules."""
-    # Until audit and follow became commands of their own, show --audit and show --row did their work: old words,
-    # which are still understood.
+    # show --audit and show --row are the old words for the commands audit and follow; they still work.
     with refusals(data):
         check_files({"MODEL": model, "--data": data}, {"--out": out})
         from treewright.cli.show import FollowRequest, check_words, run_audit, run_follow, run_show
@@ -533,7 +538,7 @@ def show(
             run_follow(
                 FollowRequest(model, data, row, to, tree, options, out, force, color.value, width, asked="--row")
             )
-            note(f"show --row is a command of its own now: treewright follow {model} {data} --row {row}")
+            note(f"show --row has become a command of its own: treewright follow {model} {data} --row {row}")
         elif audit:
             run_audit(
                 model,
@@ -547,7 +552,7 @@ def show(
                 force=force,
                 asked="--audit",
             )
-            note(f"show --audit is a command of its own now: treewright audit {model} {data}")
+            note(f"show --audit has become a command of its own: treewright audit {model} {data}")
         else:
             run_show(
                 model,
@@ -569,7 +574,7 @@ def audit(
     model: ModelFile,
     data: Data,
     node: Annotated[
-        int, typer.Option("--node", metavar="N", help="Which node, as show numbers them; 0: the root.")
+        int, typer.Option("--node", metavar="N", help="The node, by its number in show; 0 is the root.")
     ] = 0,
     every: Annotated[str | None, typer.Option("--every", metavar="COL", help="List every cut of this column.")] = None,
     target: Truth = None,
@@ -580,7 +585,7 @@ def audit(
     out: OutText = None,
     force: Force = False,
 ) -> None:
-    """Tell how a split is chosen: all that a node could ask of these rows, with the arithmetic as on paper."""
+    """Show how a split is chosen: every candidate of a node on these rows, with the arithmetic by hand."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.show import run_audit
@@ -610,7 +615,7 @@ def follow(
         typer.Option(
             "--to",
             metavar="CLASS",
-            help="The class that the row is to have instead, by default any other; of numbers '>=5' or '<=5'.",
+            help="The class to predict instead, by default any other; in regression '>=5' or '<=5'.",
         ),
     ] = None,
     tree: Annotated[int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0.")] = None,
@@ -622,7 +627,7 @@ def follow(
     color: Color = ColorName.auto,
     width: Width = None,
 ) -> None:
-    """Follow one row: its way through the tree, its leaf, and what would have to change for another answer."""
+    """Follow one row: its path through the tree, its leaf, and what would have to change for another prediction."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.show import FollowRequest, run_follow
@@ -652,26 +657,26 @@ def report(
         typer.Option(
             "--cv",
             metavar="FOLDS",
-            help="What judges the pruned trees: 2 folds or more, or none: the rows of DATA. auto: ten folds where DATA "
-            "is what the model was fitted on, else none.",
+            help="What evaluates the pruned trees: 2 folds or more, or none: the rows of DATA. auto: ten folds if DATA "
+            "holds the training rows, else none.",
         ),
     ] = "auto",
     curves: Annotated[
         list[str] | None,
-        typer.Option("--curves", metavar="learning,depth", help="Curves that take many fits; none by default."),
+        typer.Option("--curves", metavar="learning,depth", help="Curves that need many fits; none by default."),
     ] = None,
     examples: Annotated[
         int,
-        typer.Option(
-            "--examples", metavar="N", help="Rows of DATA to follow through the tree; 0: none is in the page."
-        ),
+        typer.Option("--examples", metavar="N", help="Rows of DATA to follow through the tree; 0: the page has none."),
     ] = 50,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="For folds, and for all that is drawn at random.")
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="For folds, and for everything else that is random.")
     ] = 0,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", metavar="N", help="Threads; every processor by default. The page is the same."),
+        typer.Option(
+            "--jobs", metavar="N", help="Threads; every processor by default. The page is the same for any number."
+        ),
     ] = None,
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
@@ -680,7 +685,7 @@ def report(
     encoding: Encoding = None,
     force: Force = False,
 ) -> None:
-    """Write a page about a model, judged on rows whose truth is known: one HTML file that needs no network."""
+    """Write a page about a model, evaluated on rows whose target is known: one HTML file that needs no network."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.report import ReportRequest, run_report
@@ -713,8 +718,8 @@ def prune(
         Path | None,
         typer.Argument(
             metavar="DATA",
-            help="Rows with their target: those of the fit for error-based, others for reduced-error, "
-            "any to see the score.",
+            help="Rows with their target: the training rows for error-based, other rows for reduced-error, "
+            "any rows to see the score.",
             show_default=False,
             parser=input_path,
         ),
@@ -725,7 +730,7 @@ def prune(
             "--method",
             metavar="NAME",
             help="cost-complexity, depth, leaves, reduced-error, error-based, pessimistic, minimum-error, "
-            "significance, description-length (or mdl), merge-equal-leaves; of gradient boosting: rounds.",
+            "significance, description-length (or mdl), merge-equal-leaves; for gradient boosting: rounds.",
             show_default=False,
         ),
     ] = ...,  # type: ignore[assignment]
@@ -755,13 +760,13 @@ def prune(
             "--log",
             parser=output_path,
             metavar="FILE",
-            help="Write every cut with its numbers as CSV.",
+            help="Write every pruned node with its numbers as CSV.",
             rich_help_panel="Output",
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Cut a model's tree back; the model file itself stays as it is."""
+    """Prune a model's tree; the model file itself does not change."""
     with refusals(data):
         check_files({"MODEL": model, "DATA": data}, {"--out": out, "--log": log})
         from treewright.cli.prune import PruneRequest, check_idle, run_prune
@@ -805,21 +810,21 @@ def compare(
             "--candidate",
             "--algorithm",
             metavar="ALGORITHM[+PRUNING]",
-            help="Such as cart, cart+ccp-1se or forest; may be repeated. By default those that suit the target.",
+            help="Such as cart, cart+ccp-1se or forest; may be repeated. By default a list that suits the target.",
         ),
     ] = None,
     task: TaskChoice = TaskName.auto,
     settings: Settings = None,
     prune_settings: PruneSettings = None,
     cv: Annotated[int, typer.Option("--cv", metavar="FOLDS", help="Folds of the cross-validation.")] = 10,
-    repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Times it is done, on other folds.")] = 1,
+    repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Repetitions, each on other folds.")] = 1,
     scoring: Annotated[
         str | None,
         typer.Option(
             "--scoring",
             metavar="NAME,...",
-            help="Scores of scikit-learn, such as roc_auc,neg_log_loss; the first decides. By default accuracy or R2, "
-            "and of unequal classes balanced accuracy, ROC AUC and log loss beside it.",
+            help="Scores of scikit-learn, such as roc_auc,neg_log_loss; the first decides. By default accuracy or R2; "
+            "for unequal classes also balanced accuracy, ROC AUC and log loss.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -845,7 +850,7 @@ def compare(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Compare algorithms and prunings by cross-validation on the same folds."""
+    """Compare algorithms and pruners by cross-validation on the same folds."""
     with refusals(data):
         check_files({"DATA": data}, {"--out": out})
         from treewright.cli.compare import CompareRequest, run_compare
@@ -867,7 +872,7 @@ def compare(
             force=force,
             jobs=jobs,
         )
-        # A word without any candidate stays as it is, to be refused: an empty one is a mistake, not "by default".
+        # A word without any candidate stays, to be refused: an empty word is a mistake, not the default.
         named = [[part.strip() for part in word.split(",") if part.strip()] or [word] for word in candidate or ()]
         words = tuple(part for parts in named for part in parts)
         run_compare(
@@ -894,31 +899,36 @@ def workbench(
             "--session",
             parser=output_path,
             metavar="FILE.json",
-            help="Where the session is saved after every command, and goes on from; by default DATA.session.json here.",
+            help="Saves the session after every command, and continues it; by default DATA.session.json here.",
         ),
     ] = None,
     model: Annotated[
         Path | None,
         typer.Option(
-            "--model", parser=input_path, metavar="MODEL", help="Begin with this tree; of many trees with a surrogate."
+            "--model",
+            parser=input_path,
+            metavar="MODEL",
+            help="Begin with this tree; for many trees, a surrogate tree.",
         ),
     ] = None,
     task: TaskChoice = TaskName.auto,
     settings: Settings = None,
     held_out: Annotated[
-        float | None, typer.Option("--held-out", help="Share of the rows that judge; 0.25 by default, 0: none.")
+        float | None, typer.Option("--held-out", help="Share of rows held out; 0.25 by default, 0: none.")
     ] = None,
     sealed: Annotated[
-        float | None, typer.Option("--sealed", help="Share of the rows for one last judgement; none by default.")
+        float | None, typer.Option("--sealed", help="Share of rows for one final evaluation; none by default.")
     ] = None,
     seed: Seed = 0,
-    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Who decides, for the log.")] = None,
+    who: Annotated[
+        str | None, typer.Option("--who", metavar="NAME", help="The name of the person who decides, for the log.")
+    ] = None,
     fitting: Annotated[
-        bool, typer.Option("--fitting", help="Where the rows have changed: go on with the commands that fit.")
+        bool, typer.Option("--fitting", help="If the rows have changed: replay the commands that still apply.")
     ] = False,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 chooses a free port.")] = 0,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or only print its address.")
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or print its address only.")
     ] = True,
     nominal: Nominal = None,
     ordinal: Ordinal = None,
@@ -933,7 +943,7 @@ def workbench(
     separator: Separator = None,
     encoding: Encoding = None,
 ) -> None:
-    """Grow and cut a tree by hand in the browser; every decision has a line in its log, and can be taken back."""
+    """Grow and prune a tree by hand in the browser; every decision is logged and can be undone."""
     with refusals(data):
         check_files({"DATA": data, "--model": model}, {"--session": session})
         from treewright.cli.request import FitRequest
@@ -959,11 +969,11 @@ def workbench(
 def parameters(
     algorithm: Annotated[
         str | None,
-        typer.Argument(metavar="[ALGORITHM]", help="As for fit --algorithm; all of them where none is named."),
+        typer.Argument(metavar="[ALGORITHM]", help="As for fit --algorithm; by default all of them."),
     ] = None,
     form: Annotated[ParameterForm, typer.Option("--format", help="As text, Markdown or JSON.")] = ParameterForm.text,
 ) -> None:
-    """List what --set takes for an algorithm: names, defaults, values, units and meaning."""
+    """List the parameters that --set takes for an algorithm: names, defaults, values, units and meaning."""
     with refusals():
         from treewright.cli.parameters import run_parameters
 
@@ -972,7 +982,7 @@ def parameters(
 
 @app.command()
 def warmup() -> None:
-    """Compile the kernels for one target (some minutes), so that the first real work starts at full speed."""
+    """Compile the kernels for one target (some minutes), so that the first fit runs at full speed."""
     with refusals():
         from treewright.cli.warmup import run_warmup
 
@@ -991,14 +1001,14 @@ def main() -> None:
         if not isinstance(causes[-1], KeyboardInterrupt):
             _leave_help(causes)
             raise
-        # An exit of the command's own has said so; one that Typer makes out of Ctrl-C names it as its cause.
+        # The command's own exit has printed this; an exit that Typer makes of Ctrl-C has it as its cause.
         if not any(isinstance(cause, typer.Exit) and cause.__cause__ is None for cause in causes):
             note("stopped by Ctrl-C; nothing was written")
         _leave()
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """The error and what it came of, down to Ctrl-C: Typer makes an exit of it, a broken import an error."""
+    """The error and its causes, down to Ctrl-C, from which Typer makes an exit and a broken import an error."""
     causes = [error]
     while not isinstance(causes[-1], KeyboardInterrupt):
         before = causes[-1].__cause__ or causes[-1].__context__
@@ -1009,7 +1019,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _leave_help(causes: list[BaseException]) -> None:
-    """Leave where standard output did not take the help, which Typer prints; commands have told it by themselves."""
+    """Leave if standard output did not accept the help, which Typer prints; commands report that themselves."""
     if any(isinstance(cause, BrokenPipeError) for cause in causes):
         drop_stdout()
         sys.exit(0)
@@ -1020,14 +1030,14 @@ def _leave_help(causes: list[BaseException]) -> None:
 
 
 def _leave() -> NoReturn:
-    """Leave at once, even where a thread still compiles: what it makes is of no use without us."""
+    """Leave at once, even while a thread still compiles: nothing would use its result."""
     threads = sys.modules.get("treewright.core.threads")
     if threads is not None and threads.is_busy():
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
         os._exit(_STOPPED)
-    # After a Ctrl-C while a text is executed, as a dataclass in the making does, CPython would kill itself with the
-    # signal where it runs a module (python -m), whoever has answered it since; the next text makes it forget.
+    # After a Ctrl-C during exec (dataclasses use it), CPython under python -m kills itself with the signal at exit,
+    # even though the signal has been handled; another exec resets that.
     exec("")  # noqa: S102 - of nothing
     sys.exit(_STOPPED)

@@ -1,4 +1,4 @@
-"""``treewright compare``. In: a request, candidates. Out: a table of cross-validated scores."""
+"""``treewright compare``. In: a request and candidates. Out: a table of cross-validated scores."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ __all__ = ["CompareRequest", "run_compare"]
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """Everything that was asked for on the command line; see ``treewright compare --help``.
+    """The options of the command line; see ``treewright compare --help``.
 
     Attributes
     ----------
     fit : FitRequest
-        What the candidates have in common.
+        The options that the candidates have in common.
     candidates : tuple of str
-        ``ALGORITHM`` or ``ALGORITHM+PRUNING``; empty for those that fit the target.
+        ``ALGORITHM`` or ``ALGORITHM+PRUNING``; empty for a list that suits the target.
     prune_options : mapping from name to value
-        Options of the prunings.
+        Options of the pruners.
     n_folds, repeats : int
     scoring : tuple of str
     out : Path or None
@@ -85,7 +85,7 @@ class CompareRequest:
 
 
 def run_compare(request: CompareRequest) -> None:
-    """Cross-validate every candidate on the same folds, and say how sure the differences are."""
+    """Cross-validate every candidate on the same folds, and print the p-values of the differences."""
     if request.json and is_standard(request.out):
         raise UsageRefusal("--json and --out - both take standard output: name a file for the table")
     requests = _requests_of(request, request.candidates)
@@ -112,7 +112,7 @@ def run_compare(request: CompareRequest) -> None:
     table = replace(table, rows=tuple(map(_with_options, table.rows)))
     if "repeats" not in folds:
         table = replace(table, repeats=request.repeats)  # a splitter repeats by itself
-        note(f"a class has fewer than {request.n_folds} rows: the folds take no heed of classes")
+        note(f"a class has fewer than {request.n_folds} rows: the folds are not stratified")
     for line in (*idle, *_idle_options(requests, request.prune_options)):
         note(line)
     written = []
@@ -133,7 +133,7 @@ def run_compare(request: CompareRequest) -> None:
 
 
 def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[str, Any]:
-    """The table for a program; docs/reference/command-line.md lists the names."""
+    """The table as JSON values; docs/reference/command-line.md lists the names."""
     names = ("name", "mean", "standard_error", "n_leaves", "depth", "behind", "p_value", "p_adjusted", "refusal")
     return {
         "document": "treewright comparison",
@@ -159,7 +159,7 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
 
 
 def _usual_scores(data: Learnable) -> dict[str, Any] | None:
-    """What is told where nobody names a score: accuracy alone says little of a rare class."""
+    """The default scores: more than accuracy for unequal classes, since it says little about a rare class."""
     if not (data.is_classification and are_unequal(dict(label_counts(data.target)))):
         return None
     scores: dict[str, Any] = {"accuracy": "accuracy", "balanced_accuracy": _balanced_accuracy}
@@ -169,7 +169,7 @@ def _usual_scores(data: Learnable) -> dict[str, Any] | None:
 
 
 def _balanced_accuracy(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
-    """scikit-learn's, without its warning of classes that a fold does not hold: the row of the table counts folds."""
+    """scikit-learn's balanced accuracy, without its warning about classes that a fold does not contain."""
     is_right = np.asarray(estimator.predict(X)) == y
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     held = [y == label for label in np.unique(y)]
@@ -177,7 +177,7 @@ def _balanced_accuracy(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.
 
 
 def _measure(name: str, estimator: Any, X: Any, y: np.ndarray) -> float:
-    """A measure of the shares that a fitted estimator gives the classes; nan where they are none of probabilities."""
+    """A measure of a fitted estimator's class probabilities; nan if it has none."""
     score = score_for(estimator.model_)
     add_rows(score, estimator.model_, estimator, X, pl.Series(y), always=True)
     found = score.shares.measures() if isinstance(score, LabelScore) and score.shares is not None else {}
@@ -185,21 +185,21 @@ def _measure(name: str, estimator: Any, X: Any, y: np.ndarray) -> float:
 
 
 def _with_options(row: Compared) -> Compared:
-    """A row of the table whose refusal names options instead of parameters."""
+    """A row of the table, with options instead of parameters in its refusal."""
     if not isinstance(row.error, TreewrightError):
         return row
     return replace(row, refusal=" ".join(str(row.error.worded(fit_words)).split()))
 
 
 def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool) -> dict[str, Any]:
-    """The folds, as ``compare`` takes them: without heed of classes where one has too few rows, as in ``fit --cv``."""
+    """The folds for ``compare``: not stratified if a class has too few rows, as in ``fit --cv``."""
     from sklearn.model_selection import RepeatedKFold
 
     from treewright.judge.folds import folds_within
 
     n = len(target)
     if n < 2:
-        raise DataError("1 row cannot be learned from and predicted by turns: give more rows")
+        raise DataError("1 row is too few for cross-validation: give more rows")
     if n < request.n_folds:
         raise DataError(f"{n} rows are too few for {request.n_folds} folds: give --cv {n} or less")
     cv = folds_within(
@@ -213,13 +213,13 @@ def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool)
 
 
 def _csv_of_table(columns: Mapping[str, list[Any]]) -> str:
-    """The table as CSV; a refusal tells of the data, and must not run in a spreadsheet."""
+    """The table as CSV; a refusal quotes the data, which must not run as a formula in a spreadsheet."""
     refusals = guarded_labels([text or "" for text in columns["refusal"]])
     return csv_of({**columns, "refusal": refusals})
 
 
 def _requests_of(request: CompareRequest, words: tuple[str, ...]) -> dict[str, FitRequest]:
-    """The request of each candidate, by its word; options go to those whose pruning has them."""
+    """The request of each candidate, by its word; options go to the candidates whose pruner has them."""
     requests: dict[str, FitRequest] = {}
     known: set[str] = set()
     for word in words:
@@ -235,20 +235,20 @@ def _requests_of(request: CompareRequest, words: tuple[str, ...]) -> dict[str, F
         requests[name] = replace(request.fit, algorithm=algorithm, prune=asked)
     for key in request.prune_options if words else ():
         if key not in known:
-            has = f"; there are: {', '.join(sorted(known))}" if known else ": add one, such as cart+leaves"
+            has = f"; choose one of {', '.join(sorted(known))}" if known else ": add one, such as cart+leaves"
             guess = did_you_mean(key, sorted(known))
-            raise UsageRefusal(f"--prune-set {key!r}: no candidate's pruning has it{guess}{has}")
+            raise UsageRefusal(f"--prune-set {key!r}: no candidate's pruner has it{guess}{has}")
     return requests
 
 
 def _parts_of(word: str) -> tuple[str, str, str | None]:
-    """Name, algorithm and pruning of a candidate."""
+    """Name, algorithm and pruner of a candidate."""
     algorithm, plus, pruning = (part.strip() for part in word.partition("+"))
     if algorithm == ISOLATION:
-        raise UsageRefusal(f"--candidate {word!r}: an isolation forest has no target, so nothing can be scored")
+        raise UsageRefusal(f"--candidate {word!r}: an isolation forest has no target, so it cannot be scored")
     if algorithm not in ALGORITHMS:
         raise UsageRefusal(
-            f"--candidate {word!r}: write ALGORITHM or ALGORITHM+PRUNING; there are: {', '.join(ALGORITHMS)}"
+            f"--candidate {word!r}: write ALGORITHM or ALGORITHM+PRUNING; choose one of {', '.join(ALGORITHMS)}"
         )
     if not plus:
         return algorithm, algorithm, None
@@ -257,7 +257,7 @@ def _parts_of(word: str) -> tuple[str, str, str | None]:
 
 
 def _idle_options(requests: Mapping[str, FitRequest], options: Mapping[str, Value]) -> list[str]:
-    """A line about each option of a pruning that not all prunings take."""
+    """A line about each option that not all pruners have."""
     lines = []
     for name in options:
         without = [word for word, each in requests.items() if each.prune and name not in each.prune.options]
@@ -267,16 +267,16 @@ def _idle_options(requests: Mapping[str, FitRequest], options: Mapping[str, Valu
 
 
 def _usual(data: Learnable) -> tuple[str, ...]:
-    """What is compared where nothing is named."""
+    """The candidates by default."""
     if not data.is_classification:
         return ("cart", "cart+ccp-1se", "cart+ccp-min", "cart+reduced-error", "chaid")
     return ("cart", "cart+ccp-1se", "cart+ccp-min", "cart+reduced-error", "cart+pessimistic", "c45", "chaid")
 
 
 def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[dict[str, FitRequest], list[str]]:
-    """Each candidate with those of the settings that it takes, and a line about each that not all take.
+    """Each candidate with the settings that it has, and a line about each setting that not all have.
 
-    A parameter that prunes is none of a candidate that is pruned in another way.
+    A parameter that prunes does not apply to a candidate that is pruned in another way.
     """
     from treewright.model_selection.path import OWN_PRUNING
 
@@ -289,14 +289,14 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
         pruned_otherwise = [word for word in having if requests[word].prune and name in OWN_PRUNING]
         if having and having == pruned_otherwise:
             raise UsageRefusal(
-                f"{as_set(name)} prunes by itself, as {', '.join(having)} does otherwise: leave it out, or add a "
-                "candidate that is not pruned otherwise"
+                f"{as_set(name)} prunes, and {', '.join(having)} prunes in another way: leave it out, or add a "
+                "candidate without another pruner"
             )
-        # The refusal of a parameter that nobody has is that of a single fit.
+        # A parameter that no candidate has is refused as in a single fit.
         takers = [word for word in having if word not in pruned_otherwise] or list(requests)[:1]
         for word in takers:
             taken[word].append(each)
         if len(takers) < len(requests):
             asked = as_set(name, each.partition("=")[2]) if is_typed_short(name) else f"--set {each}"
-            lines.append(f"{asked} is not taken by {', '.join(word for word in requests if word not in takers)}")
+            lines.append(f"{asked} is not used by {', '.join(word for word in requests if word not in takers)}")
     return {word: replace(request, settings=tuple(taken[word])) for word, request in requests.items()}, lines

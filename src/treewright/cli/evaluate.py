@@ -1,6 +1,6 @@
-"""``treewright evaluate``. In: a model and rows with the truth. Out: how good the model is.
+"""``treewright evaluate``. In: a model and rows with their target. Out: the score of the model.
 
-Classes: accuracy with its interval, a table per class, the confusion matrix. Numbers: R2 and the errors.
+Classification: accuracy with its interval, a table per class, the confusion matrix. Regression: R2 and the errors.
 """
 
 from __future__ import annotations
@@ -43,39 +43,39 @@ def run_evaluate(
     color: str = "auto",
     width: int | None = None,
 ) -> None:
-    """Compare a model's predictions with the truth.
+    """Compare a model's predictions with the target.
 
     Parameters
     ----------
     model_path, data : Path
     options : ReadOptions
     target : str or None
-        The column with the truth; None takes the name the model was fitted with.
+        The target column; None takes the name that the model was fitted with.
     skip_missing_target : bool
         Whether rows without a target are left out, instead of being refused.
     importances : bool
-        Whether to tell as well how much worse its trees get when a column is shuffled; then the rows have to fit into
-        memory.
+        Whether to print also how much worse its trees predict when a column is shuffled; then the rows have to fit
+        into memory.
     intervals : bool
-        Whether precision and recall of each class have their intervals beside them also where nobody looks on.
+        Whether precision and recall of each class have their intervals next to them, also in a pipe.
     cost, positive : str or None
-        What mistakes cost, as in "fp=1,fn=5", and the class that they are about; None is that of the model's threshold,
-        or the second. Without costs those that chose the threshold are taken, if any did.
+        What mistakes cost, as in "fp=1,fn=5", and the class that they are about; None is the class of the model's
+        threshold, or the second. Without costs, those that chose the threshold are used, if any did.
     as_json : bool
         Whether the results are one JSON document.
     color : {"auto", "always", "never"}
     width : int or None
-        Cells of a line; None is the width of the window, or of a page.
+        Characters of a line; None is the width of the window, or of a page.
     """
     from treewright.cli.models import check_can_be_judged, permutation_importances, target_name
 
     screen = screen_of(color, width)
     model = load_model(model_path)
-    refuse_isolation(model, model_path, "nothing can be scored")
+    refuse_isolation(model, model_path, "it cannot be scored")
     name = target_name(model, model_path, target, "evaluate")
     score = score_for(model)
     if intervals and not isinstance(score, LabelScore):
-        raise UsageRefusal(f"--intervals is for classes, and {model_path} predicts numbers: leave it out")
+        raise UsageRefusal(f"--intervals is for classification, and {model_path} predicts numbers: leave it out")
     if as_json and (importances or intervals):
         word = "--importances" if importances else "--intervals"
         raise UsageRefusal(f"--json and {word} do not go together: leave one out")
@@ -105,7 +105,7 @@ def run_evaluate(
     if n_missing:
         note_left_out(n_missing, n_rows)
     if score.n == 0:
-        raise DataError(f"{data}: there are no rows to evaluate on")
+        raise DataError(f"{data}: there are no rows to evaluate the model on")
     matter = ""
     if importances:
         from treewright.cli.models import labelled_rows
@@ -145,7 +145,7 @@ def run_evaluate(
 
 
 def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs | None:
-    """What mistakes cost: as asked for, else as the costs that chose the threshold; None where nobody says."""
+    """What mistakes cost: as given, else the costs that chose the threshold; None if there are none."""
     if cost is None:
         if positive is not None:
             raise UsageRefusal("--positive names the class of --cost: give both")
@@ -162,7 +162,7 @@ def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs 
 
 
 def _say(score: Score, screen: Screen, *, intervals: bool) -> None:
-    """The score, and for classes where it comes from."""
+    """Print the score, and for classification the tables that it comes from."""
     if not isinstance(score, LabelScore):
         screen.say_prose(score.line("predictions:"))
         return
@@ -173,7 +173,7 @@ def _say(score: Score, screen: Screen, *, intervals: bool) -> None:
     say()
     screen.say(class_lines(score, labels, screen.width, intervals=intervals or screen.painted))
     if len(labels) > _MOST_SHOWN:
-        note(f"the confusion matrix of {len(labels)} classes is not shown; it is for up to {_MOST_SHOWN}")
+        note(f"the confusion matrix of {len(labels)} classes is not shown; at most {_MOST_SHOWN} classes are")
         return
     say()
     screen.say(confusion_lines(score, labels, screen.width))

@@ -1,8 +1,8 @@
 """``treewright explain``. In: a model and rows. Out: what each column contributes, as text, CSV, Parquet or a page.
 
-Rows are read, explained and written a block at a time; Parquet, whose end says what it holds, when all are there.
-Without a file the text tells of one row (``--row``), or how large contributions are on average. Texts that a
-spreadsheet would run as a formula get an apostrophe in front, unless the caller says no.
+Rows are read, explained and written a block at a time; Parquet is written at the end, when all rows are there.
+Without a file, the text shows one row (``--row``), or the mean size of the contributions. By default, texts that a
+spreadsheet would run as a formula get an apostrophe in front.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ ENDINGS = (".csv", ".parquet", ".html", ".htm")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked.
+    """The options of an explanation.
 
     Attributes
     ----------
     kind : {"path", "interventional", "steps"}
     order : {1, 2}
     background : Path or None
-        A table of usual rows; of "interventional".
+        A table of background rows; for "interventional".
     row : int or None
         The only row that is explained, counted from 0.
     """
@@ -80,7 +80,7 @@ def run_explain(
     model_path, data : Path
     options : ReadOptions
     out : Path or None
-        A CSV file, or by its ending one of Parquet or a page (``.html``); None prints text.
+        A CSV file, or by its ending a Parquet file or a page (``.html``); None prints text.
     question : Question
     force : bool
         Whether ``out`` may be replaced.
@@ -92,7 +92,7 @@ def run_explain(
     if out is not None and not is_standard(out) and out.suffix.lower() not in ENDINGS:
         raise UsageRefusal(f"--out {printable(out)}: name a file that ends in {', '.join(ENDINGS)}")
     model = of_trees(load_model(model_path), model_path, "explain")
-    refuse_isolation(model, model_path, "nothing adds up to an answer")
+    refuse_isolation(model, model_path, "it has no predictions to explain")
     background = None
     if question.background is not None:
         with refusals(question.background):
@@ -130,19 +130,19 @@ def run_explain(
 
 
 def _check(question: Question) -> None:
-    """Refuse what has no meaning together, before any file is read."""
+    """Refuse options that do not go together, before any file is read."""
     if question.kind == "steps" and question.order == 2:
-        raise UsageRefusal("--order 2: --kind steps has no pairs; leave one of them out")
+        raise UsageRefusal("--order 2: --kind steps has no pairs: leave one of them out")
     if (question.background is None) == (question.kind == "interventional"):
         raise UsageRefusal(
-            "--kind interventional needs --background FILE, a table of some hundred usual rows"
+            "--kind interventional needs --background FILE, a table of some hundred background rows"
             if question.background is None
             else f"--background is for --kind interventional, not for {question.kind}: leave it out"
         )
 
 
 def _explained(model: Model, features: Any, begin: int, question: Question, background: Any) -> Explanation:
-    """The explanation of a block, or of the one row of it that is asked for."""
+    """The explanation of a block, or of the one row that ``question`` names."""
     if question.row is not None:
         at = question.row - begin
         features, begin = features[at : at + 1] if 0 <= at < features.height else features[:0], question.row
@@ -151,7 +151,7 @@ def _explained(model: Model, features: Any, begin: int, question: Question, back
 
 
 def _whole(model: Model, data: Path, options: ReadOptions, question: Question, background: Any) -> Explanation:
-    """The explanation of all rows, or of the one that is asked for."""
+    """The explanation of all rows, or of the one row that ``question`` names."""
     begin, parts = 0, []
     for rows in rows_for(model, data, options):
         parts.append(_explained(model, rows.features, begin, question, background))
@@ -168,7 +168,7 @@ def _refuse_no_such_row(question: Question, n_rows: int) -> None:
 
 
 def _lines(found: ExplanationTable, *, guard: bool) -> pl.DataFrame:
-    """A line for each row and output: the answer, the base, and what each column or pair contributes."""
+    """A line for each row and output: the prediction, the base, and what each column or pair contributes."""
     k, n = len(found.outputs), len(found)
     values = found.values if k > 1 else found.values[..., None]
     names = [written_name(name) for name in found.columns]

@@ -1,6 +1,6 @@
-"""``treewright export``, ``verify`` and ``import``. In: a model, or a file of another library. Out: the other.
+"""``treewright export``, ``verify`` and ``import``: models as files of other formats, and back.
 
-An exported file predicts the same without Treewright, and test vectors prove it.
+An exported file predicts the same without Treewright; test vectors check this.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def run_export(
     model_path : Path
     out : Path
     format : str or None
-        None: the ending of the file says it.
+        None: by the ending of the file.
     name : str or None
-        What functions are called by; None: "model", or of a Java class as its file.
+        The name of the functions; None: "model", or for a Java class the name of its file.
     vectors : Path or None
-        Where test vectors go.
+        The file of the test vectors.
     force : bool
         Whether ``out`` may be replaced.
     """
@@ -69,13 +69,13 @@ def run_export(
 
 
 def run_verify(source: Path, vectors: Path, engine: str | None) -> None:
-    """Run an exported file on its test vectors; exit code 1 where it does not say what the model says.
+    """Run an exported file on its test vectors; exit code 1 if it does not predict what the model predicts.
 
     Parameters
     ----------
     source, vectors : Path
     engine : str or None
-        None: the one that the ending of the file means.
+        None: by the ending of the file.
     """
     verdict = verify(source, read_vectors(vectors), engine)
     say(str(verdict))
@@ -84,7 +84,7 @@ def run_verify(source: Path, vectors: Path, engine: str | None) -> None:
 
 
 def run_import(source: Path, out: Path, names: Mapping[str, Any], *, force: bool) -> None:
-    """Read a model of another library, write it as a model file and tell what it is.
+    """Read a model of another library, write it as a model file and print its summary.
 
     Parameters
     ----------

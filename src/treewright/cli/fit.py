@@ -1,8 +1,8 @@
 """``treewright fit``: a request becomes a tree on the screen, its held-out score, and files.
 
-The tree that is shown, the tree that is scored and the tree that is saved are one and the same, fitted on the rows that
-are not held out. (Under ``--cv`` the score is that of the fits on the folds; the tree is fitted on every row.) An
-isolation forest has no target, so no truth says how odd a row is: it is fitted on all rows, and shows the oddest.
+The tree that is shown, scored and saved is the same one, fitted on the rows that are not held out. (Under ``--cv`` the
+score is that of the fits on the folds; the tree is fitted on all rows.) An isolation forest has no target and therefore
+no held-out score: it is fitted on all rows, and the rows with the highest anomaly scores are shown.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ from treewright.show.spans import fitted
 __all__ = ["run_fit"]
 
 _NAME_WIDTH = 60
-_SHOWN = 5  # of the oddest rows
-_CLASSES = 6  # with their shares
+_SHOWN = 5  # rows with the highest anomaly scores
+_CLASSES = 6  # most classes listed with their proportions
 
-_Folds = tuple[Score, Score, list[Score]]  # the pooled score, that of the constant answer, and each fold's
+_Folds = tuple[Score, Score, list[Score]]  # the pooled score, that of the constant prediction, and each fold's
 
 
 def run_fit(request: FitRequest) -> None:
-    """Fit, show, score and save; with ``--out -`` the model is all that goes to standard output."""
+    """Fit, show, score and save; with ``--out -`` only the model goes to standard output."""
     is_piped = is_standard(request.out)
     if is_piped and request.json:
         raise UsageRefusal("--json and --out - both take standard output: name a file for the model")
@@ -85,11 +85,11 @@ def run_fit(request: FitRequest) -> None:
     if is_piped:
         write_stdout(bytes_of(estimator.model_))
     elif request.out is None:
-        note("the model was not kept; --out model.tw saves it")
+        note("the model was not saved; --out model.tw saves it")
 
 
 def _run_with_target(request: FitRequest) -> Any:
-    """Fit what has a target, show, score and save it."""
+    """Fit a model with a target, show, score and save it."""
     check_request(request)
     check_output(request.out, request.force)
     check_output(request.svg, request.force)
@@ -106,14 +106,14 @@ def _run_with_target(request: FitRequest) -> Any:
         wanted = {"every_measure": request.json}
         folds = score_by_folds(estimator, data, request.seed, request.n_folds, **wanted) if request.n_folds else None
         held_out = fit_and_hold_out(estimator, data, request.seed, 0.0 if folds else request.test_size, **wanted)
-    # Files first: whoever reads the results may go away before they end.
+    # Files first: the reader of the results (head, less) may close the pipe before they end.
     written = _write(request, held_out.estimator)
     with results_after(written):
         refused: TreewrightError | None = None
         if request.report is not None:
             try:
                 written.append(_written_report(request, request.report, data, held_out))
-            except TreewrightError as error:  # the model that was fitted is told all the same
+            except TreewrightError as error:  # the results of the fit are still printed
                 refused = error
         scored = (held_out.score, held_out.baseline) if folds is None else folds[:2]
         warning = warning_of(scored[0], held_out.estimator.model_, scored[1])
@@ -130,7 +130,7 @@ def _run_with_target(request: FitRequest) -> Any:
 def _say_results(
     request: FitRequest, data: Learnable, held_out: HeldOut, folds: _Folds | None, remark: str, warning: str
 ) -> None:
-    """The table, the tree and its score, for a person."""
+    """Print the table, the tree and its score as text."""
     _say_what_is_in_it(request, data, held_out.estimator)
     if data.remark:
         say_prose(data.remark)
@@ -167,7 +167,7 @@ def _say_results(
 def _facts(
     request: FitRequest, data: Learnable, held_out: HeldOut, folds: _Folds | None, warning: str
 ) -> dict[str, Any]:
-    """The same for a program; docs/reference/command-line.md lists the names."""
+    """The results as JSON values; docs/reference/command-line.md lists the names."""
     model, features = held_out.estimator.model_, data.features
     facts: dict[str, Any] = {
         "document": "treewright fit",
@@ -212,7 +212,7 @@ def _facts(
 
 
 def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> None:
-    """One line about the columns, one about the target."""
+    """Print one line about the columns, one about the target."""
     missing = sum(data.features.null_count().row(0))
     n = len(data.target)
     cells = f"{counted(missing, 'cell')} missing"
@@ -231,7 +231,7 @@ def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> 
 
 
 def _say_model(request: FitRequest, estimator: Any) -> None:
-    """The tree, or what many trees are like; and how they do out of bag, where that was asked for."""
+    """Print the tree, or a summary of many trees with their out-of-bag score if there is one."""
     algorithm = ALGORITHMS[request.algorithm]
     if algorithm.words[0] == "tree":
         say_tree(estimator.model_, request.out)
@@ -245,11 +245,11 @@ def _say_model(request: FitRequest, estimator: Any) -> None:
     if hasattr(estimator, "oob_score_"):
         name = "accuracy" if estimator.model_.task == "classification" else "R2"
         say()
-        say(f"out-of-bag {name} {estimator.oob_score_:.3f} (each row by the trees that did not draw it)")
+        say(f"out-of-bag {name} {estimator.oob_score_:.3f} (each row by the trees that did not sample it)")
 
 
 def _say_rounds(estimator: Any) -> None:
-    """How many rounds were kept, and how the best of them did."""
+    """Print how many rounds were kept, and the score or loss after the best of them."""
     from treewright.learn.boosting import n_rounds_of
 
     facts = estimator.model_.facts
@@ -258,8 +258,8 @@ def _say_rounds(estimator: Any) -> None:
         rounds = " to ".join(map(str, dict.fromkeys((lengths[0], lengths[-1]))))
         say()
         say_prose(
-            f"early stopping: {len(facts['members'])} members of {rounds} rounds, ended by the rows that each kept "
-            "aside and replayed on all rows; the answer is their mean"
+            f"early stopping: {len(facts['members'])} members of {rounds} rounds, stopped on their held-out rows, then "
+            "replayed on all rows; the prediction is their mean"
         )
         return
     history, best = facts["history"], int(facts["best_iteration"])
@@ -267,7 +267,7 @@ def _say_rounds(estimator: Any) -> None:
     values = history.get("validation") or history.get("train")
     if not values:
         return
-    whose = "rows kept aside" if history.get("validation") else "the rows of the fit"
+    whose = "held-out rows" if history.get("validation") else "the training rows"
     sign, what, end = (-1, "score", "highest") if facts.get("scored") else (1, "loss", "lowest")
     value = "beyond float64" if values[best] is None else f"{sign * values[best]:.4g}"
     say()
@@ -278,13 +278,13 @@ def _say_rounds(estimator: Any) -> None:
 
 
 def _tree_words(estimator: Any) -> str:
-    """What pruning left, beside what it began with."""
+    """Leaves before and after pruning, and the depth after it."""
     steps, tree = estimator.model_.facts["pruning"], estimator.model_.trees[0]
     return f"{counted(steps[0]['leaves_before'], 'leaf', 'leaves')} -> {tree.n_leaves}, depth {tree.max_depth}"
 
 
 def _say_split(request: FitRequest, held_out: HeldOut) -> None:
-    """Which rows the tree has seen."""
+    """Print how many rows the tree is fitted on, and how many are held out."""
     below = "the {} below {}".format(*ALGORITHMS[request.algorithm].words)
     if held_out.score is None:
         words = "one row" if held_out.n_fitted == 1 else f"all {counted(held_out.n_fitted, 'row')}"
@@ -298,23 +298,23 @@ def _say_split(request: FitRequest, held_out: HeldOut) -> None:
 
 
 def _say_score(what: str, score: Score, baseline: Score) -> None:
-    """The score beside that of the constant answer."""
+    """Print the score, and that of the constant prediction."""
     if isinstance(score, LabelScore) and isinstance(baseline, LabelScore):
         constant = next(iter(baseline.predicted_totals()))
         say_prose(score.line(f"{what} accuracy"))
-        say_prose(f"always answering {fitted(printable(constant), _NAME_WIDTH)!r}: {baseline.main:.3f}")
+        say_prose(f"always predicting {fitted(printable(constant), _NAME_WIDTH)!r}: {baseline.main:.3f}")
         for line in unequal_lines(score, "held-out rows" if what == "held-out" else "rows"):
             say_prose(line)
     elif isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
         say_prose(score.line(what))
-        say_prose(f"always answering the mean: mean absolute error {baseline.absolute_error:.4g}")
+        say_prose(f"always predicting the mean: mean absolute error {baseline.absolute_error:.4g}")
     elif isinstance(score, QuantileScore) and isinstance(baseline, QuantileScore):
         say_prose(score.line(what))
-        say_prose(f"always answering the quantiles of the other rows: mean pinball loss {baseline.main:.4g}")
+        say_prose(f"always predicting the quantiles of the other rows: mean pinball loss {baseline.main:.4g}")
 
 
 def _say_cost(request: FitRequest, model: Any, score: Score | None) -> None:
-    """What the mistakes cost on rows that the fit has not seen, where costs chose."""
+    """Print what the mistakes cost on the held-out rows, if costs chose the threshold."""
     asked = request.threshold
     if asked is None or asked.aim is None or asked.aim.wish != "cost" or not isinstance(score, LabelScore):
         return
@@ -327,7 +327,7 @@ def _say_cost(request: FitRequest, model: Any, score: Score | None) -> None:
 
 
 def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], shown: str) -> None:
-    """The pooled score, and how it varied from fold to fold."""
+    """Print the pooled score, and its range over the folds."""
     _say_score(f"{len(per_fold)}-fold cross-validated", score, baseline)
     each = [fold.main for fold in per_fold]
     mean, lowest, highest = (f"{value:{score.digits}}" for value in (np.mean(each), min(each), max(each)))
@@ -336,7 +336,7 @@ def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], s
 
 
 def _write(request: FitRequest, estimator: Any) -> list[str]:
-    """Save what was asked for; a line about each file."""
+    """Save the files that the request names; returns a line about each."""
     written = []
     if request.out is not None:
         check_output(request.out, request.force)
@@ -344,7 +344,7 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
         what = "model"
         if request.algorithm != ISOLATION and ALGORITHMS[request.algorithm].is_neighbors:
             n_rows = estimator.model_.facts["n_samples"]
-            what += f", {request.out.stat().st_size:,} bytes: it holds the {counted(n_rows, 'row')} of the fit"
+            what += f", {request.out.stat().st_size:,} bytes: it holds the {counted(n_rows, 'training row')}"
         written.append(f"wrote {printable(request.out)} ({what})")
     if request.svg is not None:
         content = estimator.model_.plot().content(request.svg.suffix)
@@ -355,7 +355,7 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
 
 
 def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: HeldOut) -> str:
-    """Write the page about the rows held out, about all where none is; a line about it."""
+    """Write the page about the held-out rows, or about all rows if there are none; returns a line about it."""
     rows = slice(None) if held_out.rows is None else held_out.rows
     weights = None if data.weights is None else data.weights[rows]
     with progress(), worded(fit_words):
@@ -369,7 +369,7 @@ def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: 
 
 
 def _run_on_files(request: FitRequest) -> Any:
-    """Fit on Parquet files, which are worked through in blocks; show and save what comes of it."""
+    """Fit on Parquet files block by block; show and save the model."""
     needs_rows: dict[str, Any] = {
         "--cv": request.n_folds, "--report": request.report, "--trace": request.trace or None,
         "--cost, --threshold or --positive": request.threshold, "--json": request.json or None,
@@ -381,7 +381,7 @@ def _run_on_files(request: FitRequest) -> Any:
         raise UsageRefusal(f"{needed} needs the rows in memory: leave --memory out")
     check_request(request)
     if ALGORITHMS[request.algorithm].is_neighbors:
-        raise UsageRefusal(f"--algorithm {request.algorithm} keeps the rows, in memory: leave --memory out")
+        raise UsageRefusal(f"--algorithm {request.algorithm} keeps all rows in memory: leave --memory out")
     check_output(request.out, request.force)
     check_output(request.svg, request.force)
     if request.svg is not None:
@@ -391,7 +391,7 @@ def _run_on_files(request: FitRequest) -> Any:
     kind, target = parquet_source(request.data).schema().get(str(request.target)), str(request.target)
     if request.task == "auto" and kind is not None and kind.is_numeric():
         raise UsageRefusal(
-            f"target {target} holds numbers, and --memory does not look whether they are classes: give --task "
+            f"target {target} holds numbers, and --memory does not check whether they are classes: give --task "
             "classification or --task regression"
         )
     is_classification = request.task == "classification" or (request.task == "auto" and kind is not None)
@@ -406,10 +406,10 @@ def _run_on_files(request: FitRequest) -> Any:
     written = _write(request, estimator)
     with results_after(written):
         say_prose(f"{printable(request.data)}: {counted(len(rows), 'row')}, {columns_in_words(estimator.model_)}")
-        where = "worked through in blocks" if rows.is_elsewhere else "held in memory"
+        where = "read in blocks" if rows.is_elsewhere else "held in memory"
         say_prose(
-            f"target {printable(target)}: {estimator.model_.task}; all rows are learned from, {where}; none are held "
-            "out: treewright evaluate scores the model on others"
+            f"target {printable(target)}: {estimator.model_.task}; fitted on all rows, {where}; none are held "
+            "out: treewright evaluate scores the model on other rows"
         )
         say()
         _say_model(request, estimator)
@@ -417,16 +417,16 @@ def _run_on_files(request: FitRequest) -> Any:
 
 
 def _rows_in_files(request: FitRequest, target: str | None, task: str | None, max_bins: int = 255) -> Any:
-    """The dataset of Parquet files, within the memory that is allowed."""
+    """The dataset of Parquet files, within the memory of the request."""
     from treewright.files.dataset import Dataset
     from treewright.files.sources import parquet_source
 
     if request.reading != ReadOptions():
-        raise UsageRefusal("--memory reads Parquet, whose cells are what they are: leave --missing-tokens out")
+        raise UsageRefusal("--memory reads Parquet, whose cells need no parsing: leave --missing-tokens out")
     table = Table(request.data, pl.DataFrame(schema=parquet_source(request.data).schema()))
     declared = declared_columns(request, table)
     if declared.pop("calendar"):
-        raise UsageRefusal("--calendar makes columns of dates, which --memory does not: leave one of them out")
+        raise UsageRefusal("--calendar makes columns of dates, which --memory cannot: leave one of them out")
     return Dataset.from_parquet(
         request.data, target=target, task=task, weight=request.weight, leave_out=request.drop,
         skip_missing_target=request.skip_missing_target, memory=request.memory, n_jobs=request.jobs, max_bins=max_bins,
@@ -441,11 +441,11 @@ def _run_isolation(request: FitRequest) -> Any:
     """Fit an isolation forest on all rows, show and save it."""
     check_options(request)
     if request.json:
-        raise UsageRefusal("--json: an isolation forest has no score to tell; treewright predict gives every row's")
+        raise UsageRefusal("--json: an isolation forest has no held-out score; treewright predict scores every row")
     if request.threshold is not None:
         raise UsageRefusal(
-            f"{request.threshold.option}: an isolation forest knows no classes; --set contamination=0.05 says which "
-            "part of the rows are outliers"
+            f"{request.threshold.option}: an isolation forest has no classes; --set contamination=0.05 sets the "
+            "share of outliers"
         )
     import treewright
     from treewright.learn.isolation import IsolationParams
@@ -460,7 +460,7 @@ def _run_isolation(request: FitRequest) -> Any:
     table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
     if not features.width:
-        raise DataError(f"{request.data}: no column is left to look at")
+        raise DataError(f"{request.data}: no column is left to learn from")
     forest = treewright.IsolationForest(
         **settings, **declared_columns(request, table), unseen=request.unseen or "missing", n_jobs=request.jobs,
         random_state=request.seed,
@@ -484,7 +484,7 @@ def _run_isolation(request: FitRequest) -> Any:
 
 
 def _isolated_in_files(request: FitRequest, settings: dict[str, Any]) -> Any:
-    """Fit an isolation forest on Parquet files; which rows are odd, ``predict`` tells."""
+    """Fit an isolation forest on Parquet files; ``predict`` lists the outliers."""
     import treewright
 
     forest = treewright.IsolationForest(
@@ -500,13 +500,13 @@ def _isolated_in_files(request: FitRequest, settings: dict[str, Any]) -> Any:
         say()
         say(summary(forest.model_, request.out))
         say()
-        say(f"outliers have a score above {-forest.offset_:.3f}: treewright predict tells which rows")
+        say(f"outliers have a score above {-forest.offset_:.3f}: treewright predict lists them")
     return forest
 
 
 def _say_odd(table: Table, scores: Any, n_outliers: int, threshold: float) -> None:
-    """The oddest rows, and how many are called outliers."""
+    """Print the number of outliers, and the rows with the highest scores."""
     order = pl.Series(scores).arg_sort(descending=True).to_list()[:_SHOWN]
-    say(f"outliers (score above {threshold:.3f}): {n_outliers} of {counted(len(scores), 'row')}; the oddest:")
+    say(f"outliers (score above {threshold:.3f}): {n_outliers} of {counted(len(scores), 'row')}; the highest scores:")
     for row in order:
         say(f"  {scores[row]:.3f}  {table.place(row)}")

@@ -1,7 +1,7 @@
-"""Rows kept aside. In: an estimator, a table. Out: a fitted estimator and how it did on rows unseen.
+"""Held-out rows. In: an estimator, a table. Out: a fitted estimator and its score on the held-out rows.
 
-Splits are those of the judge, seeded, and for classes stratified where every class has rows enough; so the same command
-gives the same score on every machine. What the fits of folds warn of is said once of each sort.
+Splits are those of ``judge``: seeded, and stratified if every class has enough rows; so the same command gives the same
+score on every machine. Each kind of warning of the fits on folds is shown once.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ __all__ = ["HeldOut", "add_rows", "fit_and_hold_out", "score_by_folds", "score_f
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A fitted estimator and its score on rows it did not see.
+    """A fitted estimator and its score on held-out rows.
 
     Attributes
     ----------
     estimator : estimator
     n_fitted : int
-        Rows it learned from.
+        The number of training rows.
     score, baseline : Score or None
-        Its own, and that of the constant answer; None where no row was held out.
+        Its score, and that of the constant prediction; None if no row was held out.
     stratified : bool
     rows : int[n] or None
-        Positions of the rows held out; None where none was.
+        Positions of the held-out rows; None if there are none.
     """
 
     estimator: Any
@@ -58,10 +58,10 @@ class HeldOut:
 def fit_and_hold_out(
     estimator: Any, data: Learnable, seed: int, test_size: float, *, every_measure: bool = False
 ) -> HeldOut:
-    """Fit a copy on one part of the rows, score it on the other.
+    """Fit a copy on one part of the rows, score it on the other part.
 
-    ``test_size`` is the share of the rows held out, 0 to below 1; 0 fits on every row and scores nothing.
-    ``every_measure`` asks for probabilities where the classes are equal, too.
+    ``test_size`` is the share of rows held out, 0 to below 1; 0 fits on every row and scores nothing.
+    ``every_measure`` computes the scores of probabilities also if the classes are balanced.
     """
     task, n = _task(data, seed), len(data.target)
     if test_size == 0:
@@ -79,7 +79,7 @@ def fit_and_hold_out(
 def score_by_folds(
     estimator: Any, data: Learnable, seed: int, n_folds: int, *, every_measure: bool = False
 ) -> tuple[Score, Score, list[Score]]:
-    """Fit as many copies as there are folds (2 or more), each time scoring on the fold left out.
+    """Fit one copy for each of ``n_folds`` (2 or more) folds, and score it on the fold that is left out.
 
     Returns
     -------
@@ -107,23 +107,23 @@ def score_by_folds(
 
 
 def score_for(model: AnyModel) -> Score:
-    """An empty score of what a model predicts of one target.
+    """An empty score for a model's predictions of one target.
 
-    Refused is one with several answers for it, of a loss that was a function of the user's.
+    A model with several outputs for a row, fitted with a loss function of the user, is refused.
     """
     if model.task == "classification":
         return LabelScore(shares=_shares_for(model))
     levels = () if is_neighbors(model) else quantile_levels(model)
     if model.n_outputs > 1 and not levels:
         raise UsageRefusal(
-            f"the model has {model.n_outputs} answers for a row, of a loss that was a function of Python: no score "
-            "is known for them"
+            f"the model has {model.n_outputs} outputs for a row, from a loss that is a Python function: there is no "
+            "score for them"
         )
     return QuantileScore(levels) if levels else NumberScore()
 
 
 def _shares_for(model: AnyModel) -> ShareScore | None:
-    """An empty score of a model's probabilities; None where it has several targets, or none."""
+    """An empty score of a model's probabilities; None if it has several targets, or no probabilities."""
     if len(model.classes) != 1:
         return None
     return ShareScore(are_probabilities=is_neighbors(model) or not model.aggregation.votes)
@@ -132,10 +132,10 @@ def _shares_for(model: AnyModel) -> ShareScore | None:
 def add_rows(
     score: Score, model: AnyModel, predictor: Any, features: Any, truth: pl.Series, *, always: bool = False
 ) -> None:
-    """Score what a model predicts of some rows, and of classes the probabilities where they matter.
+    """Add the predictions for some rows to the score, and for classification the probabilities if they matter.
 
-    They take a second way through the trees: only where the classes of the first rows are unequal, or ``always``.
-    ``predictor`` is the model or the estimator around it.
+    Probabilities are a second pass through the trees: only if the classes of the first rows are unequal, or with
+    ``always``. ``predictor`` is the model or the estimator around it.
     """
     is_first = score.n == 0
     score.add(truth, np.asarray(predictor.predict(features)))
@@ -149,18 +149,18 @@ def add_rows(
 
 
 def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = None) -> str:
-    """What a score does not say by itself, as one line; else nothing.
+    """A one-line warning about a score, or an empty text.
 
-    That the rows of the fit were of one class, or lacked a class; and where it is no better than that of one answer for
-    all rows, that and the likely reason.
+    It warns if the training rows are of one class or lack a class, and if the score is no better than that of a
+    constant prediction, with the likely reason.
 
     Parameters
     ----------
     score : Score or None
-        None where nothing was scored.
+        None if nothing was scored.
     model : Model or NeighborsModel
     baseline : Score, optional
-        Of the constant answer; without it that of the most frequent of the judged classes.
+        The score of the constant prediction; by default that of the most frequent class of the scored rows.
     """
     from treewright.judge.verdict import of_classes, reason_of, verdict
 
@@ -169,10 +169,10 @@ def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = No
         known = label_series("class", model.classes[0]).to_list()
         told += of_classes(known, score.true_totals() if isinstance(score, LabelScore) else {})
         if len(known) == 1:
-            return _warning(told)  # the reason of everything else
+            return _warning(told)  # it explains all the others
     if score is None or isinstance(score, QuantileScore):
         return _warning(told)
-    if model.threshold is not None:  # it gives accuracy away on purpose, but not to say one thing of all rows
+    if model.threshold is not None:  # it lowers accuracy on purpose, but not to predict one class for all rows
         said = score.predicted_totals() if isinstance(score, LabelScore) else {}
         return _warning([*told, _one_answer(model, model.threshold, *said)] if len(said) == 1 else told)
     constant = 0.0
@@ -188,7 +188,7 @@ def _warning(told: list[str]) -> str:
 
 
 def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
-    """That a model with a threshold predicts one class for all rows, and why."""
+    """The message that a model with a threshold predicts one class for all rows, and why."""
     positive = model.classes[0].tolist()[threshold.positive]
     side = "at or above" if label == positive else "below"
     why = f"its probabilities of {printable(positive)} are all {side} {threshold.at:.6g}"
@@ -198,36 +198,36 @@ def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
 
 
 def _task(data: Learnable, seed: int) -> Task:
-    """What the judge learns from."""
+    """The table and target as a ``Task`` for ``judge``."""
     from treewright.judge.tasks import Task
 
     return Task(data.features, data.target, data.target.to_numpy(), data.weights, data.is_classification, seed)
 
 
 def _too_few(n: int) -> str:
-    """That rows are too few."""
+    """The words that ``n`` rows are too few."""
     return f"{counted(n, 'row')} {'is' if n == 1 else 'are'} too few"
 
 
 def _two_parts(task: Task, n_test: int) -> tuple[Split, bool]:
-    """Rows to learn from and to score on, and whether both have the same share of each class."""
+    """Training rows and held-out rows, and whether the split is stratified."""
     from treewright.judge.folds import two_parts
 
     if task.is_classification:
         try:
             return two_parts(task.truth, n_test, task.seed, by_class="always"), True
-        except DataError:  # neither part is empty: a class has too few rows for both
+        except DataError:  # neither part is empty, so a class has too few rows for both
             pass
     return two_parts(task.truth, n_test, task.seed, by_class="never"), False
 
 
 def _fitted(estimator: Any, task: Task, split: Split) -> Any:
-    """A copy fitted on the one part of a split."""
+    """A copy fitted on the training rows of a split."""
     return task.fit(estimator, split[0], "the rows that are not held out", seeded=False)
 
 
 def _add(task: Task, split: Split, fitted: Any, baseline: Score, *scores: Score, always: bool) -> None:
-    """Score a fitted estimator, and the best constant answer of the training rows, on the test rows."""
+    """Score a fitted estimator, and the best constant prediction of the training rows, on the test rows."""
     learn, test = split
     for score in scores:
         add_rows(score, fitted.model_, fitted, task.X[test], task.y[test], always=always)

@@ -1,8 +1,8 @@
-"""An algorithm with its parameters, ready to be fitted: what the command needs of an estimator, without scikit-learn.
+"""An algorithm with its parameters, ready to be fitted without scikit-learn.
 
-Estimators are the same parameters and the same ``learn.train`` for scikit-learn, whose import takes longer than a small
-fit. The command makes one only where it must (``algorithms.made``): for members of ensembles, pruning within the fit,
-out-of-bag scores, reports.
+Estimators have the same parameters and the same ``learn.train``, but need scikit-learn, whose import takes longer than
+a small fit. The command makes one only if it must (``algorithms.made``): for members of ensembles, pruning within the
+fit, out-of-bag scores, reports.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Learner:
     Attributes
     ----------
     name : str
-        That of the estimator, for messages.
+        The name of the estimator, for messages.
     params : Params
     model_ : Model, or NeighborsModel
 
     Notes
     -----
-    With ``pruning``, a way to prune by cross-validation and the seed of its folds, a fit cuts the tree back to the size
-    that they choose: as ``PrunedTree`` does, for which scikit-learn would have to be imported.
+    With ``pruning``, a way to prune by cross-validation and the seed of its folds, a fit prunes the tree to the size
+    that the folds choose, as ``PrunedTree`` does, which would import scikit-learn.
     """
 
     _trained: Trained
@@ -50,18 +50,18 @@ class Learner:
         self.params = algorithm.params_class()(task=task, owner=self.name, **values)
 
     def __sklearn_clone__(self) -> Self:
-        """An unfitted copy; the name is that of scikit-learn's protocol."""
+        """An unfitted copy, by scikit-learn's protocol."""
         return type(self)(self._algorithm, self._task, self._values, self._pruning)
 
     def pruned_by(self, pruning: Pruning, seed: int) -> Self:
-        """The same, cut back in its fit; what prunes by itself otherwise is left out."""
+        """The same, pruned in its fit; parameters that prune in another way are left out."""
         from treewright.model_selection.path import OWN_PRUNING
 
         own = {name: off for name, off in OWN_PRUNING.items() if hasattr(self.params, name)}
         return type(self)(self._algorithm, self._task, {**self._values, **own}, (pruning, seed))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from a table and its target."""
+        """Fit to a table and its target."""
         if self._pruning is None:
             return self._grow(X, y, sample_weight)
         from treewright.model_selection.path import size_by_folds
@@ -77,7 +77,7 @@ class Learner:
         return self
 
     def prune(self, method: str, **options: Any) -> Self:
-        """A copy whose model is cut back."""
+        """A copy whose model is pruned."""
         pruned = copy(self)
         pruned.model_ = self.model_.prune(method, **options)
         return pruned
@@ -102,11 +102,11 @@ class Learner:
 
     @property
     def trace_(self) -> Any:
-        """How the tree grew."""
+        """The trace of the fit."""
         from treewright.explain.trace import trace_of
 
         return trace_of(self.model_, self._trained.trace or ())
 
     def _check_target(self, target: Any, weights: np.ndarray | None) -> None:
-        """Refuse what ``fit`` would refuse of a target beside any table."""
+        """Refuse a target that ``fit`` would refuse with any table."""
         check_domain(encoded_target(target, self.params), weights, self.params)

@@ -1,4 +1,4 @@
-"""Models at the terminal: which kind a file holds, what is refused of it, its rows with their target."""
+"""Models at the terminal: which kind a file holds, which commands refuse it, and rows with their target."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ __all__ = [
     "weighted_rows",
 ]
 
-_REPEATS = 5  # shuffles of a column, where all trees are judged together
+_REPEATS = 5  # shuffles of a column, if all trees are evaluated together
 
 
 def load_model(path: Path) -> AnyModel:
-    """The model in a file; an error of what came through a pipe calls it standard input."""
+    """The model in a file; errors about a model from a pipe name standard input."""
     import treewright
 
     try:
@@ -61,24 +61,24 @@ def load_model(path: Path) -> AnyModel:
 
 
 def is_neighbors(model: AnyModel) -> TypeIs[NeighborsModel]:
-    """Whether a model holds rows and looks for the nearest, instead of trees."""
+    """Whether a model is one of nearest neighbours, which holds rows instead of trees."""
     from treewright.fitted import Model
 
-    return not isinstance(model, Model)  # the other class would bring kernels that a model of trees does not need
+    return not isinstance(model, Model)  # importing the other class would load kernels that trees do not need
 
 
 def is_ensemble(model: Model) -> bool:
-    """Whether many trees predict together."""
+    """Whether the model has many trees that predict together."""
     return model.combine != "single"
 
 
 def is_isolation(model: AnyModel) -> TypeGuard[Model]:
-    """Whether it is an isolation forest, which predicts no target."""
+    """Whether the model is an isolation forest, which predicts no target."""
     return model.facts.get("algorithm") == "isolation_forest"
 
 
 def of_trees(model: AnyModel, path: Path, what: str) -> Model:
-    """The same model, which holds trees; ``what``, such as ``"--tree"``, is refused of nearest neighbours."""
+    """The same model if it holds trees; nearest neighbours, which do not have ``what`` (``"--tree"``), are refused."""
     if is_neighbors(model):
         raise UsageRefusal(
             f"{what}: for trees only, and {printable(path)} holds nearest neighbours; show as text, predict and "
@@ -88,13 +88,13 @@ def of_trees(model: AnyModel, path: Path, what: str) -> Model:
 
 
 def refuse_isolation(model: AnyModel, path: Path, what: str) -> None:
-    """Refuse what needs a target."""
+    """Refuse an isolation forest where a target is needed."""
     if is_isolation(model):
-        raise UsageRefusal(f"{path} is an isolation forest, which has no target: {what}; predict says how odd rows are")
+        raise UsageRefusal(f"{path} is an isolation forest, which has no target: {what}; predict gives anomaly scores")
 
 
 def one_tree(model: Model, path: Path, tree: int | None, what: str) -> Model:
-    """The tree that was asked for, as a model of its own; ``what`` is for one tree."""
+    """The tree of that number as a model of its own; ``what`` names the option that needs one tree."""
     if tree is None and is_ensemble(model):
         raise UsageRefusal(
             f"{what} is for one tree, and {path} has {model.n_trees}: choose one with --tree N, from 0 to "
@@ -110,7 +110,7 @@ def one_tree(model: Model, path: Path, tree: int | None, what: str) -> Model:
 
 
 def columns_in_words(model: AnyModel) -> str:
-    """How many columns a model knows, and of what kinds."""
+    """How many columns a model has, and of what kinds."""
     schema = columns_of(model)
     kinds = ["date" if any(clock_of(column)) else column.kind for column in schema.needed]
     by_kind = ", ".join(
@@ -120,15 +120,15 @@ def columns_in_words(model: AnyModel) -> str:
         by_kind += f"; {len(schema.given) - len(kinds)} left out"
     n_derived = sum(map(is_derived, schema.columns))
     if n_parts := len(schema) - len(schema.given) - n_derived:
-        by_kind += f"; {counted(n_parts, 'part')} of dates beside them"
+        by_kind += f"; plus {counted(n_parts, 'part')} of dates"
     if n_derived:
-        by_kind += f"; {n_derived} made of them beside"
+        by_kind += f"; plus {counted(n_derived, 'derived column')}"
     return f"{counted(len(kinds), 'column')} ({by_kind})"
 
 
 def summary(model: Model, path: Path | None) -> str:
-    """What many trees are like as a whole, and how to see one of them."""
-    lines = model.show().rstrip("\n").split("\n")[:-1]  # the last line says it for Python
+    """A summary of many trees, and the command that shows one of them."""
+    lines = model.show().rstrip("\n").split("\n")[:-1]  # the last line is for Python
     return "\n".join([*lines, f"treewright show {path or 'MODEL'} --tree 0 shows the first tree"])
 
 
@@ -136,16 +136,16 @@ def summary(model: Model, path: Path | None) -> str:
 
 
 def target_name(model: AnyModel, model_path: Path, target: str | None, what: str) -> str:
-    """The column with the truth: what the user named, or the name the model was fitted with.
+    """The target column: the name that the user gave, or the one that the model was fitted with.
 
-    ``what`` is the command or option that asks.
+    ``what`` is the command or option that needs it.
     """
     if model.n_targets != 1:
-        raise UsageRefusal(f"{model_path} predicts {model.n_targets} targets at once; {what} takes one from a file")
+        raise UsageRefusal(f"{model_path} predicts {model.n_targets} targets at once; {what} works with one target")
     name = target or (model.target_names[0] if model.target_names else None)
     if name is None:
-        raise UsageRefusal(f"{model_path} does not know the name of its target: give it with --target")
-    if target is None and model.n_outputs > 1:  # of several quantiles: each output has its level behind the name
+        raise UsageRefusal(f"{model_path} does not hold the name of its target: give it with --target")
+    if target is None and model.n_outputs > 1:  # several quantiles: the name of each output ends in its level
         return name.removesuffix(f" {name.rpartition(' ')[2]}")
     return name
 
@@ -153,12 +153,12 @@ def target_name(model: AnyModel, model_path: Path, target: str | None, what: str
 def labelled_rows(
     model: AnyModel, data: Path, options: files.ReadOptions, name: str, *, skip: bool
 ) -> tuple[Any, np.ndarray]:
-    """Features and target of all rows of a file; a note tells how many are skipped because they have no target."""
+    """Features and target of all rows of a file; a note counts the rows that are left out without a target."""
     return weighted_rows(model, data, options, name, None, skip=skip)[:2]
 
 
 def note_left_out(n_left_out: int, n_rows: int) -> None:
-    """Tell how many rows are left out because they have no target."""
+    """Print how many rows are left out because they have no target."""
     verbs = "has no target and is" if n_left_out == 1 else "have no target and are"
     note(f"{n_left_out} of {counted(n_rows, 'row')} {verbs} left out")
 
@@ -177,25 +177,25 @@ def weighted_rows(
 
 
 def check_can_be_judged(model: Model, path: Path) -> None:
-    """Refuse models that cannot be judged on shuffled rows.
+    """Refuse models that have no permutation importances.
 
-    In those a row with missing cells ends in several leaves, or boosting lowered a loss that the file does not know.
+    In these a row with missing cells ends in several leaves, or the loss of boosting is not in the file.
     """
     loss = model.facts.get("loss")
     if model.boosting is not None and isinstance(loss, dict) and loss.get("name") == "own":
-        raise UsageRefusal(f"--importances: the loss of {path} is a function of Python, which the file cannot hold")
+        raise UsageRefusal(f"--importances: the loss of {path} is a Python function, which the file does not contain")
     if model.missing == "fractional" and model.tree_weights is None:
         raise UsageRefusal(
-            f"--importances: {path} divides rows with missing cells among leaves (missing='fractional'), so a tree has "
-            "no one answer to judge: leave it out"
+            f"--importances: {path} divides rows with missing cells among leaves (missing='fractional'), so such a row "
+            "has no single leaf: leave it out"
         )
 
 
 def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> str:
     """How much worse the trees predict these rows when a column is shuffled (Breiman 2001); the seed is 0.
 
-    Each tree by itself. Boosted trees, of which each only adds to the others, are judged all together, by their loss;
-    those of AdaBoost, grown on the rows that others got wrong, by what they predict together.
+    Each tree is evaluated by itself. Boosted trees, of which each only adds to the others, are evaluated together, by
+    their loss; those of AdaBoost, which depend on the trees before, by their joint predictions.
     """
     from treewright.core.threads import resolve_jobs
     from treewright.data.bin_rows import bin_rows

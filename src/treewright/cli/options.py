@@ -1,7 +1,7 @@
-"""Words and options that several commands share: their types for typer, and what they mean.
+"""Options that several commands share: their types for typer, and the parsing of their words.
 
-What is wrong here is wrong usage: exit code 2, before any file is read. Nothing heavy is imported, so that ``--help``
-answers at once.
+Errors here are wrong usage: exit code 2, before any file is read. Nothing heavy is imported, so that ``--help``
+starts at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ALL = "all"
 
 
 class TaskName(StrEnum):
-    """What the target is."""
+    """The task: classification, regression, or chosen by the target."""
 
     auto = "auto"
     classification = "classification"
@@ -45,7 +45,7 @@ class ParameterForm(StrEnum):
 
 
 class UnseenName(StrEnum):
-    """What a level that fit never saw is taken for."""
+    """How a level that fit never saw is treated."""
 
     missing = "missing"
     error = "error"
@@ -54,7 +54,7 @@ class UnseenName(StrEnum):
 
 
 class ContributionKind(StrEnum):
-    """How columns that are not known count."""
+    """How unknown columns are treated."""
 
     path = "path"
     interventional = "interventional"
@@ -75,7 +75,7 @@ class FormatName(StrEnum):
 
 
 class ColorName(StrEnum):
-    """When the terminal is painted on."""
+    """When the output has colours."""
 
     auto = "auto"
     always = "always"
@@ -86,7 +86,7 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV (plain or gzip) or Parquet, or a folder or pattern of such files; - is standard input.",
+        help="CSV, TSV (plain or gzip) or Parquet, or a folder or pattern of these; - is standard input.",
         show_default=False,
         parser=input_path,
     ),
@@ -108,7 +108,7 @@ Cost = Annotated[
     typer.Option(
         "--cost",
         metavar="fp=1,fn=5",
-        help="What predicting one of two classes wrongly costs (fp), and what missing it costs (fn).",
+        help="The cost of predicting one of two classes wrongly (fp), and of missing it (fn).",
     ),
 ]
 Positive = Annotated[
@@ -121,23 +121,25 @@ MissingTokens = Annotated[
     typer.Option(
         "--missing-tokens",
         metavar="NA,n/a",
-        help="Cells that mean missing, beside the empty cell.",
+        help="Cells that mean missing, in addition to empty cells.",
         rich_help_panel="Reading",
     ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option("--separator", metavar="CHAR", help="Between cells; found by itself.", rich_help_panel="Reading"),
+    typer.Option("--separator", metavar="CHAR", help="Between cells; by default detected.", rich_help_panel="Reading"),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option("--encoding", metavar="NAME", help="utf-8, or what the file's mark says.", rich_help_panel="Reading"),
+    typer.Option(
+        "--encoding", metavar="NAME", help="By default the file's byte order mark, or utf-8.", rich_help_panel="Reading"
+    ),
 ]
 TaskChoice = Annotated[
     TaskName,
     typer.Option(
         "--task",
-        help="auto: text, booleans and up to 20 different whole numbers, 1 or 1.0, are classes; others are numbers.",
+        help="auto: text, booleans and up to 20 different whole numbers (1 or 1.0) are classes, others are numbers.",
     ),
 ]
 Settings = Annotated[
@@ -151,35 +153,37 @@ Settings = Annotated[
 PruneSettings = Annotated[
     list[str] | None,
     typer.Option(
-        "--prune-set", metavar="NAME=VALUE", help="An option of the pruning, such as max_leaves=8; may be repeated."
+        "--prune-set", metavar="NAME=VALUE", help="An option of the pruner, such as max_leaves=8; may be repeated."
     ),
 ]
 Seed = Annotated[
     int,
-    typer.Option("--seed", min=0, max=2**32 - 1, help="For the rows held out, and for all that is drawn at random."),
+    typer.Option("--seed", min=0, max=2**32 - 1, help="For the held-out rows, and for everything else that is random."),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", help="Threads; every processor by default. The tree is the same."),
+    typer.Option(
+        "--jobs", metavar="N", help="Threads; every processor by default. The tree is the same for any number."
+    ),
 ]
 Nominal = Annotated[
     list[str] | None,
     typer.Option(
         "--nominal",
         metavar="COL[=LEVEL,..]",
-        help="A column of names, with its levels if you list them; all: every column.",
+        help="A nominal column, with its levels if you list them; all: every column.",
         rich_help_panel="Columns",
     ),
 ]
 Ordinal = Annotated[
     list[str] | None,
     typer.Option(
-        "--ordinal", metavar="COL=LOW,..,HIGH", help="A column of ranks, lowest first.", rich_help_panel="Columns"
+        "--ordinal", metavar="COL=LOW,..,HIGH", help="An ordinal column, lowest level first.", rich_help_panel="Columns"
     ),
 ]
 Numeric = Annotated[
     list[str] | None,
-    typer.Option("--numeric", metavar="COL", help="A column of numbers.", rich_help_panel="Columns"),
+    typer.Option("--numeric", metavar="COL", help="A numeric column.", rich_help_panel="Columns"),
 ]
 Calendar = Annotated[
     list[str] | None,
@@ -208,40 +212,43 @@ Unseen = Annotated[
     UnseenName | None,
     typer.Option(
         "--unseen",
-        help="What a level never seen means at predict; by default missing, and for knn other: another than all.",
+        help="How an unseen level is treated at predict; by default missing, for knn other: unequal to every level.",
         rich_help_panel="Columns",
     ),
 ]
 Target = Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.", show_default=False)]
 Truth = Annotated[
-    str | None, typer.Option("--target", metavar="COL", help="The column with the truth; the model knows its own.")
+    str | None, typer.Option("--target", metavar="COL", help="The target column; by default the model's own.")
 ]
 OutText = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.", parser=output_path),
+    typer.Option("--out", metavar="FILE", help="Write to this file, not to the screen.", parser=output_path),
 ]
 Color = Annotated[
     ColorName,
     typer.Option(
         "--color",
-        help="auto: colours and bars where a person looks on, plain text in a pipe or file.",
+        help="auto: colours and bars on a terminal, plain text in a pipe or file.",
         rich_help_panel="Screen",
     ),
 ]
 Width = Annotated[
     int | None,
     typer.Option(
-        "--width", metavar="N", help="Cells of a line; by default those of the window.", rich_help_panel="Screen"
+        "--width",
+        metavar="N",
+        help="Characters of a line; by default the width of the window.",
+        rich_help_panel="Screen",
     ),
 ]
 
 
-# --- what the words mean
+# --- parsing the words
 
 
 @dataclass(frozen=True)
 class Declared:
-    """Columns about which the user has decided.
+    """Columns whose kinds the user has declared.
 
     Attributes
     ----------
@@ -252,7 +259,7 @@ class Declared:
     levels : dict of str to list of str
         Levels of nominal columns, in the order of their branches.
     every : bool
-        Whether ``--nominal all`` was said.
+        Whether ``--nominal all`` was given.
     calendar : list of str, dict of str to list of str, or None
         Parts of dates, of every column or of some.
     """
@@ -267,7 +274,7 @@ class Declared:
 
     @property
     def cell_types(self) -> dict[str, CellType]:
-        """How the cells of the declared columns are to be parsed; ``--nominal all`` leaves that to the cells."""
+        """How the cells of the declared columns are parsed; under ``--nominal all`` the cells decide."""
         types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.levels, *self.ordinal), "text")
         return types | dict.fromkeys(self.numeric, "number") | dict.fromkeys(self.boolean, "boolean")
 
@@ -284,7 +291,7 @@ class Declared:
         Returns
         -------
         None, list of str, dict of str to levels or None, or "all"
-            "all" in ``--nominal all`` is the column of that name, where there is one.
+            "all" in ``--nominal all`` is the column of that name, if there is one.
         """
         meant = set(self.nominal) | ({_ALL} if self.every else set())
         named = [name for name in features if name in meant]
@@ -305,7 +312,7 @@ def declare(
     types: Sequence[str],
     calendar: Sequence[str] = (),
 ) -> Declared:
-    """Bring the ways to declare columns together.
+    """Combine the options that declare columns.
 
     Parameters
     ----------
@@ -347,7 +354,7 @@ def declare(
             else:
                 name, listed = _split_levels(kind, word)
                 if levels[kind].setdefault(name, listed) != listed:
-                    raise UsageRefusal(f"--{kind} {word!r}: the levels of column {name!r} were given otherwise before")
+                    raise UsageRefusal(f"--{kind} {word!r}: column {name!r} has two lists of levels: keep one")
             if kind == "ordinal" or word != _ALL:
                 settle(name, kind)
     for name in numeric:
@@ -365,7 +372,7 @@ def declare(
 
 
 def _parts(words: Sequence[str]) -> list[str] | dict[str, list[str]] | None:
-    """What ``--calendar`` says, of every column or of some."""
+    """The parts of dates in ``--calendar``, of every column or of some."""
     of_all: list[str] = []
     of_column: dict[str, list[str]] = {}
     for word in words:
@@ -386,12 +393,12 @@ def _split_levels(kind: str, word: str) -> tuple[str, list[str]]:
     if name and len(set(levels)) >= 2 and len(set(levels)) == len(levels):
         return name, levels
     form = "column=lowest,...,highest" if kind == "ordinal" else "column=level,...,level"
-    remedy = "" if kind == "ordinal" else f"; a column whose name holds '=' is declared by --types '{word}=nominal'"
-    raise UsageRefusal(f"--{kind} {word!r}: write it as '{form}', each of two levels or more once{remedy}")
+    remedy = "" if kind == "ordinal" else f"; a column whose name contains '=' is declared by --types '{word}=nominal'"
+    raise UsageRefusal(f"--{kind} {word!r}: write it as '{form}', with two levels or more, each once{remedy}")
 
 
 def parse_value(text: str) -> Value:
-    """A word as whole number, number, true, false, none or text.
+    """A word as a whole number, number, true, false, none or text.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""``treewright parameters``. In: an algorithm's word. Out: what ``learn.params`` states of its parameters.
+"""``treewright parameters``. In: an algorithm's word. Out: its parameters, as ``learn.params`` states them.
 
-The page ``docs/reference/parameters.md`` is what ``--format markdown`` prints, and a test holds it to that.
+The page ``docs/reference/parameters.md`` is the output of ``--format markdown``; a test compares them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def run_parameters(word: str | None, form: str) -> None:
     """Print the parameters of one algorithm, or of all."""
     found = None if word is None else algorithm_of(word)
     if word is not None and found is None:
-        raise UsageRefusal(f"no algorithm {printable(word)}: there are: {', '.join(each.word for each in ALGORITHMS)}")
+        raise UsageRefusal(f"no algorithm {printable(word)}: use one of {', '.join(each.word for each in ALGORITHMS)}")
     asked = ALGORITHMS if found is None else (found,)
     if form == "json":
         say(json.dumps({each.word: _facts_of(each) for each in asked}, indent=2))
@@ -52,13 +52,13 @@ def run_parameters(word: str | None, form: str) -> None:
 
 
 def _tasks_of(algorithm: Algorithm) -> dict[Task, str]:
-    """The estimator for each task; one that needs no target stands with classes."""
+    """The estimator for each task; one that needs no target is listed under classes."""
     both: dict[Task, str | None] = {CLASSES: algorithm.classifier, NUMBERS: algorithm.regressor}
     return {task: name for task, name in both.items() if name is not None} or {CLASSES: str(algorithm.detector)}
 
 
 def _lines(algorithm: Algorithm) -> list[_Line]:
-    """Every parameter, in the order of the dataclass; what holds for one task only says so."""
+    """Every parameter, in the order of the dataclass; a parameter of one task only is marked."""
     kind, tasks = algorithm.params_class(), _tasks_of(algorithm)
     stated = {task: parameters_of(kind, task) for task in tasks}
     names = list(dict.fromkeys(name for known in stated.values() for name in known))
@@ -74,18 +74,18 @@ def _lines(algorithm: Algorithm) -> list[_Line]:
 
 
 def _helped(each: Parameter, names: Collection[str]) -> str:
-    """What a parameter does, and what it needs where that is not said."""
+    """What a parameter does, and which other parameters it is used with."""
     words = [need.words for need in each.needs if need.conditions[0][0] in names and need.words not in each.help]
     return each.help + "".join(f"; used with {word}" for word in words)
 
 
 def _typed(value: Any) -> str:
-    """A value as it is typed in Python."""
+    """A value in Python's spelling."""
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 def _values_of(parameter: Parameter) -> str:
-    """What a value may be, in few words."""
+    """The permitted values of a parameter, in few words."""
     return ", ".join(_brief(rule) for rule in parameter.rules)
 
 
@@ -131,7 +131,7 @@ def _cell(text: str) -> str:
 
 
 def _print(algorithm: Algorithm, *, is_first: bool) -> None:
-    """The same for a terminal: two lines a parameter, its name and default, and what it is."""
+    """Print the parameters: two lines for each, its name and default, and its meaning."""
     screen = screen_of()
     if not is_first:
         say()
@@ -142,7 +142,7 @@ def _print(algorithm: Algorithm, *, is_first: bool) -> None:
 
 
 def _facts_of(algorithm: Algorithm) -> list[dict[str, Any]]:
-    """The same for programs."""
+    """The parameters as JSON values."""
     kind = algorithm.params_class()
     return [
         {

@@ -2,7 +2,7 @@
 
 Rows are read, predicted and written a block at a time; those of a folder of files one file after another into one CSV,
 or each into a Parquet file of its own (``files.predictions``). In CSV, texts that a spreadsheet would run as a formula
-get an apostrophe in front, unless the caller says no; numbers are never touched.
+get an apostrophe in front by default; numbers never do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TEXT = (".csv", ".txt", ".tsv")  # a file of such a name takes the predictions 
 
 @dataclass(frozen=True)
 class Answers:
-    """What is written beside the prediction.
+    """The columns written next to the prediction.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def run_predict(
         check_output(out, force)
     model = load_model(model_path)
     if answers.proba:
-        refuse_isolation(model, model_path, "there are no class probabilities")
+        refuse_isolation(model, model_path, "it has no class probabilities")
         if model.task != "classification":
             raise UsageRefusal(f"--proba: {model_path} predicts numbers, which have no class probabilities")
     if quantiles:
@@ -112,7 +112,7 @@ def run_predict(
 
 
 def _named_quantiles(answers: Answers) -> dict[str, float]:
-    """The quantiles that are asked for, by what their columns are called."""
+    """The quantiles to write, by the names of their columns."""
     from treewright.exceptions import ParameterError
     from treewright.forest.quantiles import checked_quantiles, ends_of_level
 
@@ -140,33 +140,33 @@ def _named_quantiles(answers: Answers) -> dict[str, float]:
 
 
 def _check_quantiles(model: Model, path: Path, option: str) -> None:
-    """Refuse quantiles of a model that does not know the targets in its leaves."""
-    refuse_isolation(model, path, f"{option} has nothing to tell")
+    """Refuse quantiles for a model that does not hold the targets of its leaves."""
+    refuse_isolation(model, path, f"{option} needs one")
     if model.task != "regression":
         raise UsageRefusal(f"{option}: {path} predicts classes, which have no quantiles; --proba gives probabilities")
     if model.leaf_targets is None:
         raise UsageRefusal(
-            f"{option}: {path} did not keep the targets in its leaves: fit it again with --algorithm forest or "
+            f"{option}: {path} does not hold the targets of its leaves: fit it again with --algorithm forest or "
             "extra-trees and --set quantiles=true, or with --algorithm boosting and --set loss=quantile --set "
             "'quantile=[0.05, 0.95]', which predicts these without this option"
         )
 
 
 def _kept(beside: pl.DataFrame, found: list[pl.Series], guard: bool) -> list[pl.Series]:
-    """Columns of the table as they are; texts that are no numbers are made safe as the predictions are."""
+    """Columns of the table, unchanged; texts that are not numbers get an apostrophe as the predictions do."""
     clash = sorted({*beside.columns} & {series.name for series in found})
     if clash:
-        raise UsageRefusal(f"--keep {clash[0]!r}: a column of the predictions has this name: rename it in the table")
+        raise UsageRefusal(f"--keep {clash[0]!r}: the predictions have a column of this name: rename it in the table")
     nested = [series.name for series in beside if series.dtype.is_nested()]
     if nested:
-        raise UsageRefusal(f"--keep {nested[0]!r}: the column holds lists or records, which CSV has no cells for")
+        raise UsageRefusal(f"--keep {nested[0]!r}: the column holds lists or records, which CSV cannot: leave it out")
     return [_guarded(series, numbers_too=False) if guard and series.dtype == pl.String else series for series in beside]
 
 
 def _guarded(series: pl.Series, *, numbers_too: bool = True) -> pl.Series:
-    """Texts made safe for spreadsheets; the few different labels are looked at once each."""
+    """Texts made safe for spreadsheets; each distinct label is checked once."""
     texts = series.unique().drop_nulls()
-    if not numbers_too:  # cells of a text file are texts also where they are numbers: -5 is no formula
+    if not numbers_too:  # cells of a text file are texts even if they are numbers: -5 is not a formula
         texts = texts.filter(texts.cast(pl.Float64, strict=False).is_null())
     different = texts.to_list()
     changed = {old: new for old, new in zip(different, guarded_labels(different), strict=True) if old != new}

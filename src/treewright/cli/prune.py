@@ -1,4 +1,4 @@
-"""``treewright prune``; and the ways to prune as the command line writes them, for ``fit`` and ``compare`` too."""
+"""``treewright prune``; and the pruners as the command line writes them, also for ``fit`` and ``compare``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ __all__ = [
 
 _OPTIONS_OF_ROUNDS = ("n_rounds",)
 _SHORT = {"mdl": "description_length", "ccp": "cost_complexity"}
-# Cost-complexity with the price found by cross-validation within the fit, then every method of ``prune``.
+# Cost-complexity with an alpha chosen by cross-validation within the fit, then every method of ``prune``.
 _BY_CROSS_VALIDATION = tuple(name.replace("_", "-") for name in CROSS_VALIDATED)
 FIT_PRUNINGS = (*_BY_CROSS_VALIDATION, *(name.replace("_", "-") for name in METHODS), "mdl")
 _COUNT_ERRORS = ("error_based", "pessimistic")
@@ -71,7 +71,7 @@ _OF_THE_ESTIMATOR = ("cv", "prune_size")
 
 @dataclass(frozen=True)
 class PruneRequest:
-    """Everything that was asked for on the command line; see ``treewright prune --help``."""
+    """The options of the command line; see ``treewright prune --help``."""
 
     model: Path
     method: str
@@ -87,14 +87,14 @@ class PruneRequest:
 
 
 def check_idle(data: Path | None, for_data: Mapping[str, object]) -> None:
-    """Refuse options about rows where no rows are given."""
+    """Refuse options about rows if no rows are given."""
     idle = [option for option, value in for_data.items() if value is not None]
     if data is None and idle:
         raise UsageRefusal(f"{idle[0]} is about rows: give them as DATA, after MODEL")
 
 
 def run_prune(request: PruneRequest) -> None:
-    """Prune a model, tell what was cut, save the rest."""
+    """Prune a model, print the pruned nodes, save the smaller model."""
     is_piped = is_standard(request.out)
     check_stdout(request.out)
     with clear_stdout(is_piped):
@@ -102,11 +102,11 @@ def run_prune(request: PruneRequest) -> None:
     if is_piped:
         write_stdout(bytes_of(pruned))
     elif request.out is None:
-        note("the pruned model was not kept; --out pruned.tw saves it")
+        note("the pruned model was not saved; --out pruned.tw saves it")
 
 
 def _pruned(request: PruneRequest) -> Any:
-    """The model after it was told what was cut."""
+    """Prune, print the log and the scores; returns the pruned model."""
     name = method_named(request.method)
     method = METHODS.get(name)  # None: rounds of gradient boosting are dropped
     options = option_words(request.settings, "--set")
@@ -122,7 +122,7 @@ def _pruned(request: PruneRequest) -> Any:
     rows: tuple[Any, ...] = ()
     if request.data is not None:
         target = target_name(model, request.model, request.target, "prune")
-        score_for(model)  # refused before anything is pruned
+        score_for(model)  # a model without a score is refused before anything is pruned
         with progress():
             rows = weighted_rows(
                 model, request.data, request.reading, target, request.weight, skip=request.skip_missing_target
@@ -141,45 +141,45 @@ def _pruned(request: PruneRequest) -> Any:
                 say_prose(_score(each, rows).line(f"on {printable(request.data)} {what}:"))
             if method is None or method.needs == "holdout":
                 what = "tree" if method is not None else "model"
-                note(f"the rows above have chosen what was cut: judge the {what} on others")
+                note(f"the rows above have chosen what is pruned: evaluate the {what} on other rows")
     return pruned
 
 
 def _check_method(request: PruneRequest, method: Method, model: Model, options: dict[str, Any]) -> None:
-    """Refuse a method that the model or the lack of rows rules out, before rows are read."""
+    """Refuse a method that does not suit the model, or that lacks rows, before rows are read."""
     if is_ensemble(model):
-        instead = "; of gradient boosting the last rounds can be dropped: --method rounds"
+        instead = "; --method rounds drops the last rounds of gradient boosting"
         raise UsageRefusal(
-            f"--method {request.method} cuts one tree back, and {printable(request.model)} has {model.n_trees} that "
-            f"answer together{instead if model.has_scores else ''}"
+            f"--method {request.method} prunes one tree, and {printable(request.model)} has {model.n_trees} that "
+            f"predict together{instead if model.has_scores else ''}"
         )
     if model.task == "regression":
         refuse_for_numbers(
             f"--method {request.method}", method.name, f"{request.model} predicts numbers",
-            "cost-complexity, minimum-error or significance, or reduced-error with rows kept aside",
+            "cost-complexity, minimum-error or significance, or reduced-error with held-out rows",
         )  # fmt: skip
     with worded(_prune_words):
         _, _, needs_rows = request_of(model, method.name, options)
     if needs_rows and request.data is None:
-        what = {"training": "the rows of the fit", "holdout": "rows that the tree was not grown on"}[method.needs]
+        what = {"training": "the training rows", "holdout": "rows that the tree was not fitted on"}[method.needs]
         raise UsageRefusal(f"--method {request.method} needs {what}: give them as DATA, after MODEL")
 
 
 def _check_rounds(request: PruneRequest, model: Model, options: dict[str, Any]) -> None:
-    """Refuse to drop rounds where there are none, or where it is not told which."""
+    """Refuse to drop rounds of a model without rounds, or without a number of rounds or rows to choose it."""
     if not model.has_scores:
         raise UsageRefusal(
-            f"--method rounds drops the last rounds of gradient boosting, and {printable(request.model)} is none"
+            f"--method rounds drops the last rounds of gradient boosting, and {printable(request.model)} has no rounds"
         )
     if ("n_rounds" in options) == (request.data is not None):
         raise UsageRefusal(
-            "--method rounds needs either --set n_rounds=N, or rows that the trees were not grown on: give them as "
+            "--method rounds needs either --set n_rounds=N, or rows that the trees were not fitted on: give them as "
             "DATA, after MODEL"
         )
 
 
 def _write(request: PruneRequest, pruned: Model) -> list[str]:
-    """Save what was asked for; a line about each file."""
+    """Save the files that the request names; returns a line about each."""
     written = []
     if request.log is not None:
         write_text(request.log, _csv_of_log(pruned.prune_log.to_dict()), request.force)
@@ -192,32 +192,32 @@ def _write(request: PruneRequest, pruned: Model) -> list[str]:
 
 
 def _csv_of_log(columns: Mapping[str, list[Any]]) -> str:
-    """The cuts as CSV; names of columns and levels are the data's, and must not run in a spreadsheet."""
+    """The pruned nodes as CSV; names of columns and levels must not run as formulas in a spreadsheet."""
     return csv_of({name: guarded_labels(cells) if name == "test" else cells for name, cells in columns.items()})
 
 
 def _score(model: Model, rows: tuple[Any, ...]) -> Score:
-    """How good a model is on rows with their truth."""
+    """The score of a model on rows with their target."""
     predicted, score = np.asarray(model.predict(rows[0])), score_for(model)
     score.add(rows[1], predicted)
     return score
 
 
-# --- ways to prune, as they are written
+# --- pruners, as they are written on the command line
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """A way to prune after a fit.
+    """A pruner that is applied after a fit.
 
     Attributes
     ----------
     named : str
-        How it was asked for, such as ``--prune leaves``; for messages.
+        The option, such as ``--prune leaves``; for messages.
     word : str
         One of ``FIT_PRUNINGS``.
     options : mapping from name to value
-        Those of the method, ``cv`` and ``prune_size``.
+        The options of the method, ``cv`` and ``prune_size``.
     """
 
     named: str
@@ -226,16 +226,16 @@ class Pruning:
 
     @property
     def method(self) -> str:
-        """Its name in Python."""
+        """The name of the method in Python."""
         return _method_of(self.word)
 
     @property
     def is_by_folds(self) -> bool:
-        """Whether folds within the rows of the fit choose the size."""
+        """Whether cross-validation on the training rows chooses the size."""
         return self.word in _BY_CROSS_VALIDATION
 
     def wrap(self, seed: int) -> Callable[[Any], Any]:
-        """What makes of an estimator, or of a ``Learner`` where folds choose, one that also prunes."""
+        """A function from an estimator (if folds choose, also a ``Learner``) to one that also prunes."""
 
         def by(estimator: Any) -> Any:
             from treewright.cli.learner import Learner
@@ -254,14 +254,14 @@ class Pruning:
 
 
 NO_PRUNING = "none"
-# What chooses the size of a tree where nobody said how large it is to be; and of one that decides by a threshold, for
-# which shares matter: the least error of a rare class is often that of one leaf, whose share is below any threshold.
+# They choose the size of a tree if no option does; the second if the tree has a decision threshold, for which
+# probabilities matter: for a rare class one leaf often has the least error, and its probability is below any threshold.
 DEFAULT_PRUNING = Pruning("", "ccp-min")
 PRUNING_OF_SHARES = Pruning("", "ccp-min", {"loss": "log_loss"})
 
 
 def asked_pruning(named: str, word: str, options: Mapping[str, Value]) -> Pruning:
-    """The pruning that a fit is asked for: the word of ``named``, and what ``--prune-set`` says."""
+    """The pruner of a fit, from the word of the option ``named`` and the options of ``--prune-set``."""
     word = pruning_named(word, named)
     known = options_of_pruning(word)
     check_options(options, known, "--prune-set", word)
@@ -277,12 +277,12 @@ def pruning_named(word: str, named: str) -> str:
     if meant not in FIT_PRUNINGS:
         words = (*FIT_PRUNINGS, NO_PRUNING)
         guess = did_you_mean(meant, words)
-        raise UsageRefusal(f"{named}: there is no such pruning{guess}; there are: {', '.join(words)}")
+        raise UsageRefusal(f"{named}: no such pruner{guess}; choose one of {', '.join(words)}")
     return meant
 
 
 def options_of_pruning(word: str) -> dict[str, Any]:
-    """Options of one of ``FIT_PRUNINGS`` with their defaults; ``Parameter.empty`` where one must be given."""
+    """Options of one of ``FIT_PRUNINGS`` with their defaults; ``Parameter.empty`` if one must be given."""
     if word in _BY_CROSS_VALIDATION:
         return {"cv": 10, "risk": "impurity", "loss": None}
     method = METHODS[_method_of(word)]
@@ -290,13 +290,13 @@ def options_of_pruning(word: str) -> dict[str, Any]:
 
 
 def option_words(words: Sequence[str], option: str) -> dict[str, Value]:
-    """Options of a pruning from ``name=value`` words.
+    """Options of a pruner from ``name=value`` words.
 
     Parameters
     ----------
     words : sequence of str
     option : str
-        Where they were given; for messages.
+        The option that they were given by; for messages.
 
     Examples
     --------
@@ -317,25 +317,25 @@ def option_words(words: Sequence[str], option: str) -> dict[str, Value]:
 
 
 def check_options(given: Mapping[str, Value], known: Collection[str], option: str, word: str) -> None:
-    """Refuse options that a pruning has not."""
+    """Refuse options that a pruner does not have."""
     for name in given:
         if name not in known:
-            has = f"there are: {', '.join(known)}" if known else "this one has none"
+            has = f"choose one of {', '.join(known)}" if known else "it has none"
             asked = as_set(name) if option == "--set" and is_typed_short(name) else f"{option} {name!r}"
             raise UsageRefusal(f"{asked}: {word} has no such option{did_you_mean(name, known)}; {has}")
 
 
 def refuse_for_numbers(named: str, word: str, what: str, remedy: str) -> None:
-    """Refuse a pruning that is for classes alone, where numbers are predicted.
+    """Refuse a pruner of classification trees for regression.
 
-    ``named`` is how it was asked for, ``what`` holds or predicts the numbers, ``remedy`` is what to use instead.
+    ``named`` is the option, ``what`` holds or predicts the numbers, ``remedy`` is what to use instead.
     """
     if _method_of(word) in _COUNT_ERRORS:
         raise UsageRefusal(f"{named} counts misclassified rows, and {printable(what)}: use {remedy}")
 
 
 def every_option() -> list[str]:
-    """Options of all ways to prune."""
+    """Options of all pruners."""
     of_trees = (name for method in METHODS.values() for name in method.options())
     return list(dict.fromkeys([*of_trees, *_OPTIONS_OF_ROUNDS]))
 
@@ -346,26 +346,26 @@ def method_named(word: str) -> str:
     if name != ROUNDS and name not in METHODS:
         words = [*(method.replace("_", "-") for method in METHODS), ROUNDS]
         by_fit = word.replace("_", "-") in _BY_CROSS_VALIDATION
-        more = " (it needs the rows to grow on: use fit --prune)" if by_fit else did_you_mean(word, words)
-        raise UsageRefusal(f"--method {word!r}: there is no such method{more}; there are: {', '.join(words)}")
+        more = " (it needs the training rows: use fit --prune)" if by_fit else did_you_mean(word, words)
+        raise UsageRefusal(f"--method {word!r}: no such method{more}; choose one of {', '.join(words)}")
     return name
 
 
 def _method_of(word: str) -> str:
-    """The name in Python."""
+    """The name of the method in Python."""
     return _SHORT.get(word, word.replace("-", "_"))
 
 
 def pruning_words(phrase: Phrase, cost_complexity: str = "ccp-1se", option: str = "--prune-set") -> str:
-    """A piece of an error about a pruning in the words of the command line.
+    """A piece of an error about a pruner in the words of the command line.
 
     Parameters
     ----------
     phrase : Phrase
     cost_complexity : str
-        What this one is called: a fit finds the price itself, ``prune`` is told it.
+        The name of this pruner: a fit chooses alpha itself, ``prune`` is given it.
     option : str
-        Where the options of the pruning are given.
+        The option that gives the options of the pruner.
 
     Examples
     --------
@@ -383,7 +383,7 @@ def pruning_words(phrase: Phrase, cost_complexity: str = "ccp-1se", option: str 
 
 
 def _prune_words(phrase: Phrase) -> str:
-    """As ``pruning_words``, for ``treewright prune``; no functions of Python are named."""
+    """As ``pruning_words``, for ``treewright prune``, without the names of Python functions."""
     if phrase.kind == "draw rows":
-        return "Draw the rows so that the classes are in them"
+        return "Choose rows that contain all classes"
     return pruning_words(phrase, "cost-complexity", "--set")

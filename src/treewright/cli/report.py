@@ -1,6 +1,6 @@
 """``treewright report``. In: a model file, rows with their target. Out: a page, or its summary.
 
-``treewright fit --report`` makes the same page of what it has just fitted, of the rows held out.
+``treewright fit --report`` makes the same page about the model just fitted, with the held-out rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["ReportRequest", "check_report_output", "run_report", "write_report"]
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """Everything that was asked for on the command line; see ``treewright report --help``."""
+    """The options of the command line; see ``treewright report --help``."""
 
     model: Path
     data: Path
@@ -38,7 +38,7 @@ class ReportRequest:
 
 
 def run_report(request: ReportRequest) -> None:
-    """Judge a model on the rows of a file, and write the page about it."""
+    """Evaluate a model on the rows of a file, and write the page about it."""
     options = {
         "cv": _folds(request.cv),
         "curves": _curves(request.curves),
@@ -48,10 +48,10 @@ def run_report(request: ReportRequest) -> None:
         "n_jobs": request.jobs,
     }
     if request.examples < 0:
-        raise UsageRefusal(f"--examples {request.examples}: give 0 or more rows; with 0 no row of the table is shown")
+        raise UsageRefusal(f"--examples {request.examples}: give 0 or more rows; 0 shows no row of the table")
     check_report_output(request.out, request.force)
     model = load_model(request.model)
-    refuse_isolation(model, request.model, "report judges predictions of one")
+    refuse_isolation(model, request.model, "report needs one")
     name = target_name(model, request.model, request.target, "report")
     with progress():
         features, truth, weights = weighted_rows(
@@ -63,7 +63,7 @@ def run_report(request: ReportRequest) -> None:
 
 
 def check_report_output(path: Path | None, force: bool) -> None:
-    """Refuse a place where the page could not, or should not, be written; to be called before the work."""
+    """Refuse a path to which the page cannot, or should not, be written; called before the work."""
     if path is None:
         return
     from treewright.reporting.document import check_path
@@ -96,16 +96,16 @@ def _folds(word: str) -> Any:
         return None
     if word.isascii() and word.isdigit() and len(word) < 10 and int(word) >= 2:
         return int(word)
-    raise UsageRefusal(f"--cv {word}: give 2 folds or more, none (the rows of DATA judge the subtrees), or auto")
+    raise UsageRefusal(f"--cv {word}: give 2 folds or more, none (the rows of DATA evaluate the subtrees), or auto")
 
 
 def _curves(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The curves that are wanted, each once."""
+    """The curves to show, each once."""
     from treewright.reporting.judged import CurveName
 
     known = get_args(CurveName)
     named = tuple(dict.fromkeys(part.strip() for word in words for part in word.split(",")))
     for name in named:
         if name not in known:
-            raise UsageRefusal(f"--curves {name!r}: there are: {', '.join(known)}")
+            raise UsageRefusal(f"--curves {name!r}: choose from {', '.join(known)}")
     return named

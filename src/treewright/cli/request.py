@@ -1,4 +1,4 @@
-"""What is to be learned from, and with what: a request and its file become a ``Task`` that makes estimators."""
+"""The request of a fit: its file is read and checked, and its options become an estimator."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FitRequest:
-    """Everything that was asked for on the command line; see ``treewright fit --help``."""
+    """The options of the command line; see ``treewright fit --help``."""
 
     data: Path
     target: str | None
@@ -84,13 +84,13 @@ class FitRequest:
 
     def __post_init__(self) -> None:
         known = algorithm_of(self.algorithm)
-        if known is not None:  # by another spelling, or its name in a model's facts
+        if known is not None:  # an alias, or its name in a model's facts
             object.__setattr__(self, "algorithm", known.word)
 
 
 @dataclass(frozen=True)
 class Learnable:
-    """A table that was read to be learned from.
+    """A table that was read for a fit.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Learnable:
     weights : float64[n] or None
     is_classification : bool
     remark : str
-        Where the choice between classes and numbers may surprise; else empty.
+        A line about the task, if the choice may surprise; else empty.
     """
 
     table: Table
@@ -112,29 +112,29 @@ class Learnable:
 
 
 def check_request(request: FitRequest) -> None:
-    """What can be wrong before any file is read."""
+    """Refuse what is wrong before any file is read."""
     check_options(request)
     if not 0 <= request.test_size < 1:
         raise UsageRefusal(f"--test-size {request.test_size}: give a share from 0 to below 1, such as 0.25")
     if request.n_folds is not None and request.n_folds < 2:
         raise UsageRefusal(f"--cv {request.n_folds}: give 2 folds or more")
     if request.target in request.drop or request.target == request.weight:
-        raise UsageRefusal(f"column {request.target!r} cannot be the target and be dropped or weigh rows")
+        raise UsageRefusal(f"column {request.target!r} cannot be the target and also dropped or the weight: keep one")
     gone = sorted(set(request.drop) & {*request.declared.cell_types, request.weight})
     if gone:
         raise UsageRefusal(f"column {gone[0]!r} is dropped and used: keep one")
     if request.target in {*request.declared.ordinal, *request.declared.levels}:
         raise UsageRefusal(
             f"the target {request.target!r} cannot be ordinal or have declared levels: "
-            "use --task to choose how it is learned"
+            "use --task to choose classification or regression"
         )
-    # Under "auto" the estimator is known only when the target is; a name that neither has is wrong already now.
+    # Under "auto" the estimator depends on the target; a name that neither estimator has is refused now.
     if request.task != "auto":
         settings = own_settings(request, request.task == "classification")
     else:
         known = known_parameters(request, True)
         if ALGORITHMS[request.algorithm].regressor:
-            with suppress(UsageRefusal):  # what is bagged may be for classes alone
+            with suppress(UsageRefusal):  # the members of a bag may be for classification only
                 known |= known_parameters(request, False)
         settings = parse_settings(request.settings, known)
     if request.prune is None:
@@ -144,27 +144,27 @@ def check_request(request: FitRequest) -> None:
     if request.trace or settings.get("grow_trace"):
         word = "--trace" if request.trace else "--set grow_trace"
         raise UsageRefusal(
-            f"{word} tells how the tree grew, which {request.prune.named} then changes: leave one of them out"
+            f"{word} shows how the tree grew, which {request.prune.named} then changes: leave one of them out"
         )
     for name, off in OWN_PRUNING.items():
         if settings.get(name, off) != off:
-            raise UsageRefusal(f"{as_set(name)} prunes by itself, as {request.prune.named} does: leave one of them out")
+            raise UsageRefusal(f"{as_set(name)} prunes, and so does {request.prune.named}: leave one of them out")
 
 
-# Who sets one of these says how large a tree is to be.
+# Parameters that limit the size of a tree.
 _SIZES = (
     "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
     "min_impurity_decrease", "max_p_value", "ccp_alpha",
 )  # fmt: skip
-_FEWEST_ROWS = 100  # folds of fewer say little, and such a table is read as it stands
+_FEWEST_ROWS = 100  # cross-validation on fewer is too noisy, and small trees are read whole
 _MOST_CELLS = 5_000_000
 
 
 def with_chosen_size(request: FitRequest, data: Learnable) -> tuple[FitRequest, str]:
-    """The request of a tree whose size nobody named: folds choose it; and a remark where they would take too long.
+    """The request, pruned by cross-validation if no option limits the tree's size; and a remark if that is too slow.
 
-    docs/decisions/0011 has the table that this goes by. Trees of C4.5, ID3 and CHAID stop or are cut back by rules of
-    their own.
+    docs/decisions/0011 has the figures behind this. Trees of C4.5, ID3 and CHAID stop or are pruned by rules of their
+    own.
     """
     if not request.choose_size or request.prune is not None or request.trace or request.algorithm != "cart":
         return request, ""
@@ -177,14 +177,14 @@ def with_chosen_size(request: FitRequest, data: Learnable) -> tuple[FitRequest, 
         return request, ""
     if n_cells > _MOST_CELLS:
         return request, (
-            f"the tree is not cut back: of {n_cells:,} cells that takes a while; --prune ccp-min chooses its size by "
-            "cross-validation in some ten times the time, --prune none leaves this line out"
+            f"the tree is not pruned: with {n_cells:,} cells that is slow; --prune ccp-min chooses its size by "
+            "cross-validation in about ten times the time, --prune none hides this line"
         )
     return replace(request, prune=DEFAULT_PRUNING if request.threshold is None else PRUNING_OF_SHARES), ""
 
 
 def read_request(request: FitRequest) -> Learnable:
-    """Read the file of a request; rows without a target are refused, unless the user said to skip them."""
+    """Read the file of a request; rows without a target are refused, unless the request skips them."""
     name = str(request.target)
     required = [name, *([request.weight] if request.weight else [])]
     table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
@@ -199,12 +199,12 @@ def read_request(request: FitRequest) -> Learnable:
         _check_classes(table, target)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
     if not features.width:
-        raise DataError(f"{request.data}: no column is left to learn from beside the target")
+        raise DataError(f"{request.data}: no column is left to learn from except the target")
     return Learnable(table, features, target, weights_of(table, request.weight), is_classification, remark)
 
 
 def _check_classes(table: Table, target: pl.Series) -> None:
-    """Refuse numbers that are no classes, infinite ones and fractions, before any row is held out."""
+    """Refuse numbers that are not classes (infinite ones and fractions) before any row is held out."""
     if not target.dtype.is_float():
         return
     broken = target.is_infinite() | (target != target.floor())
@@ -214,16 +214,16 @@ def _check_classes(table: Table, target: pl.Series) -> None:
     is_text = table.lines is not None  # the cells of Parquet have types of their own
     raise DataError(
         f"{table.path}: target {target.name!r}: {target[row]} ({table.place(row)}; {counted(n_broken, 'such cell')})"
-        " is no class, and numbers are classes where all are whole and finite: correct it",
+        " is not a class: numbers are classes if all are whole and finite: correct it",
         "" if is_infinite else ", use --task regression",
-        *((", or take the target as text with ", setting("declared", {target.name: "text"})) if is_text else ()),
+        *((", or read the target as text with ", setting("declared", {target.name: "text"})) if is_text else ()),
         column=target.name,
         row=row,
     )
 
 
 def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
-    """The sort of task, and a remark where the rule may surprise.
+    """Whether the task is classification, and a remark if the rule may surprise.
 
     Text and booleans are classes; numbers are classes by the rule of ``data.target.are_classes``.
     """
@@ -238,8 +238,8 @@ def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
     if not are_classes(values.astype(np.float64) if values.dtype.kind == "O" else values):
         return False, ""
     n_different = len(np.unique(values))
-    several = f"{n_different} different whole numbers are taken as classes; --task regression takes them as numbers"
-    one = "one whole number is taken as a class; --task regression takes it as a number"
+    several = f"{n_different} different whole numbers are treated as classes; --task regression treats them as numbers"
+    one = "one whole number is treated as a class; --task regression treats it as a number"
     remark = one if n_different == 1 else several
     return True, f"target {printable(target.name)}: {remark}"
 
@@ -252,9 +252,9 @@ def weights_of(table: Table, name: str | None) -> np.ndarray | None:
 
 
 def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> Any:
-    """What the request asks to be fitted; what is out of range is refused before the rows are split.
+    """The object that the request fits; parameters out of range are refused before the rows are split.
 
-    With ``as_estimator`` it is an estimator in any case; otherwise see ``algorithms.made``.
+    With ``as_estimator`` it is always an estimator; otherwise see ``algorithms.made``.
     """
     table, target, is_classification = data.table, data.target, data.is_classification
     settings = with_typed_labels(
@@ -288,7 +288,7 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
 
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:
-    """The parameters of estimators that say what kinds columns are of."""
+    """The parameters of estimators that declare the kinds of columns."""
     declared, not_features = request.declared, {request.target, request.weight}
     features = [name for name in table.frame.columns if name not in not_features]
     ordinal = {name: _levels(table.frame[name], levels) for name, levels in declared.ordinal.items()}
@@ -301,7 +301,7 @@ def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:
 
 
 def _wrap_of(request: FitRequest, pruning: Pruning, is_classification: bool) -> Callable[[Any], Any]:
-    """What makes of an estimator one that prunes as well."""
+    """A function from an estimator to one that also prunes."""
     if not is_classification:
         refuse_for_numbers(
             pruning.named, pruning.word, f"target {request.target} holds numbers",
@@ -311,14 +311,14 @@ def _wrap_of(request: FitRequest, pruning: Pruning, is_classification: bool) -> 
 
 
 def _levels(column: pl.Series, words: list[str]) -> list[Any]:
-    """Declared levels as values of the column (Parquet columns may hold numbers or booleans)."""
+    """Declared levels as values of the column, which in Parquet may be numbers or booleans."""
     fitting: type | tuple[type, ...] = ()
     if column.dtype.is_numeric():
         fitting = (int, float)
     elif column.dtype == pl.Boolean:
         fitting = bool
     values = [parse_value(word) for word in words]
-    # A word of another type stays a word; the error of the column's own cells names it.
+    # A word of another type stays a word; the error about the column's cells names it.
     return [
         value if isinstance(value, fitting) and isinstance(value, bool) == (fitting is bool) else word
         for value, word in zip(values, words, strict=True)
@@ -330,7 +330,7 @@ def check_target(
 ) -> None:
     """Refuse a target that an estimator cannot learn, before any row is held out.
 
-    The error names the column, and where the first value stands that is outside the domain of the loss or criterion.
+    The error names the column and the place of the first value outside the domain of the loss or criterion.
     """
 
     def words(phrase: Phrase) -> str:
@@ -341,7 +341,7 @@ def check_target(
     try:
         estimator._check_target(target, weights)
     except DataError as error:
-        # The message begins with what it is about, which here is the column.
+        # The message begins with its subject, here the column.
         parts = error.parts[1:] if isinstance(error.parts[0], Phrase) else (": ", *error.parts)
         raise DataError(f"{path}: target {target.name!r}", *parts, row=error.row).worded(words) from None
 
@@ -349,12 +349,12 @@ def check_target(
 def check_rows(
     estimator: Any, path: Path, features: pl.DataFrame, target: pl.Series, place: Callable[[int], str]
 ) -> None:
-    """Refuse a table that the metric does not take, before any row is held out: storing the rows shows it.
+    """Refuse a table that the metric does not accept, before any row is held out, by storing its rows.
 
-    The error names the column, and where the first of the cells stands.
+    The error names the column and the place of the first such cell.
     """
-    tell_of_junk()  # once in a process, so not within what follows
-    with catch_warnings(), suppress(ParameterError):  # the fit itself tells them
+    tell_of_junk()  # it warns once in a process, so not within the block below
+    with catch_warnings(), suppress(ParameterError):  # the fit itself raises and warns
         simplefilter("ignore")
         try:
             estimator.fit(features, target)
@@ -372,7 +372,7 @@ def fit_words(phrase: Phrase) -> str:
     if phrase.kind == "algorithm":
         return f"--algorithm {phrase.value}"
     if phrase.kind == "scorers":
-        return "they are scikit-learn's, such as accuracy, balanced_accuracy, f1_macro or r2"
-    if phrase.kind == "draw rows":  # the rows to prune with are drawn by the command, not by the user
+        return "scores are scikit-learn's, such as accuracy, balanced_accuracy, f1_macro or r2"
+    if phrase.kind == "draw rows":  # the command chooses the rows to prune with, not the user
         return "Give more rows, another --seed, or --prune-set prune_size=0.5"
     return pruning_words(phrase)

@@ -1,8 +1,8 @@
-"""The parameters people set most as options of their own, and what a wrong option should have been.
+"""Options for the most used parameters, and hints for unknown options.
 
-``--max-depth 3`` is ``--set max_depth=3``: the words end up in one list, so they are checked and told of in one way.
-A command takes them by ``with_settings``, which adds the options of a table to its signature, where Typer reads them.
-An option that a command has not is looked up among the parameters and among other libraries' names for them.
+``--max-depth 3`` is ``--set max_depth=3``: the words end up in one list, so they are checked and reported in one way.
+A command gets them by ``with_settings``, which adds the options of a table to its signature, where Typer reads them.
+An unknown option is looked up among the parameters and among other libraries' names for them.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ __all__ = ["OF_A_FIT", "OF_A_PRUNING", "Hinting", "with_settings"]
 
 _PANEL = "Often set"
 
-# Option -> parameter, what stands for its value, help.
+# Option -> parameter, placeholder of its value, help.
 OF_A_FIT: Mapping[str, tuple[str, str, str]] = {
-    "--max-depth": ("max_depth", "N", "How deep a tree may grow."),
-    "--max-leaves": ("max_leaf_nodes", "N", "How many leaves a tree may have."),
-    "--min-leaf": ("min_samples_leaf", "N", "Rows that a leaf must hold at least."),
-    "--criterion": ("criterion", "NAME", "What splits lower: gini, entropy, squared_error, ..."),
-    "--class-weight": ("class_weight", "balanced|JSON", "How much the rows of each class count."),
+    "--max-depth": ("max_depth", "N", "The largest depth of a tree."),
+    "--max-leaves": ("max_leaf_nodes", "N", "The most leaves of a tree."),
+    "--min-leaf": ("min_samples_leaf", "N", "The fewest rows of a leaf."),
+    "--criterion": ("criterion", "NAME", "The impurity that splits reduce: gini, entropy, squared_error, ..."),
+    "--class-weight": ("class_weight", "balanced|JSON", "The weight of the rows of each class."),
     "--trees": ("n_estimators", "N", "Trees, or rounds of boosting."),
     "--rate": ("learning_rate", "NUMBER", "Share of each round of boosting that is added."),
-    "--max-features": ("max_features", "N|SHARE|sqrt", "Columns that a split may choose from."),
-    "--neighbors": ("n_neighbors", "N", "Neighbours that answer; knn."),
-    "--alpha": ("ccp_alpha", "NUMBER", "The price of a leaf: the tree is cut back by it."),
+    "--max-features": ("max_features", "N|SHARE|sqrt", "Columns sampled for each split."),
+    "--neighbors": ("n_neighbors", "N", "Neighbours of a prediction; knn."),
+    "--alpha": ("ccp_alpha", "NUMBER", "The price of a leaf in cost-complexity pruning."),
 }
 OF_A_PRUNING: Mapping[str, tuple[str, str, str]] = {
-    "--max-depth": ("max_depth", "N", "How deep the tree may stay; --method depth."),
-    "--max-leaves": ("max_leaves", "N", "How many leaves may stay; --method leaves."),
+    "--max-depth": ("max_depth", "N", "The largest depth after pruning; --method depth."),
+    "--max-leaves": ("max_leaves", "N", "The most leaves after pruning; --method leaves."),
     "--alpha": ("alpha", "NUMBER", "The price of a leaf; --method cost-complexity."),
 }
 
 
 def with_settings(table: Mapping[str, tuple[str, str, str]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command with an option ``settings`` the options of a table, each of which adds a word to it."""
+    """Add the options of a table to a command; each adds a word to its option ``settings``."""
 
     def extend(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -75,17 +75,17 @@ def with_settings(table: Mapping[str, tuple[str, str, str]]) -> Callable[[Callab
 
 
 def _key(option: str) -> str:
-    """The option's parameter of the function; another name than any that a command has."""
+    """The function's parameter for an option; no command has a parameter of that name."""
     return f"short_{option.strip('-').replace('-', '_')}"
 
 
 class Hinting(TyperCommand):
-    """A command that tells, of an option it has not, how the parameter meant is set."""
+    """A command whose error about an unknown option says how the parameter is set."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As Typer's; an unknown option is looked up before it is refused."""
+        """Parse as Typer does, and look up an unknown option before it is refused."""
         try:
-            return super().parse_args(ctx, [*args])  # it empties its list
+            return super().parse_args(ctx, [*args])  # a copy, because Typer empties the list
         except Exception as error:
             name = getattr(error, "option_name", None)
             is_unknown = type(error).__name__ == "NoSuchOption"
@@ -97,7 +97,7 @@ class Hinting(TyperCommand):
 
 
 def _algorithms_in(args: list[str]) -> list[str]:
-    """The words of the algorithms that a command line names, whose prunings are left out; empty for none."""
+    """The words of the algorithms that a command line names, without their pruners; empty for none."""
     options = ("--algorithm", "--candidate")
     given = [after for before, after in pairwise(args) if before in options]
     given += [word.partition("=")[2] for word in args if word.partition("=")[0] in options]
@@ -105,9 +105,9 @@ def _algorithms_in(args: list[str]) -> list[str]:
 
 
 def _hint(option: str, ctx: Any, words: list[str]) -> str:
-    """How the parameter is set that an unknown option names, in our words or another library's; empty for none.
+    """How to set the parameter that an unknown option names, by our name or another library's; empty for none.
 
-    ``words`` are the algorithms that are asked for.
+    ``words`` are the algorithms on the command line.
     """
     from treewright.cli.algorithms import OWN_OPTION, algorithms_with, hint_for
     from treewright.cli.prune import every_option

@@ -1,7 +1,7 @@
-"""Looking at a model: ``treewright show``, ``audit`` and ``follow``.
+"""``treewright show``, ``audit`` and ``follow``.
 
-``show`` draws or writes the trees, ``audit`` tells how a node's split is chosen, ``follow`` goes one row's way. Before
-they had names of their own the last two were ``show --audit`` and ``show --row``, which are still understood.
+``show`` draws or writes the trees, ``audit`` shows how a node's split is chosen, ``follow`` shows the path of one row.
+The last two were ``show --audit`` and ``show --row`` before, which still work.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ MORE = "--surrogates lists the surrogate tests"
 FORMATS = ("text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv")
 _PICTURES = ("svg", "png", "pdf")
 
-_BY_CHANCE = "drew their rows and columns by chance"
-# Why trees of a model that are not drawn by chance have no audit.
+_BY_CHANCE = "have sampled rows and columns"
+# Why the trees of other models have no audit.
 _GROWN = {
-    "gradient_boosting": "were grown on gradients of the loss, which every tree before changed",
-    "adaboost": "were grown on weights of the rows, which every tree before changed",
+    "gradient_boosting": "are fitted to gradients of the loss, which depend on the trees before",
+    "adaboost": "are fitted with row weights, which depend on the trees before",
 }
 
 _AT_LEAST_OR_MOST = re.compile(r"\s*(>=|<=)\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
@@ -111,11 +111,11 @@ def run_show(
     out : Path or None
         None writes to the standard output.
     max_nodes : int >= 0 or None
-        Show at most this many nodes, text only; 0 shows all, None is what `Model.show` does by itself.
+        Show at most this many nodes, text only; 0 shows all, None is the default of `Model.show`.
     surrogates : bool
         Whether to list the best surrogates below each node, text only.
     tree : int >= 0 or None
-        Which of many trees; None shows what they are like as a whole, text only.
+        Which of many trees; None shows a summary of all, text only.
     importances : bool
         Whether to show how much each column lowered the impurity instead, text only.
     force : bool
@@ -123,7 +123,7 @@ def run_show(
     color : {"auto", "always", "never"}
         Whether the tree is drawn with colours and bars; text only.
     width : int or None
-        Cells of a line of the tree, text only; None is the width of the window, no limit where there is none.
+        Characters of a line, text only; None is the width of the window, or no limit without a window.
     """
     _check_form(form, max_depth, max_nodes, surrogates=surrogates)
     screen = screen_of(color, width, to_file=out is not None)
@@ -171,9 +171,9 @@ def run_show(
 
 
 def _check_form(form: str, max_depth: int | None, max_nodes: int | None, *, surrogates: bool) -> None:
-    """Refuse an unknown form, and options that a form does not have."""
+    """Refuse an unknown format, and options that a format does not have."""
     if form not in FORMATS:
-        raise UsageRefusal(f"--format {form}: there are: {', '.join(FORMATS)}")
+        raise UsageRefusal(f"--format {form}: choose one of {', '.join(FORMATS)}")
     if max_depth is not None and (form not in {"text", *_PICTURES} or max_depth < 0):
         raise UsageRefusal(
             f"--max-depth {max_depth}: give 0 or more, with --format text, svg, png or pdf; {form} shows the whole tree"
@@ -188,27 +188,27 @@ def impurity_importances(model: Model, path: Path, tree: int | None) -> str:
     """The share of the impurity that each column's splits removed from the training rows: of one tree, or of all."""
     from treewright.forest.importance import impurity_decrease
 
-    refuse_isolation(model, path, "no impurity was lowered")
+    refuse_isolation(model, path, "its splits reduce no impurity")
     return printable_lines(str(impurity_decrease(model if tree is None else one_tree(model, path, tree, "--tree"))))
 
 
 def _write_pixels(picture: Any, form: str, out: Path | None, force: bool) -> None:
-    """A picture as bytes, which no terminal shows.
+    """Write a picture as bytes, to a file or a pipe.
 
     Raises
     ------
     UsageRefusal
-        They would land on the screen.
+        The output is a terminal.
     """
     if out is None and sys.stdout is not None and sys.stdout.isatty():
-        raise UsageRefusal(f"--format {form} is no text: name a file with --out tree.{form}")
+        raise UsageRefusal(f"--format {form} is not text: name a file with --out tree.{form}")
     content = picture.png() if form == "png" else picture.pdf()
     with open_output(out, force) as file:
         file.write(content)
 
 
 def _write_drawing(model: Model, screen: Screen, out: Path | None, force: bool, options: dict[str, Any]) -> None:
-    """The tree with bars, and with colours where they are wanted, in lines of a width."""
+    """Write the tree with bars, and with colours if the screen has them, in lines of its width."""
     lines = tree_lines(model, screen, **options)
     if out is None:
         screen.say(lines)
@@ -218,25 +218,33 @@ def _write_drawing(model: Model, screen: Screen, out: Path | None, force: bool, 
 
 def tree_lines(model: Model, screen: Screen, *, unfold: str = UNFOLD, **options: Any) -> list[Spans]:
     """A tree as lines for a screen; options as ``treewright.show.text.draw_tree``."""
-    from treewright.show.text import draw_tree  # not at the top: it brings numpy, and ``--help`` is to start at once
+    from treewright.show.text import draw_tree  # not at the top: it imports numpy, and ``--help`` must start at once
 
     return draw_tree(
         model, width=screen.width, ascii=screen.is_ascii, colors=screen.painted, unfold=unfold, more=MORE, **options
     )
 
 
+def plain_tree(model: Model, *, unfold: str = UNFOLD, **options: Any) -> str:
+    """A tree as plain text, whose notes name the options of the command; options as ``Model.show``."""
+    from treewright.show import text  # not at the top, as in ``tree_lines``
+
+    drawing, gap, notes = model.show(**options).rpartition("\n\n")
+    return drawing + gap + notes.replace(text.UNFOLD, unfold).replace(text.MORE_SURROGATES, MORE)
+
+
 def say_tree(model: Model, kept_at: Path | None) -> None:
-    """One tree, painted where a person looks on; ``kept_at`` is the file that shows all of it."""
+    """Print one tree, with colours on a terminal; ``kept_at`` is the model file, for the note about hidden nodes."""
     screen = screen_of()
+    shows = f"treewright show {kept_at or 'MODEL'} --max-nodes 0 shows all"
     if screen.painted:
-        shows = f"treewright show {kept_at or 'MODEL'} --max-nodes 0 shows all"
         screen.say(tree_lines(model, screen, unfold=shows))
     else:
-        say(model.show().rstrip("\n"))
+        say(plain_tree(model, unfold=shows).rstrip("\n"))
 
 
 def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:
-    """The model in one of the forms; the options are those of `Model.plot` and `Model.show`."""
+    """The model in one of the formats; the options are those of `Model.plot` and `Model.show`."""
     match form:
         case "svg":
             return str(model.plot(**options).text)
@@ -253,11 +261,11 @@ def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:
         case "rules-csv":
             return _rules_csv(model)
         case _:
-            return str(model.show(**options))
+            return plain_tree(model, **options)
 
 
 def _rules_csv(model: Model) -> str:
-    """The table of rules as CSV; a text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """The table of rules as CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
     import polars as pl
 
     from treewright.judge.tallies import label_series
@@ -289,7 +297,7 @@ def run_audit(
     force: bool = False,
     asked: str = "audit",
 ) -> None:
-    """Show what a node could have asked, for the rows of a file that reach it.
+    """Show every candidate of a node, for the rows of a file that reach it.
 
     Parameters
     ----------
@@ -299,9 +307,9 @@ def run_audit(
     options : ReadOptions
     node : int
     every : str or None
-        The column whose cuts or divisions are listed.
+        The column whose cuts or subsets of levels are listed.
     target : str or None
-        The column with the truth; None takes the name the model was fitted with.
+        The target column; None takes the name that the model was fitted with.
     skip_missing_target : bool
         Leave out rows without a target instead of refusing them.
     out : Path or None
@@ -309,19 +317,17 @@ def run_audit(
     force : bool
         Whether ``out`` may be replaced.
     asked : str
-        How it was asked for; for messages.
+        The command or option; for messages.
     """
     if data is None:
-        raise UsageRefusal(
-            "--audit needs rows, and a model file holds none: give those it was fitted on with --data FILE"
-        )
+        raise UsageRefusal("--audit needs rows, and a model file holds none: give the training rows with --data FILE")
 
     check_output(out, force)
     model = of_trees(load_model(model_path), model_path, asked)
     if is_ensemble(model):
         raise UsageRefusal(
-            f"{asked} compares all that a node could ask, by the target of the rows of a file, and the trees of "
-            f"{model_path} {_GROWN.get(str(model.facts.get('algorithm')), _BY_CHANCE)}. There is no audit of them; "
+            f"{asked} compares every candidate of a node by the target of the rows of a file, and the trees of "
+            f"{model_path} {_GROWN.get(str(model.facts.get('algorithm')), _BY_CHANCE)}: they have no audit; "
             f"treewright show {model_path} --tree N{', without --audit,' * (asked == '--audit')} shows one"
         )
     name = target_name(model, model_path, target, asked)
@@ -330,22 +336,22 @@ def run_audit(
         audit = model.audit(features, truth, node=node, every=_column(model, every))
     write_text(out, str(audit), force)
     if audit.n_samples != audit.n_fitted:
-        note("these are not the rows that the tree was grown on; fit with --test-size 0 to audit the rows of the file")
+        note("these are not the training rows of the tree; fit with --test-size 0 to audit all rows of the file")
 
 
 def _column(model: Model, every: str | None) -> Any:
-    """The column that was typed: a name that is no text is found by how it is written."""
+    """The column of the typed name; names that are not texts are compared by their text."""
     if every is None:
         return None
     return next((name for name in model.schema.names if str(name) == every), every)
 
 
-# --- follow: one row's way
+# --- follow: the path of one row
 
 
 @dataclass(frozen=True)
 class FollowRequest:
-    """Everything that was asked for on the command line; see ``treewright follow --help``."""
+    """The options of the command line; see ``treewright follow --help``."""
 
     model: Path
     data: Path | None
@@ -361,7 +367,7 @@ class FollowRequest:
 
 
 def run_follow(request: FollowRequest) -> None:
-    """Follow a row through the tree, and tell what would have to change for another answer."""
+    """Follow a row through the tree, and show what would have to change for another prediction."""
     if request.data is None:
         raise UsageRefusal("--row needs the table that the row is in: give it with --data FILE")
     if request.row < 0:
@@ -370,7 +376,7 @@ def run_follow(request: FollowRequest) -> None:
     screen = screen_of(request.color, request.width, to_file=request.out is not None)
     check_output(request.out, request.force)
     model = of_trees(load_model(request.model), request.model, request.asked)
-    refuse_isolation(model, request.model, "its trees predict none")
+    refuse_isolation(model, request.model, "it predicts no class or number")
     model = one_tree(model, request.model, request.tree, request.asked)
     wanted = _wanted(model, request)
     with progress():
@@ -397,7 +403,7 @@ def run_follow(request: FollowRequest) -> None:
 
 
 def _wanted(model: Model, request: FollowRequest) -> dict[str, Any] | None:
-    """The answer that is asked for, as ``Model.counterfactual`` takes it; None where nothing is."""
+    """The prediction in ``--to``, as ``Model.counterfactual`` takes it; None for numbers without ``--to``."""
     to = request.to
     if model.task == "regression":
         if to is None:
@@ -419,13 +425,13 @@ def _wanted(model: Model, request: FollowRequest) -> dict[str, Any] | None:
     if to not in labels:
         known = ", ".join(fitted(printable(label), _NAME_WIDTH) for label in list(labels)[:20])
         raise UsageRefusal(
-            f"--to {printable(to)}: no class of the model{did_you_mean(to, list(labels))}; it has {known}"
+            f"--to {printable(to)}: not a class of the model{did_you_mean(to, list(labels))}; its classes are {known}"
         )
     return {"to": labels[to]}
 
 
 def _row_of(model: Model, data: Path, request: FollowRequest) -> tuple[Any, str]:
-    """The row as a table of its own, and the line that it stands in."""
+    """The row as a table of its own, and its line in the file."""
     before = 0
     for rows in rows_for(model, data, request.reading):
         at = request.row - before
@@ -439,7 +445,7 @@ def _row_of(model: Model, data: Path, request: FollowRequest) -> tuple[Any, str]
 
 
 def _way(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:
-    """The answers on the way, and the row's own values beside them."""
+    """The tests on the row's path, with the row's own values."""
     tree = model.trees[0]
     stand_ins = set(tree.surrogate_node.tolist())
     steps = []
@@ -451,7 +457,7 @@ def _way(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:
             value = f"{_MISSING}, by surrogates"
         steps.append((int(tree.first_child[node]) + branch, edge, value))
     if not steps:
-        return [[Span("the tree asks nothing: every row comes to its one leaf")]]
+        return [[Span("the tree has no tests: every row reaches its one leaf")]]
     numbers = [str(child) for child, _, _ in steps]
     wide = max(map(len, numbers))
     edges = [fitted(edge, _NAME_WIDTH if width is None else max(20, int(0.6 * width))) for _, edge, _ in steps]
@@ -485,16 +491,16 @@ def _cell(model: Model, row: Any, feature: int) -> str:
 
 
 def _divided(model: Model, row: Any, leaf: int) -> list[str]:
-    """Where a missing cell divides the row among leaves: what they predict together."""
+    """A note if a missing cell divides the row among leaves: what these predict together."""
     asked = {int(model.trees[0].feature[node]) for node, _ in path_to(model.trees[0], leaf)}
     if model.missing != "fractional" or all(_cell(model, row, feature) != _MISSING for feature in asked):
         return []
     together = ", ".join(written_level(label) for label in np.atleast_1d(model.predict(row)[0]).tolist())
-    return [f"a missing cell divides the row; this is the way of its largest part, all predict {together} together"]
+    return [f"a missing cell divides the row; this is the path of its largest part; all together predict {together}"]
 
 
 def _leaf(model: Model, leaf: int, width: int | None, mark: str) -> list[Spans]:
-    """Where the row ends, and on what training rows that rests; ``mark`` is painted in the colour of a class."""
+    """The row's leaf and its training rows; ``mark`` is painted in the colour of the class."""
     rule = next(rule for rule in leaf_rules(model, keep_empty=True) if rule.leaf == leaf)
     says = rule.conclusion if rule.conclusion.startswith("adds ") else f"predicts {rule.conclusion}"
     lines = _prose([f"leaf {leaf} {says}: {rule.evidence.removeprefix(f'leaf {leaf}; ')}"], width)
@@ -522,7 +528,7 @@ def check_words(
     for_audits_and_rows: Mapping[str, object],
     for_rows: Mapping[str, object],
 ) -> None:
-    """Refuse options of ``show`` that would be passed over in silence: with the old words it does three jobs.
+    """Refuse options of ``show`` that would be ignored: with the old words it is three commands.
 
     Parameters
     ----------
@@ -530,15 +536,15 @@ def check_words(
         Whether a node is audited, whether a row is followed; otherwise the model is shown.
     form : str
     for_views, for_views_and_rows, for_audits, for_audits_and_rows, for_rows : dict of option to value
-        Options by what knows them; None where one was not given.
+        Options by the commands that have them; None for one that was not given.
 
     Raises
     ------
     UsageRefusal
-        One of another sort was given, or an audit was asked for in another form than text.
+        An option of another command was given, or an audit in another format than text.
     """
     if audit and row:
-        raise UsageRefusal("--row: not with --audit: ask one after the other")
+        raise UsageRefusal("--row: not with --audit: give one at a time")
     mode = "--audit" if audit else "--row"
     if (audit or row) and form != "text":
         raise UsageRefusal(f"{mode} is always text: leave out --format {form}, or {mode}")

@@ -1,8 +1,7 @@
-"""The files that a command names: what ``-`` means, and that none is named twice.
+"""The files that a command names: the meaning of ``-``, and the check that none is named twice.
 
-A table or a model that comes through a pipe is put into a file of its own first, when it is first opened: readers look
-at the beginning before they begin and some read twice. The file is gone when the process ends. In messages it is called
-standard input.
+A table or a model from a pipe is copied to a temporary file when it is first opened: readers look at the beginning
+first, and some read twice. The file is deleted when the process ends. Messages call it standard input.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ __all__ = [
 ]
 
 _DASH = Path("-")
-_TWICE = "-: standard input is asked for twice: name a file for the model or the table"
+_TWICE = "-: standard input is named twice: name a file for the model or the table"
 _read: list[Any] = []  # the stream that has been read to its end
 
 
 class StandardInput(type(Path())):  # type: ignore[misc]  # the platform's own kind of path
-    """What stands on standard input, as a path: opened by the name of its file, called ``standard input``."""
+    """Standard input as a path: it is opened as its temporary file, and its text is ``standard input``."""
 
     _file: IO[bytes] | None = None
 
@@ -53,12 +52,12 @@ class StandardInput(type(Path())):  # type: ignore[misc]  # the platform's own k
         return self._file.name
 
     def in_words(self, text: str) -> str:
-        """A message that names the file in which the stream is kept, with its own name instead."""
+        """A message with ``standard input`` in place of the name of the temporary file."""
         return text if self._file is None else text.replace(repr(self._file.name), str(self))
 
 
 def in_words(path: Path, text: str) -> str:
-    """A message about the file at a path, which names standard input as it is called here."""
+    """A message about the file at a path; a temporary file of standard input is called ``standard input``."""
     return path.in_words(text) if isinstance(path, StandardInput) else text
 
 
@@ -68,24 +67,24 @@ def input_path(word: str) -> Path:
 
 
 def output_path(word: str) -> Path:
-    """The path that a word names as a place to write."""
+    """The output path that a word names."""
     return _named(word)
 
 
 def _named(word: str) -> Path:
-    """The path of a word; an empty one, which would be the folder we are in, is refused."""
+    """The path of a word; an empty one, which would be the current folder, is refused."""
     if not word:
         raise typer.BadParameter("the name of the file is empty")
     return Path(word)
 
 
 def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | None]) -> None:
-    """Refuse a file that is named twice: an output must be no input, which would be lost, and no other output.
+    """Refuse a file that is named twice: an output must not be an input, which would be lost, or another output.
 
     Parameters
     ----------
     inputs, outputs : mapping from str to path or None
-        By what the command calls them, such as ``MODEL`` and ``--out``; what is None is not there.
+        By their names in the command, such as ``MODEL`` and ``--out``; None for a file that was not given.
     """
     if sum(isinstance(given, StandardInput) for given in inputs.values()) > 1:
         raise UsageRefusal(_TWICE)
@@ -103,7 +102,7 @@ def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | 
 
 
 def _are_same(one: Path, other: Path) -> bool:
-    """Whether two paths are one file, however they are spelled; ``one`` may be standard input, which stays unread."""
+    """Whether two paths are one file in any spelling; ``one`` may be standard input, which is not read for this."""
     if not isinstance(one, StandardInput):
         return are_same(one, other)
     with suppress(OSError, ValueError):
@@ -118,7 +117,7 @@ def is_standard(path: Path | None) -> bool:
 
 @contextmanager
 def clear_stdout(is_needed: bool) -> Iterator[None]:
-    """Within the block, what is said goes to standard error where standard output is needed for something else."""
+    """Within the block, results go to standard error if standard output is needed for something else."""
     if not is_needed:
         yield
         return
@@ -133,13 +132,13 @@ def write_stdout(content: bytes) -> None:
 
 
 def check_stdout(path: Path | None) -> None:
-    """Refuse to write a model to a terminal; to be called before the work."""
+    """Refuse to write a model to a terminal; called before the work."""
     if is_standard(path) and (sys.stdout is None or sys.stdout.isatty()):
-        raise UsageRefusal("--out -: a model is not for the eye: send it on with | or >, or name a file")
+        raise UsageRefusal("--out -: a model is not text: redirect it with | or >, or name a file")
 
 
 def bytes_of(model: Any) -> bytes:
-    """The model file of a model."""
+    """The bytes of the model file of a model."""
     with tempfile.TemporaryDirectory(prefix="treewright-") as folder:
         path = Path(folder) / "model.tw"
         model.save(path)
@@ -147,12 +146,12 @@ def bytes_of(model: Any) -> bytes:
 
 
 def _kept() -> IO[bytes]:
-    """A file with all that stands on standard input."""
+    """A temporary file with the content of standard input."""
     stream = sys.stdin
     if stream is None:
         raise UsageRefusal("-: there is no standard input: name a file")
     if stream.isatty():
-        raise UsageRefusal("-: standard input is the keyboard: send a file in with | or <, or name it")
+        raise UsageRefusal("-: standard input is the keyboard: redirect a file with | or <, or name it")
     if stream in _read:
         raise UsageRefusal(_TWICE)
     _read[:] = [stream]

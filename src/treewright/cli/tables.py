@@ -1,6 +1,6 @@
 """Tables of classes. In: a score. Out: lines that fit the screen.
 
-What does not fit beside each other is broken into blocks of columns, whose heads are numbers that the lines explain.
+A wide matrix is broken into blocks of columns, whose heads are the numbers of the lines.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ CORNER = "true \\ predicted"
 
 
 def unequal_lines(score: LabelScore, rows: str = "rows") -> list[str]:
-    """What is told beside accuracy where classes are unequal; nothing where they are not.
+    """Further scores for unequal classes; no lines if the classes are balanced.
 
-    ``rows`` is what the judged rows are called.
+    ``rows`` is the word for the scored rows.
     """
     true = score.true_totals()
     if not are_unequal(true):
@@ -35,7 +35,7 @@ def unequal_lines(score: LabelScore, rows: str = "rows") -> list[str]:
     rarest = min(sorted_labels(score), key=lambda label: true.get(label, score.n))
     share = true[rarest] / score.n
     named = _cut(printable(rarest), NAME_WIDTH)
-    lines = [f"unequal classes ({named!r} is {100 * share:.1f} % of the {rows}), of which accuracy says little:"]
+    lines = [f"unequal classes ({named!r} is {100 * share:.1f} % of the {rows}), where accuracy says little:"]
     measures = [f"{name} {value:.3f}" for name, value in score.measures().items()]
     if len(true) == TWO:
         measures = [f"{each} ({share:.3f} by chance)" if "precision" in each else each for each in measures]
@@ -48,22 +48,22 @@ def unequal_lines(score: LabelScore, rows: str = "rows") -> list[str]:
 
 
 def sorted_labels(score: LabelScore) -> list[object]:
-    """The classes that are true or predicted somewhere, in their own order."""
+    """The classes that occur in the target or the predictions, in their own order."""
     found = {*score.true_totals(), *score.predicted_totals()}
     return sorted(found, key=lambda label: (str(type(label)), label))
 
 
 def class_lines(score: LabelScore, labels: Sequence[object], width: int, *, intervals: bool = False) -> list[Spans]:
-    """Precision and recall per class; a dash where a class was never predicted, or never true.
+    """Precision and recall per class; a dash if a class is never predicted, or never occurs.
 
     Parameters
     ----------
     score : LabelScore
     labels : sequence of label
     width : int
-        No line is longer.
+        The longest line.
     intervals : bool
-        Whether 95 % intervals (Wilson) stand beside them; not where the lines have no room for them.
+        Whether 95 % intervals (Wilson) are next to them; not if the lines have no room for them.
     """
     true, predicted = score.true_totals(), score.predicted_totals()
     beside = ["95 % interval"] if intervals else []
@@ -95,14 +95,14 @@ def class_lines(score: LabelScore, labels: Sequence[object], width: int, *, inte
 
 
 def confusion_lines(score: LabelScore, labels: Sequence[object], width: int) -> list[Spans]:
-    """The confusion matrix: lines are the truth, columns what was predicted.
+    """The confusion matrix: lines are true classes, columns predicted ones.
 
     Parameters
     ----------
     score : LabelScore
     labels : sequence of label
     width : int
-        No line is longer: a wider matrix has numbers as heads, and comes in blocks of columns.
+        The longest line: a wider matrix has numbers as heads, and is printed in blocks of columns.
     """
     counts = [[score.counts.get((true, guess), 0) for guess in labels] for true in labels]
     names, is_numbered = _names(labels, max(LEAST_NAME, width // 3))
@@ -131,7 +131,7 @@ def confusion_lines(score: LabelScore, labels: Sequence[object], width: int) -> 
 
 
 def _sizes(heads: Sequence[str], counts: Sequence[Sequence[int]]) -> list[int]:
-    """The cells of each column of numbers."""
+    """The width of each column of counts."""
     return [
         max(cell_width(head), *(len(str(count)) for count in column))
         for head, column in zip(heads, zip(*counts, strict=True), strict=True)
@@ -139,7 +139,7 @@ def _sizes(heads: Sequence[str], counts: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _blocks(sizes: Sequence[int], room: int) -> list[list[int]]:
-    """Columns that stand beside each other, block by block."""
+    """Columns next to each other, block by block."""
     blocks: list[list[int]] = [[]]
     left = room
     for at, size in enumerate(sizes):
@@ -194,7 +194,7 @@ def _right(text: str, size: int) -> str:
 
 
 def _role(count: int, *, is_right: bool) -> Role:
-    """Right answers and wrong ones are to be seen, empty cells are not."""
+    """How a cell is painted: correct and wrong predictions in colour, zeros faint."""
     if not count:
         return "faint"
     return "good" if is_right else "bad"

@@ -1,15 +1,15 @@
-"""The person at the terminal, and the files that are written for them.
+"""The terminal, and the output files.
 
 Results go to standard output, everything else to standard error. A refusal is one line and exit code 1, wrong usage one
-line and exit code 2, Ctrl-C one line and exit code 130; nobody ever sees a traceback for what is in a file.
+line and exit code 2, Ctrl-C one line and exit code 130; the content of a file never leads to a traceback.
 
-Colours and bars are for people who look on: in a pipe or a file, under NO_COLOR (no-color.org) and on a dumb terminal
-everything is plain text, the same everywhere.
+Colours and bars are for terminals: in a pipe or a file, under NO_COLOR (no-color.org) and on a dumb terminal everything
+is plain text, the same everywhere.
 
-An output file is checked before any work begins and appears only when it is complete: it is written beside its place
-under another name, and moved there at the end.
+An output file is checked before any work begins and appears only when it is complete: it is written under another name
+in the same folder, and renamed at the end.
 
-Nothing heavy is imported here, so that ``--help`` answers at once.
+Nothing heavy is imported here, so that ``--help`` starts at once.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ __all__ = [
     "writing_stdout",
 ]
 
-# Parameters of Python that have an option of their own; all others are given by --set.
+# Python parameters that have options of their own; all others are given by --set.
 _OPTIONS = {
     "calendar": "--calendar",
     "declared": "--types",
@@ -90,18 +90,18 @@ _OPTIONS = {
     "weight": "--weight",
 }
 _KINDS = {"text": "nominal", "number": "numeric", "boolean": "boolean"}
-# Parameters that this command line sets by options of their own, as --trees 50: messages speak of what was typed.
+# Parameters that this command line sets by options of their own, as --trees 50: messages name what was typed.
 _SHORT: ContextVar[Mapping[str, str]] = ContextVar("short options", default=MappingProxyType({}))
 
 LEAST_WIDTH, PAGE_WIDTH = 40, 80
-# Signs that drawings are made of.
+# The characters of drawings.
 _SIGNS = "\u251c\u2500\u2514\u2502\u2026\u25a0\u2588\u2589\u258f"
 # The classes' colours on terminals that have 16.
 _FEW = ("blue", "yellow", "green", "red", "cyan", "magenta", "bright_yellow", "bright_black")
 
 
 class UsageRefusal(TreewrightError):  # noqa: N818 - it is the command's refusal, not the library's error
-    """The words of the command make no sense together: exit code 2."""
+    """Wrong usage of the command: exit code 2."""
 
 
 def say(text: str = "") -> None:
@@ -111,12 +111,12 @@ def say(text: str = "") -> None:
 
 
 def say_json(results: Mapping[str, object]) -> None:
-    """Print results as one JSON document: numbers as they are, null where a number is not finite or not known."""
+    """Print results as one JSON document, with null for numbers that are not finite or not known."""
     say(json.dumps(_finite(results), indent=2, allow_nan=False, ensure_ascii=False))
 
 
 def _finite(value: object) -> object:
-    """The same with None in place of numbers that JSON has no words for."""
+    """The same value with None in place of numbers that JSON cannot represent."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):
@@ -130,7 +130,7 @@ def note(text: str) -> None:
 
 
 def printable(text: object) -> str:
-    r"""The text with control characters and invisible direction marks shown, not obeyed.
+    r"""The text with control characters and invisible direction marks escaped.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def printable(text: object) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Lines whose control characters are shown, not obeyed."""
+    """Lines with control characters escaped."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
@@ -175,7 +175,7 @@ def as_option(phrase: Phrase) -> str:
 
 
 def as_set(name: str, value: object = ...) -> str:
-    """How this command line sets a parameter: by an option of its own, where one was typed, or by ``--set``.
+    """How this command line sets a parameter: by an option of its own, if it was typed, or by ``--set``.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def as_set(name: str, value: object = ...) -> str:
 
 @contextmanager
 def typed_short(options: Mapping[str, str]) -> Iterator[None]:
-    """Within the block these parameters are told of by the options that set them."""
+    """Within the block, messages name these parameters by the options that set them."""
     token = _SHORT.set(options)
     try:
         yield
@@ -200,13 +200,13 @@ def typed_short(options: Mapping[str, str]) -> Iterator[None]:
 
 
 def is_typed_short(name: str) -> bool:
-    """Whether an option of its own sets the parameter, not ``--set``."""
+    """Whether the parameter was set by an option of its own, not by ``--set``."""
     return name in _SHORT.get()
 
 
 @contextmanager
 def worded(words: Callable[[Phrase], str] = as_option) -> Iterator[None]:
-    """Errors within the block are told in other words: by default in those of the command line."""
+    """Errors within the block are worded by ``words``, by default for the command line."""
     try:
         yield
     except UsageRefusal:
@@ -217,7 +217,7 @@ def worded(words: Callable[[Phrase], str] = as_option) -> Iterator[None]:
 
 @contextmanager
 def refusals(data: Path | None = None) -> Iterator[None]:
-    """Run a command's work; what is refused becomes one line and an exit code.
+    """Run a command's work; an error becomes one line and an exit code.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def refusals(data: Path | None = None) -> Iterator[None]:
             where = "" if data is None or str(data) in str(error) or _names_a_file(error) else f"{data}: "
             _leave(1, f"error: {where}{error.worded(as_option)}")
         except BrokenPipeError:
-            drop_stdout()  # the reader (head, less) has gone: nothing more to say
+            drop_stdout()  # the reader (head, less) has closed the pipe
             raise typer.Exit(0) from None
         except MemoryError:
             _leave(1, "error: not enough memory for this table and these settings")
@@ -249,7 +249,7 @@ def refusals(data: Path | None = None) -> Iterator[None]:
 
 
 def _short_of(error: Exception) -> str:
-    """The short option that has set the parameter which an error begins with, to be put before it; or nothing."""
+    """The short option that set the parameter at the beginning of an error, as a prefix; or an empty text."""
     named = re.match(r"The '(\w+)' parameter|(\w+)=", str(error))
     name = getattr(error, "parameter", None) or (named and (named[1] or named[2]))
     return f"{as_set(name)}: " if name and is_typed_short(name) else ""
@@ -257,9 +257,9 @@ def _short_of(error: Exception) -> str:
 
 @contextmanager
 def writing_stdout() -> Iterator[None]:
-    """Where standard output, which is written to within the block, takes nothing, that is one error.
+    """Turn a failure to write to standard output within the block into an ``InputFileError``.
 
-    A reader who has gone (head, less) is none, and passes through.
+    A reader that has closed the pipe (head, less) is not such a failure; its error passes through.
     """
     try:
         yield
@@ -271,19 +271,19 @@ def writing_stdout() -> Iterator[None]:
 
 
 def unwritten_stdout(error: OSError) -> str:
-    """The message that standard output takes nothing."""
+    """The message that standard output cannot be written."""
     return f"standard output: cannot be written: {error.strerror or error}"
 
 
 def drop_stdout() -> None:
-    """Let what is left for standard output go nowhere: Python must not complain when it closes it."""
-    with suppress(OSError):  # a test's output is no file
+    """Discard the rest of standard output, so that Python does not complain when it closes it."""
+    with suppress(OSError):  # in a test, standard output is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """A progress bar on standard error while the block runs; only where a person looks on."""
+    """A progress bar on standard error while the block runs; only on a terminal."""
     from treewright.core.progress import COMPILING, COMPILING_NOTICE, listen, listen_with_bar
 
     noted: set[str] = set()
@@ -303,7 +303,7 @@ def progress() -> Iterator[None]:
 
 @contextmanager
 def results_after(written: Sequence[str]) -> Iterator[None]:
-    """Print results when the files are there already: whoever reads may go away before the end.
+    """Print results after the files have been written: the reader may close the pipe before the end.
 
     Parameters
     ----------
@@ -324,13 +324,13 @@ def _names_a_file(error: TreewrightError) -> bool:
 
 
 def _leave(code: int, message: str) -> NoReturn:
-    """One line, then out."""
+    """Print one line and exit."""
     note(" ".join(message.splitlines()))
     raise typer.Exit(code) from None
 
 
 def _warnings_as_notes() -> None:
-    """Each different warning to the user as one line; what is for developers stays silent."""
+    """Print each distinct warning for users as one line; warnings for developers are not shown."""
     noted: set[str] = set()
 
     def show(
@@ -363,11 +363,11 @@ class Screen:
     painted : bool
         Whether colours and bars are wanted.
     width : int
-        Cells of a line.
+        Characters of a line.
     is_asked : bool
-        Whether the width was asked for, or is that of a window; else it is that of a page.
+        Whether the width was given, or is that of a window; else it is that of a page.
     is_ascii : bool
-        Whether the signs of drawings are not there.
+        Whether the screen lacks the characters of drawings.
     """
 
     painted: bool
@@ -377,7 +377,7 @@ class Screen:
 
     def say(self, lines: Iterable[Spans]) -> None:
         """Print lines."""
-        if sys.stdout is None:  # it was closed before we began
+        if sys.stdout is None:  # it was closed before the start
             return
         paint = _painter(to_file=False, painted=self.painted)
         with writing_stdout():
@@ -386,7 +386,7 @@ class Screen:
             sys.stdout.flush()
 
     def say_prose(self, text: str) -> None:
-        """Print sentences, broken at blanks where a person looks on; pipes and files get each line whole."""
+        """Print sentences, broken at spaces on a terminal; pipes and files get each line whole."""
         if not self.painted:
             say(text)
             return
@@ -396,7 +396,7 @@ class Screen:
             say("\n".join(folded(line, self.width)))
 
     def written(self, lines: Iterable[Spans]) -> str:
-        """The text of lines, with colour codes where it is painted."""
+        """The text of lines, with colour codes if the screen is painted."""
         paint = _painter(to_file=True, painted=self.painted)
         return "\n".join(paint(_stripped(line)) for line in lines)
 
@@ -408,9 +408,9 @@ def screen_of(color: str = "auto", width: int | None = None, *, to_file: bool = 
     ----------
     color : {"auto", "always", "never"}
     width : int >= 40, or None
-        None is the width of the window; where there is none, of a page.
+        None is the width of the window; without a window, of a page.
     to_file : bool
-        Whether they are written to a file, as UTF-8, instead of the standard output.
+        Whether the results are written to a file, as UTF-8, instead of standard output.
 
     Raises
     ------
@@ -418,7 +418,7 @@ def screen_of(color: str = "auto", width: int | None = None, *, to_file: bool = 
         The width is out of range.
     """
     if width is not None and not LEAST_WIDTH <= width <= 10_000:
-        raise UsageRefusal(f"--width {width}: give {LEAST_WIDTH} or more cells")
+        raise UsageRefusal(f"--width {width}: give {LEAST_WIDTH} or more")
     is_window = not to_file and sys.stdout is not None and sys.stdout.isatty()
     allowed = is_window and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     painted = color == "always" or (color == "auto" and allowed)
@@ -427,12 +427,12 @@ def screen_of(color: str = "auto", width: int | None = None, *, to_file: bool = 
 
 
 def say_prose(text: str) -> None:
-    """Print sentences, broken at blanks where a person looks on."""
+    """Print sentences, broken at spaces on a terminal."""
     screen_of().say_prose(text)
 
 
 def _has_signs() -> bool:
-    """Whether the standard output can write the signs of drawings."""
+    """Whether standard output can encode the characters of drawings."""
     try:
         _SIGNS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -441,7 +441,7 @@ def _has_signs() -> bool:
 
 
 def _stripped(line: Spans) -> Spans:
-    """A line without blanks at its end."""
+    """A line without spaces at its end."""
     kept = list(line)
     while kept:
         text = kept[-1].text.rstrip(" ")
@@ -453,9 +453,9 @@ def _stripped(line: Spans) -> Spans:
 
 
 def _painter(*, to_file: bool, painted: bool) -> Callable[[Iterable[Span]], str]:
-    """What makes a text of a line: plain, or with colour codes.
+    """A function from a line to its text: plain, or with colour codes.
 
-    These are for the terminal there is, or for 256 colours in a file or a pipe.
+    The codes are those of the terminal, or of 256 colours in a file or a pipe.
     """
     from treewright.show.spans import text_of
 
@@ -487,9 +487,9 @@ def _painter(*, to_file: bool, painted: bool) -> Callable[[Iterable[Span]], str]
 
 
 def _style(span: Span, *, few: bool) -> Style:
-    """How a piece looks. Classes have the colours of the pictures; words keep the colour that the reader has chosen.
+    """The style of a piece: classes have the colours of the pictures, words the terminal's own.
 
-    Of ``few`` colours the nearest ones would be the same for several classes.
+    With ``few`` colours, the nearest ones would be the same for several classes, so others are used.
     """
     from rich.style import Style
 
@@ -521,7 +521,7 @@ def _style(span: Span, *, few: bool) -> Style:
 
 
 def check_output(path: Path | None, force: bool) -> None:
-    """Refuse an output that could not, or should not, be written; to be called before the work."""
+    """Refuse an output that cannot, or should not, be written; called before the work."""
     if path is None or str(path) == "-":
         return
     try:
@@ -532,7 +532,7 @@ def check_output(path: Path | None, force: bool) -> None:
         if path.exists() and not path.is_file():
             raise InputFileError(f"{path}: is a pipe or a device: name an ordinary file")
         if path.exists() and not force:
-            raise InputFileError(f"{path}: exists already: name another file, or overwrite it with --force")
+            raise InputFileError(f"{path}: already exists: name another file, or replace it with --force")
         folder = path.parent
         if not folder.is_dir():
             raise InputFileError(f"{path}: the folder {folder} does not exist: make it first")
@@ -546,7 +546,7 @@ def check_output(path: Path | None, force: bool) -> None:
 
 @contextmanager
 def open_output(path: Path | None, force: bool) -> Iterator[IO[bytes]]:
-    """A binary file to write; it takes its place when the block ends well, and leaves nothing behind otherwise."""
+    """A binary file to write; it appears under its name if the block ends without an error, and not otherwise."""
     if path is None or str(path) == "-":
         if sys.stdout is None:
             raise InputFileError("standard output: it is closed: open it, or name a file with --out")
@@ -571,13 +571,13 @@ def open_output(path: Path | None, force: bool) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path | None, text: str, force: bool) -> None:
-    """Write a text as UTF-8, ended by a newline."""
+    """Write a text as UTF-8, with a newline at the end."""
     with open_output(path, force) as file:
         file.write((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
 
 
 def guarded_labels(labels: list[str]) -> list[str]:
-    """Texts that a spreadsheet would take for a formula, with an apostrophe in front.
+    """Texts with an apostrophe in front of those that a spreadsheet would run as a formula.
 
     Those begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return (OWASP, "CSV Injection").
 

@@ -1,6 +1,6 @@
-"""From which probability on a class is predicted, as the command line asks for it: ``--cost``, ``--threshold``.
+"""The decision threshold on the command line: ``--cost``, ``--threshold``.
 
-``fit`` chooses it by folds within the rows of the fit, so that the rows held out judge what new rows will meet.
+``fit`` chooses it by cross-validation on the training rows, so that the held-out rows evaluate it as new rows would.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["Asked", "Costs", "WithThreshold", "asked_threshold", "chosen_words",
 
 @dataclass(frozen=True)
 class Asked:
-    """A threshold that is asked for: one that folds choose by ``aim``, or the one at ``at``.
+    """A requested threshold: one that folds choose by ``aim``, or the one at ``at``.
 
-    ``option`` is what asked; ``positive`` the class as it was written, None for the second.
+    ``option`` is the option; ``positive`` the class as it was written, None for the second.
     """
 
     option: str
@@ -40,14 +40,14 @@ class Asked:
 
 
 def asked_threshold(cost: str | None, threshold: str | None, positive: str | None) -> Asked | None:
-    """What the three options ask for together; None where none is given."""
+    """The threshold that the three options define together; None if none is given."""
     if cost is not None and threshold is not None:
-        raise UsageRefusal("--cost chooses the threshold, which --threshold gives: leave one out")
+        raise UsageRefusal("--cost chooses the threshold, and --threshold sets it: leave one out")
     if cost is not None:
         return Asked("--cost", cost_aim(cost), positive=positive)
     if threshold is None:
         if positive is not None:
-            raise UsageRefusal("--positive names the class of a threshold: give --cost or --threshold as well")
+            raise UsageRefusal("--positive names the class of a threshold: give --cost or --threshold, too")
         return None
     name, equals, text = (part.strip() for part in threshold.partition("="))
     try:
@@ -66,7 +66,7 @@ def asked_threshold(cost: str | None, threshold: str | None, positive: str | Non
 
 
 def cost_aim(words: str) -> Aim:
-    """The costs that ``fp=1,fn=5`` states."""
+    """The costs in words such as ``fp=1,fn=5``."""
     costs: dict[str, Any] = {}
     for word in words.split(","):
         name, _, text = (part.strip() for part in word.partition("="))
@@ -79,40 +79,40 @@ def cost_aim(words: str) -> Aim:
         return aim_of(costs, None, None)
     except ParameterError:
         raise UsageRefusal(
-            f"--cost {words!r}: write what both mistakes cost, as in fp=1,fn=5: fp for predicting the class wrongly, "
+            f"--cost {words!r}: give the costs of both mistakes, as in fp=1,fn=5: fp for predicting the class wrongly, "
             f"fn for missing it; numbers from 0 to {MOST_COST:g}, not both 0"
         ) from None
 
 
 def label_named(labels: Sequence[Any], word: str | None) -> Any:
-    """The class label that a word of the command line names; None for none."""
+    """The class label that a word of the command line names; None without a word."""
     if word is None:
         return None
-    value = parse_value(word)  # the cells may write a class otherwise: 1.0 for 1, true for True
+    value = parse_value(word)  # the cells may spell a class in another way: 1.0 for 1, true for True
     for label in labels:
         is_same = not isinstance(label, str) and isinstance(value, bool) == isinstance(label, bool) and value == label
         if is_same or word in (str(label), printable(label)):
             return label
     listed = ", ".join(printable(label) for label in labels[:10]) + (", ..." if len(labels) > 10 else "")
-    raise UsageRefusal(f"--positive {word!r}: the target has no such class; its classes are {listed}")
+    raise UsageRefusal(f"--positive {word!r}: not a class of the target; its classes are {listed}")
 
 
 class WithThreshold:
-    """What fits an estimator and lets its model decide by a threshold; the seed draws the folds that choose it."""
+    """An estimator whose model gets a decision threshold after the fit; the seed is for the folds that choose it."""
 
     def __init__(self, estimator: Any, asked: Asked, seed: int, jobs: int | None) -> None:
         self.estimator, self.asked, self.seed, self.jobs = estimator, asked, seed, jobs
         self.name = getattr(estimator, "name", type(estimator).__name__)
 
     def __sklearn_clone__(self) -> WithThreshold:
-        """Itself: it holds nothing of a fit."""
+        """The same object, which holds nothing of a fit."""
         return self
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["estimator"], name)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """The fitted estimator; ``threshold_choice_`` of it tells what was chosen from, where folds chose."""
+        """The fitted estimator; its ``threshold_choice_`` lists the choices, if folds chose."""
         asked = self.asked
         task = Task(X, y, np.asarray(y), sample_weight, True, self.seed)
         if asked.aim is None:
@@ -125,17 +125,17 @@ class WithThreshold:
         return choice.estimator
 
     def _positive(self, y: Any) -> Any:
-        """The class that is asked for, as the target writes it."""
+        """The positive class, as a label of the target."""
         labels = y.drop_nulls().unique().sort().to_list()
         if len(labels) != 2:
             raise UsageRefusal(
-                f"{self.asked.option} is for a target of two classes, {printable(y.name)} has {len(labels)}"
+                f"{self.asked.option} is for a target of two classes, and {printable(y.name)} has {len(labels)}"
             )
         return label_named(labels, self.asked.positive)
 
 
 def chosen_words(choice: ThresholdChoice) -> str:
-    """What was chosen, beside what the larger share would have done."""
+    """The chosen threshold, next to the result without one."""
     if choice.cost is None:
         return choice.words
     before, after = choice.cost[choice.usual], choice.cost[choice.chosen]
@@ -144,18 +144,18 @@ def chosen_words(choice: ThresholdChoice) -> str:
 
 @dataclass(frozen=True)
 class Costs:
-    """What mistakes about a class cost."""
+    """The costs of mistakes about a class."""
 
     aim: Aim
     positive: Any
 
     def total(self, score: Score) -> float:
-        """What the mistakes of a score cost in all."""
+        """The total cost of the mistakes of a score."""
         fp, fn = self._mistakes(score)
         return self.aim.fp * fp + self.aim.fn * fn
 
     def line(self, score: Score) -> str:
-        """The same in words, and per row."""
+        """The total cost in words, with the cost per row."""
         fp, fn = self._mistakes(score)
         total = self.total(score)
         name = printable(self.positive)
@@ -166,30 +166,30 @@ class Costs:
         )
 
     def warning(self, score: Score) -> str:
-        """A line where the mistakes cost as much as one answer for all rows, or more; else nothing."""
+        """A warning if the mistakes cost as much as a constant prediction, or more; else an empty text."""
         word, least = self._one_answer(score)
         if self.total(score) < least * score.n or not self.total(score):
             return ""
         than = "no less" if self.total(score) == least * score.n else "more"
         return (
-            f"WARNING: that costs {than} than {word} predicting {printable(self.positive)}; look for columns that tell "
-            "more of it, another algorithm, or another size of the tree (--max-depth 4, --prune none)"
+            f"WARNING: that costs {than} than {word} predicting {printable(self.positive)}; try more informative "
+            "columns, another algorithm, or another size of the tree (--max-depth 4, --prune none)"
         )
 
     def _of_one_answer(self, score: Score) -> str:
-        """What one answer for all rows would cost, in words."""
+        """The cost of a constant prediction, in words."""
         word, least = self._one_answer(score)
         return f"{word} predicting it costs {least:.4g} a row"
 
     def _one_answer(self, score: Score) -> tuple[str, float]:
-        """The cheaper answer for all rows, and what it costs a row."""
+        """The constant prediction with the lower cost, and its cost per row."""
         held = score.true_totals() if isinstance(score, LabelScore) else {}
         n_positive = held.get(self.positive, 0)
         never, always = self.aim.fn * n_positive / score.n, self.aim.fp * (score.n - n_positive) / score.n
         return ("never", never) if never <= always else ("always", always)
 
     def _mistakes(self, score: Score) -> tuple[int, int]:
-        """Rows that are wrongly predicted to be of the class, and rows of the class that are missed."""
+        """False positives and false negatives: rows wrongly predicted as the class, and missed rows of the class."""
         counts = score.counts if isinstance(score, LabelScore) else {}
         wrong = [(truth, said, count) for (truth, said), count in counts.items() if truth != said]
         return (
@@ -199,10 +199,10 @@ class Costs:
 
 
 def costs_of(model: AnyModel, words: str, positive: str | None) -> Costs:
-    """The costs of ``words`` for a class of a model: the one named, that of its threshold, or the second."""
+    """The costs in ``words`` for a class of a model: ``positive``, that of its threshold, or the second."""
     sizes = [len(labels) for labels in model.classes]
     if sizes != [2]:
-        raise UsageRefusal("--cost is for two classes of one target, which this model does not predict: leave it out")
+        raise UsageRefusal("--cost is for one target of two classes, which this model does not predict: leave it out")
     labels = model.classes[0].tolist()
     code = 1 if model.threshold is None else model.threshold.positive
     return Costs(cost_aim(words), labels[code] if positive is None else label_named(labels, positive))

@@ -1,8 +1,8 @@
 """``treewright warmup``. In: nothing. Out: compiled kernels.
 
-A kernel is compiled for each kind of table (with columns of names or without) and each kind of target, so small fits
-of every kind are made. Several targets at once and more than 256 classes are left for when they are needed: they are
-rare, and each takes as long as what is compiled here for one kind.
+A kernel is compiled for each kind of table (with nominal columns or without) and each kind of target, so small fits of
+every kind are run. Kernels for several targets and for more than 256 classes are compiled when they are needed: they
+are rare, and each takes as long as those compiled here for one kind.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NUMBERS = [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]
 _WEIGHTS = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
 
 
-# Two tables of six rows: numbers, and names beside numbers, both with missing cells.
+# Two tables of six rows: numeric, and nominal with numeric columns, both with missing cells.
 _NUMERIC = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
 _MIXED: dict[str, Any] = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
 _TABLES: tuple[Any, ...] = (_NUMERIC, _MIXED)
@@ -38,9 +38,9 @@ _MANY_ROWS = 70_000  # with 8 columns more than a tree of few rows may have
 
 
 def run_warmup() -> None:
-    """Compile the kernels that a fit, a pruning and a prediction of one target need, and say how long it took.
+    """Compile the kernels that fit, prune and predict need for one target, and print how long it took.
 
-    The groups are compiled side by side where there are processors; each shares what its kernels have in common.
+    The groups are compiled in parallel; the kernels of a group have parts in common, which are compiled once.
     """
     start = time.perf_counter()
     tell_of_junk()
@@ -62,19 +62,19 @@ def run_warmup() -> None:
                     process.terminate()
                 raise
     took = time.perf_counter() - start
-    say(f"kernels are compiled and kept, for trees, AdaBoost, forests and boosting of one target; it took {took:.1f} s")
+    say(f"kernels for one target are compiled and stored: trees, AdaBoost, forests, boosting; it took {took:.1f} s")
 
 
 def _warm_up(group: str) -> None:
     compile_first()
     compile_natively()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # each process would tell again what is wrong with the environment
+        warnings.simplefilter("ignore")  # each process would repeat the warnings about the environment
         _GROUPS[group]()
 
 
 def _warm_up_classes() -> None:
-    """Classification trees under every criterion, alone and together."""
+    """Classification trees with every criterion, single and in forests."""
     import treewright
     from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 
@@ -91,13 +91,13 @@ def _warm_up_classes() -> None:
                 treewright.AdaBoostClassifier(stump, n_estimators=3).fit(table, labels).predict(table)
         forests = [treewright.RandomForestClassifier(**_FEW, criterion=each) for each in CLASSIFICATION_CRITERIA]
         _warm_up_forests(table, _THREE, [*forests, treewright.ExtraTreesClassifier(2)])
-        # Two classes on all rows have sums of another type than drawn rows, which weigh.
+        # Sums of two classes on all rows have another type than those of sampled rows, which have weights.
         _warm_up_forests(table, _TWO, [forests[0], treewright.ExtraTreesClassifier(2)])
     treewright.DecisionTreeClassifier(ccp_alpha=0.1).fit(_NUMERIC, _TWO)
 
 
 def _warm_up_numbers() -> None:
-    """Regression trees under every criterion, alone and together."""
+    """Regression trees with every criterion, single and in forests."""
     import treewright
     from treewright.grow.settings import REGRESSION_CRITERIA
 
@@ -121,11 +121,11 @@ _FEW: dict[str, Any] = {"n_estimators": 2, "max_samples": 3}
 
 
 def _warm_up_forests(table: Any, target: list[Any], forests: list[Any]) -> None:
-    """What forests of one kind of target need; one tree on bins comes with them."""
+    """The kernels of forests for one kind of target; they include those of one tree on bins."""
     for forest in forests:
         for weights in (None, _WEIGHTS):
             forest.fit(table, target, sample_weight=weights).predict(table)
-    # Every row is left out by some tree, so that nothing is warned of; few leaves are grown best-first.
+    # Every row is out of bag for some tree, so that nothing warns; trees with few leaves grow best-first.
     first = forests[0].set_params(n_estimators=30, oob_score=True, max_leaf_nodes=3)
     first.fit(table, target).apply(table)
     for kind in ("debiased", "permutation"):
@@ -133,7 +133,7 @@ def _warm_up_forests(table: Any, target: list[Any], forests: list[Any]) -> None:
 
 
 def _warm_up_others() -> None:
-    """The other algorithms and the other ways of missing cells."""
+    """The other algorithms and the other treatments of missing cells."""
     import treewright
 
     for estimator in (
@@ -149,7 +149,7 @@ def _warm_up_others() -> None:
 
 
 def _warm_up_neighbors() -> None:
-    """Every search of nearest neighbours, by every formula of distance."""
+    """Every search of nearest neighbours, with every distance."""
     from scipy.sparse import csr_matrix
 
     import treewright
@@ -178,7 +178,7 @@ def _warm_up_neighbors() -> None:
 
 
 def _warm_up_boosting() -> None:
-    """Boosted trees under every loss and growth order, with rows that judge them."""
+    """Boosted trees with every loss and growth order, with held-out rows."""
     for table in _TABLES:
         _warm_up_boosting_of(table)
     _warm_up_boosting_of_many_rows()
@@ -206,7 +206,7 @@ def _warm_up_boosting_of(table: Any) -> None:
 
 
 def _warm_up_boosting_of_many_rows() -> None:
-    """Trees of few rows grow in one call, those of more node by node."""
+    """Trees of many rows, which grow node by node; those of few rows grow in one call."""
     import treewright
 
     numbers = np.arange(_MANY_ROWS * 8) % 97.0
@@ -217,7 +217,7 @@ def _warm_up_boosting_of_many_rows() -> None:
 
 
 def _warm_up_contributions() -> None:
-    """What contributes to an answer: few rows and many, so that every engine has its turn."""
+    """Contributions to predictions, of few rows and of many, for every engine."""
     import treewright
 
     fitted = treewright.GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1, max_depth=3).fit(
@@ -230,12 +230,12 @@ def _warm_up_contributions() -> None:
             fitted.explain(rows, kind="interventional", order=order, background=rows[:3])
 
 
-# What takes longest first, so that none is left alone at the end.
+# The longest first, so that no long group runs alone at the end.
 _GROUPS: dict[str, Callable[[], None]] = {
-    "trees and forests of numbers": _warm_up_numbers,
-    "trees and forests of classes": _warm_up_classes,
+    "regression trees and forests": _warm_up_numbers,
+    "classification trees and forests": _warm_up_classes,
     "boosting": _warm_up_boosting,
-    "C4.5, CHAID, other ways of missing cells": _warm_up_others,
+    "C4.5, CHAID, other treatments of missing cells": _warm_up_others,
     "nearest neighbours": _warm_up_neighbors,
     "contributions": _warm_up_contributions,
 }

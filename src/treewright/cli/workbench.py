@@ -1,6 +1,6 @@
-"""``treewright workbench``. In: a file of rows, perhaps a model or a session. Out: a page, a session that is kept.
+"""``treewright workbench``. In: a file of rows, and optionally a model or a session. Out: a page and a saved session.
 
-The session is saved after every command, so a server that is killed loses nothing: the same command goes on with it.
+The session is saved after every command, so a killed server loses nothing: the same command continues the session.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from treewright.workbench.session import Session, as_told, read_saved, table_as
 __all__ = ["Beginning", "run_workbench"]
 
 
-NOTE_OF_MODEL = "It begins with a model. Rows held out may be among those that it was fitted on: they flatter it."
-NOTE_OF_ROWS = "The rows have changed since the session was saved. Which rows are held out may have changed with them."
+NOTE_OF_MODEL = "It begins with a model. Held-out rows may be among its training rows: their figures are too good."
+NOTE_OF_ROWS = "The rows have changed since the session was saved. The held-out rows may have changed with them."
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a session begins with; see ``treewright workbench --help``."""
+    """The options of a session's start; see ``treewright workbench --help``."""
 
     session: Path | None
     model: Path | None
@@ -44,7 +44,7 @@ class Beginning:
 
 
 def run_workbench(request: FitRequest, beginning: Beginning) -> None:
-    """Serve a session until it is told to quit."""
+    """Serve a session until the user quits."""
     check_request(request)
     check_libraries()
     data = Path(request.data)
@@ -66,14 +66,14 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
     if trouble:
         raise InputFileError(trouble["warning"])
     if document is not None:
-        note(f"going on with {counted(len(session.log), 'command')} of {printable(place)}")
-    note(f"the session is saved in {printable(place)} after every command; Quit on the page or Ctrl-C stops")
+        note(f"continuing {printable(place)} after {counted(len(session.log), 'command')}")
+    note(f"the session is saved in {printable(place)} after every command; Quit on the page or Ctrl-C stops the server")
     server.serve(browser=beginning.browser)
     say(f"{counted(len(session.log), 'command')} in {printable(desk.save_to)}")
 
 
 def _begun(place: Path) -> dict[str, Any] | None:
-    """The session that a file holds; None where there is none, or nothing was done and seen in it."""
+    """The session in a file; None if there is no file, or if nothing was done or evaluated in it."""
     if not place.exists():
         return None
     document = read_saved(str(place))
@@ -83,7 +83,7 @@ def _begun(place: Path) -> dict[str, Any] | None:
 
 
 def _told(request: FitRequest) -> dict[str, Any]:
-    """How the file is to be read."""
+    """The options that say how the file is read."""
     reading = request.reading
     return {
         "path": str(request.data), "target": str(request.target), "weight": request.weight, "drop": list(request.drop),
@@ -93,9 +93,9 @@ def _told(request: FitRequest) -> dict[str, Any]:
 
 
 def _settled(document: dict[str, Any], told: dict[str, Any], beginning: Beginning, place: Path) -> dict[str, Any]:
-    """How the file of a session that has begun is read; what is said anew must be as it was."""
+    """How the file of an existing session is read; options that are given again must be the same."""
     if beginning.model is not None:
-        raise UsageRefusal(f"{place} is a session that has begun, and a model is to begin with: {_anew(place)}")
+        raise UsageRefusal(f"{place} is an existing session, and --model begins a new one: {_anew(place)}")
     if not document.get("file"):  # it was begun in Python
         return told
     held = as_told(document["file"], str(place))
@@ -106,11 +106,11 @@ def _settled(document: dict[str, Any], told: dict[str, Any], beginning: Beginnin
 
 
 def _anew(place: Path) -> str:
-    return f"name another file with --session to begin anew, or delete {place}"
+    return f"name another file with --session to begin a new session, or delete {place}"
 
 
 def _options(request: FitRequest, beginning: Beginning, table: Table, *, skip: bool) -> dict[str, Any]:
-    """The options of the session that were given."""
+    """The session options on the command line."""
     kept = rows_with_target(table.path, table.frame[str(request.target)], table.place, skip=skip)
     if kept is not None:
         note_left_out(int((~kept).sum()), len(kept))
@@ -126,7 +126,7 @@ def _options(request: FitRequest, beginning: Beginning, table: Table, *, skip: b
 def _begins(
     table: Table, told: dict[str, Any], options: dict[str, Any], beginning: Beginning
 ) -> tuple[Session, list[str]]:
-    """A session of the rows, without any command or with those of a model."""
+    """A new session of the rows, empty or with the commands that make the tree of a model."""
     options = {**options, "who": beginning.who or ""}
     if beginning.model is None:
         return Session.of_table(table, told, options), []
@@ -141,7 +141,7 @@ def _goes_on(
     document: dict[str, Any], table: Table, told: dict[str, Any], options: dict[str, Any], beginning: Beginning,
     place: Path,
 ) -> tuple[Session, list[str]]:  # fmt: skip
-    """The session of a file, on the rows as they are now; options that are given anew must be as they were."""
+    """The session in a file, on the rows as they are now; options that are given again must be the same."""
     held = document.get("made_with")
     made_with: dict[str, Any] = held if isinstance(held, dict) else {}
     for name, value in options.items():
@@ -152,10 +152,10 @@ def _goes_on(
         session = Session.of_document(document, table, told, named=str(place), fitting=beginning.fitting)
     except TreewrightError as error:
         raise InputFileError(
-            f"{place}: the session does not fit {told['path']}: {error}. Nothing was changed: give --fitting to go on "
-            f"with the commands before it, or {_anew(place)}"
+            f"{place}: the session does not fit {told['path']}: {error}. Nothing was changed: give --fitting to keep "
+            f"the commands before it, or {_anew(place)}"
         ) from None
     if beginning.who is not None:
         session.who = beginning.who
     notes = [NOTE_OF_ROWS] if session.rows_digest != document.get("rows") else []
-    return session, [*notes, *([f"{session.misfit}; the commands before it are done"] if session.misfit else [])]
+    return session, [*notes, *([f"{session.misfit}; the commands before it are replayed"] if session.misfit else [])]

@@ -1,11 +1,12 @@
-"""Kernels compiled beside the work. In: a kernel and types. Out: nothing; its compiled form appears in the cache.
+"""Compile kernels in the background. In: a kernel and types. Out: nothing; its compiled form appears in the cache.
 
-Who misses a kernel leaves a request, a small file beside the cache, and starts one process of the lowest priority that
-compiles what it finds there. One for all processes of a user: it holds a lock while it works. It ends by itself when
-nothing was asked for lately, and after ten minutes in any case. A request that nobody served waits for the next one.
+A process that lacks a kernel writes a request, a small file next to the cache, and starts a helper: a process of the
+lowest priority that compiles what is requested. There is one helper for all processes of a user: it holds a lock while
+it works. It ends when there were no requests lately, and after ten minutes in any case. An unserved request waits for
+the next helper.
 
-Where every kernel is compiled first (``core.meanwhile``) nobody asks. ``CI``, which services that run tests set,
-switches it off: their machines are thrown away.
+If every kernel is compiled first (``core.meanwhile``), there are no requests. The variable ``CI``, which services that
+run tests set, switches the helper off: their machines are discarded.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ _LONGEST_LIFE = 600.0  # seconds
 _PATIENCE = 3.0  # seconds without a request
 _LOWEST_PRIORITY = 19
 
-_helper: list[subprocess.Popen[bytes]] = []  # the one that this process has started last
+_helper: list[subprocess.Popen[bytes]] = []  # the helper that this process started last
 _one_starts = threading.Lock()
 
-# The child has the parent's path, and nothing of the folder it is started in.
+# The child has the parent's path, and nothing from its working folder.
 _SCRIPT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from treewright.core.background import compile_requests; compile_requests(sys.argv[2])"
@@ -46,12 +47,12 @@ _SCRIPT = (
 
 
 def ask_for(function: Callable[..., Any], types: Any) -> None:
-    """Leave word that a kernel is wanted for these types of arguments, and see to it that somebody compiles it."""
+    """Request a kernel for these types of arguments, and start the helper that compiles it."""
     is_ours = function.__module__.startswith("treewright.")
     place = requests_directory() if is_ours and not _IS_OFF and _is_python(sys.executable) else None
     if place is None:
         return
-    with suppress(Exception):  # a full disk, no more processes: then it is compiled when it is worth waiting for
+    with suppress(Exception):  # a full disk, no more processes: then this process compiles it, when worth the wait
         content = pickle.dumps((function.__module__, function.__qualname__, types))
         path = place / f"{hashlib.blake2b(content, digest_size=10).hexdigest()}.request"
         if not path.exists():  # it keeps its turn
@@ -69,7 +70,7 @@ def _is_python(path: str | None) -> bool:
 
 
 def _start_helper(place: Path) -> None:
-    """Start the process that compiles, unless one is at work."""
+    """Start the helper, unless one is running."""
     if _helper and _helper[0].poll() is None:
         return
     with _only_one(place) as nobody_works:
@@ -82,7 +83,7 @@ def _start_helper(place: Path) -> None:
             [sys.executable, "-c", _SCRIPT, json.dumps(path), str(place)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=place,
             env={**os.environ, "TREEWRIGHT_COMPILE": "first", "TREEWRIGHT_CACHE_DIR": str(place.parent)},
-            start_new_session=True,  # Ctrl-C is not meant for it
+            start_new_session=True,  # it must not get Ctrl-C
             creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
             | getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
@@ -91,7 +92,7 @@ def _start_helper(place: Path) -> None:
 
 @atexit.register
 def _let_go() -> None:
-    """The helper may outlive this process; Python warns of children whose end nobody has seen."""
+    """Forget the helper, which may outlive this process; Python would warn of a child that is still running."""
     for helper in _helper:
         if helper.poll() is None:
             helper.returncode = 0
@@ -99,7 +100,7 @@ def _let_go() -> None:
 
 @contextmanager
 def _only_one(place: Path) -> Iterator[bool]:
-    """Hold the lock of who compiles; whether it was free."""
+    """Hold the helper's lock; yields whether it was free."""
     file = os.open(place / "at-work.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         yield is_locked(file)
@@ -108,7 +109,7 @@ def _only_one(place: Path) -> Iterator[bool]:
 
 
 def compile_requests(folder: str) -> None:
-    """What the helper does: compile whatever is asked for, the oldest request first, and end when nobody asks."""
+    """The helper's work: compile what is requested, the oldest request first, and end when there are no requests."""
     with suppress(OSError, AttributeError):
         os.nice(_LOWEST_PRIORITY)
     shipped.compile_natively()
@@ -126,14 +127,14 @@ def compile_requests(folder: str) -> None:
 
 
 def _serve_one(place: Path) -> bool:
-    """Compile what the oldest request asks for; whether there was one.
+    """Compile the kernel of the oldest request; returns whether there was one.
 
-    It is taken away first: what makes the compiler die must not do so again and again.
+    The request is deleted first: one that crashes the compiler must not do so again and again.
     """
     waiting = sorted(place.glob("*.request"), key=lambda path: path.stat().st_mtime_ns)
     if not waiting:
         return False
-    with suppress(Exception):  # a damaged request, a kernel that does not compile: its caller will hear of it
+    with suppress(Exception):  # a damaged request, a kernel that does not compile: its caller will get the error
         module, name, types = unpickled(waiting[0])
         waiting[0].unlink(missing_ok=True)
         getattr(import_module(module), name).compile(types)

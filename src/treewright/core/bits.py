@@ -36,11 +36,11 @@ def _prefetch(typing_context: Any, array: Any, row: Any) -> Any:
 
 @twin_of(_prefetch)
 def prefetch(array: Any, row: Any) -> None:
-    """Ask for the cache line where ``array[row]`` begins (C-order, any number of axes); changes nothing."""
+    """Prefetch the cache line where ``array[row]`` begins (C-order, any number of axes); changes nothing."""
 
 
 @twin_of(_trailing_zeros)
 def trailing_zeros(word: Any) -> int:
-    """Zeros below the lowest bit of a uint64; 64 of none."""
+    """Zeros below the lowest set bit of a uint64; 64 if none is set."""
     bits = int(word)
     return (bits & -bits).bit_length() - 1 if bits else 64

@@ -17,7 +17,7 @@ def check_level(level: float) -> float:
     Raises
     ------
     ParameterError
-        It is no number between 0 and 1.
+        It is not a number between 0 and 1.
     """
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
         raise ParameterError(f"level is {level!r}; give a number between 0 and 1, such as 0.95")
@@ -25,7 +25,7 @@ def check_level(level: float) -> float:
 
 
 def wilson_interval(right: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Interval of a share, as Wilson 1927 (J. Am. Stat. Assoc. 22, 209-212) solves it.
+    """Wilson's interval of a share (Wilson 1927, J. Am. Stat. Assoc. 22, 209-212).
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def wilson_interval(right: float, n: float, level: float = 0.95) -> tuple[float,
 
 
 def share_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """As ``wilson_interval``, of a share that is known already: it lies between the ends to the last bit.
+    """Like ``wilson_interval``, for a share that is computed already: it lies between the ends to the last bit.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def share_interval(share: float, n: float, level: float = 0.95) -> tuple[float, 
     z2 = z * z
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    # Rounding must not leave the share itself outside where it is 0 or 1.
+    # Rounding must not leave the share itself outside if it is 0 or 1.
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
@@ -83,7 +83,7 @@ def mean_interval(mean: float, variance: float, n: float, level: float = 0.95) -
     Returns
     -------
     low, high : float, or None
-        None where one row says nothing about how much rows differ, or where the width is beyond float64.
+        None for a single row, or if the width is beyond float64.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def r2_interval(
     truth, said : float64[n, n_outputs]
     weights : float64[n], > 0, or None
     r2 : float
-        Theirs, of several outputs the mean.
+        Their R2; the mean for several outputs.
     level : float
 
     Returns
     -------
     low, high : float
-        At most 1. nan where there is no spread to tell from: all numbers the same, or no error at all.
+        At most 1. nan if there is no spread: all numbers are the same, or there is no error at all.
 
     Notes
     -----

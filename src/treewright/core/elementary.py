@@ -30,7 +30,7 @@ _LOG2_E = 1.4426950408889634
 # ln 2 and 1 / ln 2 in two parts. The first has few bits: its product with an exponent, or with 21 bits, is exact.
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LOG2_E_HIGH, _LOG2_E_LOW = 1.44269504072144627571e00, 1.67517131648865118353e-10
-# Added to a number below 2**51, it rounds it to a whole number, which then stands in the lowest bits.
+# Added to a number below 2**51, it rounds it to a whole number, which is then in the lowest bits.
 _ROUNDS = 6755399441055744.0
 _ROUNDS_BITS = np.int64(0x4338000000000000)
 _SQRT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)
@@ -51,7 +51,7 @@ def _upper_half(x: float) -> float:
 
 @inner_kernel
 def _product(a: float, b: float) -> tuple[float, float]:
-    """A product, and what its rounding left out (Dekker 1971)."""
+    """A product and its rounding error (Dekker 1971)."""
     rounded = a * b
     a_high, b_high = _upper_half(a), _upper_half(b)
     a_low, b_low = a - a_high, b - b_high
@@ -60,7 +60,7 @@ def _product(a: float, b: float) -> tuple[float, float]:
 
 @inner_kernel
 def _sum(a: float, b: float) -> tuple[float, float]:
-    """A sum, and what its rounding left out; the first number is not the smaller one."""
+    """A sum and its rounding error; the first number is not the smaller one."""
     rounded = a + b
     return rounded, b - (rounded - a)
 
@@ -76,13 +76,13 @@ def _beyond_r(r: float, left_out: float) -> float:
 
 @inner_kernel
 def _two_to_the(shifted: float) -> float:
-    """2 to a whole number from -1022 to 1023, which is given as ``_ROUNDS`` plus it."""
+    """2 to the power of k, a whole number from -1022 to 1023, given as ``_ROUNDS + k``."""
     return np.int64((np.float64(shifted).view(np.int64) + np.int64(1023)) << np.int64(52)).view(np.float64)
 
 
 @inner_kernel
 def _exp_of_sum(x: float, more: float) -> float:
-    """exp(x + more), where more is a rounding of x."""
+    """exp(x + more), where more is a rounding error of x."""
     held = min(max(_LEAST, x), _MOST)
     n = (held * _LOG2_E + _ROUNDS) - _ROUNDS
     high = held - n * _LN2_HIGH
@@ -149,7 +149,7 @@ def _beyond_f(f: float, half_square: float) -> float:
 
 @inner_kernel
 def _beyond(x: float, result: float) -> float:
-    """The logarithm of a number that has none among the numbers, or the result."""
+    """The logarithm of a number without a finite one, else the result."""
     if not x > 0.0:
         return -np.inf if x == 0.0 else np.nan
     return x if x == np.inf else result
@@ -157,7 +157,7 @@ def _beyond(x: float, result: float) -> float:
 
 @inner_kernel
 def _log_of_product(x: float, more: float) -> float:
-    """log(x (1 + more)), where 1 + more is 1 but for a rounding."""
+    """log(x (1 + more)), where 1 + more is 1 up to a rounding error."""
     k, f = _parts(x)
     half_square = 0.5 * f * f
     low = _beyond_f(f, half_square) + (k * _LN2_LOW + more)
@@ -199,7 +199,7 @@ def log2(x: float) -> float:
 
 @inner_kernel
 def power(x: float, y: float) -> float:
-    """A number from 0, to the y: exp of y log(x), with log(x) to twice the bits.
+    """Power ``x ** y`` for x >= 0: exp of y log(x), with log(x) to twice the bits.
 
     ``2 atanh(s)`` is ``2 s + 2 s**3 / 3``, both with what their roundings leave out, and the series from ``s**5``.
     """
@@ -234,7 +234,7 @@ def power(x: float, y: float) -> float:
 def log_gamma(x: float) -> float:
     """Logarithm of the gamma function, for x > 0: Stirling's series from 10 on, shifted below.
 
-    Within 1e-14 of itself, or of 1 where it is less.
+    The error is at most 1e-14, relative to the result or, if that is below 1, absolute.
     """
     product = 1.0
     while x < 10.0:
@@ -249,7 +249,7 @@ def log_gamma(x: float) -> float:
 
 @inner_kernel
 def log_add(first: float, second: float) -> float:
-    """Logarithm of the sum of two numbers that are given by their logarithms."""
+    """Logarithm of the sum of two numbers given by their logarithms."""
     high, low = max(first, second), min(first, second)
     if high == -np.inf:
         return high
@@ -297,7 +297,7 @@ def _each(function: int, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
         One of the numbers above.
     x : float64[n], IN
     y : float64[n or 1], IN
-        The second argument, where there is one; one for all, or one for each.
+        The second argument, if there is one; one for all, or one for each.
     out : float64[n], OUT
     """
     n = x.shape[0]

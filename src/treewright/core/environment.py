@@ -1,7 +1,7 @@
-"""Environment variables of this package: what they say, and one warning of each that says nothing of use.
+"""Environment variables of this package: their values, and one warning for each invalid value.
 
-They are read where they are needed, some of them while the package is imported, which stays silent. The warning comes
-with the first work of a process that asks how many threads it may use, as every fit and every large prediction does.
+They are read when they are needed, some of them while the package is imported, which stays silent. The warning comes
+with the first work of a process that needs the number of threads, as every fit and every large prediction does.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from treewright.exceptions import DataWarning
 __all__ = ["compiles_first", "note_unusable_cache", "tell_of_junk", "threads_wanted"]
 
 _THREADS, _COMPILE, _CACHE = "TREEWRIGHT_NUM_THREADS", "TREEWRIGHT_COMPILE", "TREEWRIGHT_CACHE_DIR"
-_MOST_DIGITS = 9  # nobody means more threads; and Python refuses to read thousands of digits
+_MOST_DIGITS = 9  # there are no machines with more threads; and Python refuses to read thousands of digits
 
 _wrong_with_cache: list[str] = []  # empty where nothing is
 _is_told = False
 
 
 def threads_wanted() -> int | None:
-    """The threads that ``TREEWRIGHT_NUM_THREADS``, or else ``OMP_NUM_THREADS``, asks for; None where neither does."""
+    """The threads that ``TREEWRIGHT_NUM_THREADS``, or else ``OMP_NUM_THREADS``, sets; None if neither does."""
     return next((n for name in (_THREADS, "OMP_NUM_THREADS") if (n := _threads_of(name)) is not None), None)
 
 
@@ -34,17 +34,17 @@ def _threads_of(name: str) -> int | None:
 
 
 def compiles_first() -> bool:
-    """Whether ``TREEWRIGHT_COMPILE`` has every kernel compiled, or loaded, before it runs."""
+    """Whether ``TREEWRIGHT_COMPILE`` makes every kernel compile, or load, before it runs."""
     return os.environ.get(_COMPILE, "") == "first"
 
 
 def note_unusable_cache(why: str) -> None:
-    """Keep for the warning that the folder of ``TREEWRIGHT_CACHE_DIR`` cannot be used, and why."""
+    """Note for the warning why the folder of ``TREEWRIGHT_CACHE_DIR`` cannot be used."""
     _wrong_with_cache[:] = [why]
 
 
 def tell_of_junk() -> None:
-    """Warn, once in a process, of variables that are set to what they cannot mean.
+    """Warn, once in a process, of variables with invalid values.
 
     Warns
     -----
@@ -60,12 +60,12 @@ def tell_of_junk() -> None:
 
 
 def _faults() -> Iterator[str]:
-    """What is wrong with each variable, and what is done instead."""
+    """What is wrong with each variable, and what happens instead."""
     if os.environ.get(_THREADS) and _threads_of(_THREADS) is None:
-        instead = "OMP_NUM_THREADS counts" if threads_wanted() else "every processor is used"
-        yield f"{_said(_THREADS)} is no whole number of threads from 1 to {10**_MOST_DIGITS - 1:,}: {instead} instead"
+        instead = "OMP_NUM_THREADS is used" if threads_wanted() else "every processor is used"
+        yield f"{_said(_THREADS)} is not a whole number from 1 to {10**_MOST_DIGITS - 1:,}: {instead} instead"
     if os.environ.get(_COMPILE) and not compiles_first():
-        yield f"{_said(_COMPILE)} means nothing, its one value is first: kernels are compiled when they are needed"
+        yield f"{_said(_COMPILE)} is ignored, its only value is first: kernels are compiled when they are needed"
     for why in _wrong_with_cache:
         yield f"{_said(_CACHE)} {why}: compiled kernels are not kept, and every process compiles its own"
 

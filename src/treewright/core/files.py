@@ -1,4 +1,4 @@
-"""Whole files, safely. In: a path, bytes. Out: an open file, or a file on disk.
+"""Read and write whole files safely. In: a path, bytes. Out: an open file, or a file on disk.
 
 Reading opens regular files only: a pipe or a device could hang or never end. Writing goes to a new file in the same
 folder that takes the place of the old one in one step: readers and crashes see the old file or the new one, whole.
@@ -22,7 +22,7 @@ class NotRegularError(InputFileError):
 
 
 def are_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two paths are one file, however they are spelled; no where one of them cannot be looked at.
+    """Whether two paths are one file, however they are spelled; False if one of them cannot be read.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def open_regular(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, int]]
     """
     name = _name(path)
     try:
-        _check_regular(name, Path(name).stat())  # before opening: to open a device can already do something
+        _check_regular(name, Path(name).stat())  # before opening: opening a device can already have effects
         # Between the two calls the file may have become a pipe: O_NONBLOCK, and look again.
         handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
     except (OSError, ValueError) as error:
@@ -84,8 +84,8 @@ def open_regular(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, int]]
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file in one step: afterwards ``path`` holds all of ``content``, or what it held before.
 
-    A new file has the permissions that the umask gives, one that is replaced keeps its own. Where ``path`` is a
-    symbolic link, the link stays and the file it points to is replaced.
+    A new file has the permissions that the umask gives, one that is replaced keeps its own. If ``path`` is a symbolic
+    link, the link stays and the file it points to is replaced.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     ------
     InputFileError
         The folder does not exist or may not be written, the disk is full, or ``path`` is a folder, a device or a file
-        that nobody may write.
+        that is read-only.
 
     Examples
     --------
@@ -120,9 +120,9 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _replace(target: Path, mode: int | None, content: bytes) -> None:
-    """Write beside the target, then swap. The name is short and new: a long target name leaves no room for more."""
+    """Write a new file next to the target, then swap. Its name is short: a long target name leaves no room for more."""
     beside = target.parent / f".treewright-{secrets.token_hex(8)}.part"
-    # From here on there may be a file beside the target; whatever happens (also Ctrl-C), it goes.
+    # From here on there may be a new file next to the target; it is removed whatever happens (also Ctrl-C).
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
         with os.fdopen(handle, "wb") as file:
@@ -152,7 +152,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _mode_of_old(name: str, target: Path) -> int | None:
-    """Permissions of the file to be replaced; None where there is none."""
+    """Permissions of the file to be replaced; None if there is none."""
     try:
         status = target.lstat()
     except FileNotFoundError:
@@ -161,7 +161,7 @@ def _mode_of_old(name: str, target: Path) -> int | None:
         raise InputFileError(f"{name!r} cannot be written: it is a symbolic link that leads to itself")
     _check_regular(name, status)
     mode = stat.S_IMODE(status.st_mode)
-    # Swapping would not ask: the folder's permissions count there, not those of the file.
+    # Swapping would not check this: the folder's permissions count there, not those of the file.
     if not mode & 0o222:
         raise InputFileError(f"{name!r} cannot be written: it is read-only; choose another name or chmod u+w it")
     return mode & 0o777
@@ -188,6 +188,6 @@ def _refusal(error: Exception, what: str) -> InputFileError:
     if isinstance(error, FileNotFoundError):
         remedy = "; check the path"
     elif isinstance(error, PermissionError):
-        remedy = "; choose a place that you may use"
+        remedy = "; choose a place where you have permission"
     cause = getattr(error, "strerror", None) or str(error)
     return InputFileError(f"{what}: {cause}{remedy}")

@@ -1,9 +1,8 @@
-"""The kernel policy. In: plain Python loops. Out: compiled, cached, ``nogil`` kernels.
+"""How kernels are compiled. In: plain Python loops. Out: compiled, cached, ``nogil`` kernels.
 
 Kernels are serial and ``nogil``; ``core.threads`` runs them side by side. What is compiled is kept on disk
-(``core.kernel_cache``); until it is there, a kernel's Python body answers small calls (``core.meanwhile``), for the
-body makes the same bytes. The main thread neither loads nor compiles (``threads.apart``), so that Ctrl-C never leaves
-Numba half-way.
+(``core.kernel_cache``); until it is there, a kernel's Python body runs small calls (``core.meanwhile``): it makes the
+same bytes. The main thread neither loads nor compiles (``threads.apart``), so that Ctrl-C never leaves Numba half-way.
 
 With ``NUMBA_DISABLE_JIT=1`` every kernel runs as plain Python (``tests/nojit``): to step through one with a debugger,
 or to measure its coverage.
@@ -34,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
-# Numba makes its target ready at the first kernel, and takes the lock of its compiler for that.
+# Numba prepares its target at the first kernel, and holds the lock of its compiler meanwhile.
 threads.apart(lambda: cpu_target.target_context)
 
 
@@ -44,20 +43,20 @@ def kernel(function: F) -> F:
     Kernels get arrays, scalars and named tuples of them; they never validate, and write to arrays that the caller owns.
     They make no arrays, only views of those they were given, so they need not count references. Numba counts them by
     locked additions wherever it hands an array on or takes one out of a tuple: growth on bins took 300 ms a tree with
-    counts and 133 ms without (200,000 rows, 28 columns, other work beside both), C4.5 a quarter longer.
+    counts and 133 ms without (200,000 rows, 28 columns, with other work running), C4.5 a quarter longer.
     """
     return _with_door(function, _BARE)
 
 
 def allocating_kernel(function: F) -> F:
-    """As ``kernel``, with reference counts: the function makes arrays. Without them Numba would refuse it."""
+    """Like ``kernel``, with reference counts: for a function that makes arrays, which Numba refuses without them."""
     return _with_door(function, {})
 
 
 def costs(steps: Callable[..., float]) -> Callable[[F], F]:
-    """Decorate a kernel that takes far more steps than its arguments have elements: a rough number for a call.
+    """Decorate a kernel that takes far more steps than its arguments have elements with a rough number of steps.
 
-    What a call may cost decides whether its Python body answers it before the kernel is compiled.
+    The time of a call decides whether its Python body runs it before the kernel is compiled.
     """
 
     def note(made: F) -> F:
@@ -71,30 +70,30 @@ def costs(steps: Callable[..., float]) -> Callable[[F], F]:
 def inner_kernel(function: F) -> F:
     """Compile a function that only kernels call, and that makes no arrays (see ``kernel``).
 
-    It has no door for Python (unboxing dozens of arrays is most of a small kernel's compile time) and no file of its
-    own: the kernels that call it carry it along.
+    It cannot be called from Python (unboxing dozens of arrays is most of a small kernel's compile time) and has no file
+    of its own: it is part of the kernels that call it.
     """
     # Forced inlining was tried: the same speed, a quarter more compile time.
     return _inner(function, _BARE)
 
 
 def allocating_inner_kernel(function: F) -> F:
-    """As ``inner_kernel``, with reference counts: the function makes arrays, or returns one of several."""
-    # Said aloud: called from a kernel that counts nothing it would be compiled as that one.
+    """Like ``inner_kernel``, with reference counts: the function makes arrays, or returns one of several."""
+    # Stated: called from a kernel without counts, it would be compiled without counts.
     return _inner(function, _COUNTING)
 
 
 def inlined_kernel(function: F) -> F:
-    """As ``inner_kernel``, made part of its caller whatever its size. What it calls is not, unless it says so itself.
+    """Like ``inner_kernel``, but always inlined into its caller; what it calls is not, unless it is decorated too.
 
-    Numba hands such an option down to all that is called below: growth on bins became one function of 26,000
-    instructions, and half of its compile time went by that.
+    Numba passes this option on to all functions called below: growth on bins became one function of 26,000
+    instructions, which took half of its compile time.
     """
     return _inner(function, _BARE, {"forceinline": True})
 
 
 class _Part(JITCodeLibrary):
-    """LLVM code of an inner kernel: optimised alone, and made machine code only in the kernels that link it.
+    """LLVM code of an inner kernel: optimised alone, and compiled to machine code only in the kernels that link it.
 
     Numba's own libraries are optimised together with all that they call, and translated, at every level of calls.
     Seven levels deep that was half the compile time. With no optimisation here at all, forests predicted 10 % slower.
@@ -121,24 +120,24 @@ class _Part(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002 - Numba's signature
-        """Null, Numba's word for a function without a door for Python."""
+        """Null, as Numba expects it for a function that Python cannot call."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """What Numba tells where Python's objects stand; no machine code is here that could ask for them."""
+        """An object with ``set_env``, which Numba calls; there is no machine code that could use it."""
         return _NoMachineCode
 
 
 class _NoMachineCode:
     @staticmethod
     def set_env(_name: str, _environment: Any) -> None:
-        """There is no variable yet that could point to it."""
+        """Do nothing: there is no variable yet that could point to the environment."""
 
 
 class _PartCompiler(Compiler):
-    """Numba's compiler, that makes a part of kernels."""
+    """Numba's compiler with ``_Part`` as its library."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -147,9 +146,9 @@ class _PartCompiler(Compiler):
 
 _BARE: dict[str, Any] = {"_nrt": False}
 _COUNTING: dict[str, Any] = {"_nrt": True}
-# What makes a part; also for functions that Numba compiles because kernels call them (``overload``).
+# Options of a part; also for functions that Numba compiles because kernels call them (``overload``).
 AS_PART: dict[str, Any] = {
-    "forceinline": False,  # said aloud: see ``inlined_kernel``
+    "forceinline": False,  # stated: see ``inlined_kernel``
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": _PartCompiler,
@@ -157,7 +156,7 @@ AS_PART: dict[str, Any] = {
 
 
 class _Twinned(_Intrinsic):  # type: ignore[misc]  # Numba calls it final; this one adds a call
-    """An intrinsic that Python can call as well: it answers with its twin."""
+    """An intrinsic that Python can call as well: it calls its twin."""
 
     twin: Callable[..., Any]
 
@@ -166,7 +165,7 @@ class _Twinned(_Intrinsic):  # type: ignore[misc]  # Numba calls it final; this 
 
 
 def twin_of(intrinsic: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate the Python twin of an intrinsic: it takes the name, and compiled kernels get the intrinsic.
+    """Decorate the Python twin of an intrinsic; compiled kernels use the intrinsic under the same name.
 
     Numba has no Python body for an intrinsic; without its twin no kernel that calls it would run as Python.
     """
@@ -182,7 +181,7 @@ def twin_of(intrinsic: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _InnerDispatcher(CPUDispatcher):
-    """Numba's face of an inner kernel. Only the Python bodies of other kernels call it, and get the Python body."""
+    """Numba's dispatcher of an inner kernel: the Python bodies of other kernels call its Python body."""
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
@@ -204,6 +203,6 @@ def _with_door(function: F, options: dict[str, Any]) -> F:
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)
     owner = function.__module__.removeprefix("treewright.").rpartition(".")[0]
     dispatcher._cache = KernelCache(function, kernels_name(owner), cache_directory(owner))
-    # Numba calls this where it meets arguments of new types, and then calls what it is given.
+    # Numba calls this for arguments of new types, and then calls what it returns.
     dispatcher._compile_for_args = Meanwhile(dispatcher)
     return cast("F", dispatcher)

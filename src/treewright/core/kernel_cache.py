@@ -1,10 +1,10 @@
-"""Where compiled kernels are kept. In: a kernel's function. Out: Numba's cache of it, on disk and safe to read.
+"""The cache of compiled kernels. In: a kernel's function. Out: Numba's cache of it, on disk and safe to read.
 
 Compiled code lies in a folder whose name contains a digest of the sources it may be made of, because Numba's own cache
-does not notice an edit in another file. Numba's cache files are pickles: whoever can exchange one runs code as this
+does not notice an edit in another file. Numba's cache files are pickles: who can replace one can run code as this
 user. So a folder is used only if it belongs to this user and nobody else can write to it or to any folder above it, and
-a file is read only if the very file that was opened is this user's own. A digest in front of each file tells damage;
-where there is no such folder, kernels are compiled in memory for this process only.
+a file is read only if the very file that was opened is this user's own. A digest at the start of each file reveals
+damage. Without such a folder, kernels are compiled in memory for this process only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 _DIGEST_BYTES = 16
 _LONGEST_WAIT = 120.0  # seconds
 _PACKAGE = Path(__file__).resolve().parent.parent
-# The folders whose kernels each folder's kernels may call: an edit compiles these anew, and no others.
+# The folders whose kernels each folder's kernels may call: an edit in these recompiles the folder.
 _KERNEL_FOLDERS = {
     "data": ("core", "data"),
     "forest": ("core", "forest"),
@@ -75,14 +75,14 @@ def _sources_digest(folders: tuple[str, ...]) -> str:
 
 
 def _is_private(info: os.stat_result) -> bool:
-    """Whether what was looked at belongs to this user, and nobody else can write to it."""
+    """Whether a file or folder belongs to this user, and nobody else can write to it."""
     if not hasattr(os, "getuid"):  # without POSIX owners a user's folders are guarded by the system's own lists
         return True
     return info.st_uid == os.getuid() and not info.st_mode & 0o022
 
 
 def _keeps_names(folder: Path) -> bool:
-    """Whether nobody else can exchange what lies in a folder, or any folder above it.
+    """Whether nobody else can replace the contents of a folder, or any folder above it.
 
     What the superuser owns counts as this user's own, and a folder with the sticky bit leaves names to their owners.
     """
@@ -122,18 +122,18 @@ def _has_no_other_member(group: int) -> bool:
 
 
 def _read_own(path: Path) -> bytes:
-    """A file's content, if the file that was opened is this user's own: between a look and a read it may be exchanged.
+    """A file's content, if the opened file is this user's own: it might be replaced between a check and a read.
 
     Raises
     ------
     FileNotFoundError
         There is none.
     OSError
-        It is a link, or no file.
+        It is a link, or not a file.
     PermissionError
-        It belongs to somebody else, or others can write to it.
+        It belongs to another user, or others can write to it.
     """
-    # A named pipe would be waited for, so its opening must not block.
+    # Opening a named pipe would wait for a writer, so it must not block.
     flags = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
     with os.fdopen(os.open(path, flags), "rb") as file:
         info = os.fstat(file.fileno())
@@ -144,7 +144,7 @@ def _read_own(path: Path) -> bytes:
 
 
 def cache_directory(owner: str = "grow.exact") -> Path | None:
-    """Folder that holds the compiled kernels of a package, or None where there is no safe place.
+    """Folder that holds the compiled kernels of a package, or None if there is no safe place.
 
     ``owner`` is the package below ``treewright``, such as ``"grow.by_node"``; a kernel from elsewhere shares that of
     ``"grow.exact"``.
@@ -155,7 +155,7 @@ def cache_directory(owner: str = "grow.exact") -> Path | None:
 
 
 def kernels_name(owner: str) -> str:
-    """Name of the folder of a package's kernels: its digest stands for the sources. Empty where those cannot be read.
+    """Name of the folder of a package's kernels, with a digest of the sources; empty if those cannot be read.
 
     ``owner`` as above.
     """
@@ -166,7 +166,7 @@ def kernels_name(owner: str) -> str:
 
 
 def requests_directory() -> Path | None:
-    """Folder of the kernels that this version is asked to compile, or None where there is no safe place."""
+    """Folder of the requests to compile kernels, or None if there is no safe place."""
     every = tuple(sorted({folder for folders in _KERNEL_FOLDERS.values() for folder in folders}))
     try:
         return _private_folder(f"requests-{sys.implementation.cache_tag}-{_sources_digest(every)}")
@@ -176,7 +176,7 @@ def requests_directory() -> Path | None:
 
 @cache
 def _private_folder(name: str) -> Path | None:
-    """A folder of the cache that nobody else can write to; None where there is none."""
+    """A folder of the cache that nobody else can write to; None if there is none."""
     named = os.environ.get("TREEWRIGHT_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -189,7 +189,7 @@ def _private_folder(name: str) -> Path | None:
         is_ours = stat.S_ISDIR(info.st_mode) and _is_private(info) and _keeps_names(root)
         if is_ours and os.access(place, os.W_OK | os.X_OK):
             return place
-        why = "is no folder that belongs to this user, and that nobody else can write to or exchange"
+        why = "is not a folder that belongs to this user and that nobody else can write to or replace"
     except (OSError, RuntimeError, ValueError) as error:  # read-only disk, no home folder
         why = f"cannot be used ({getattr(error, 'strerror', None) or type(error).__name__})"
     if os.environ.get("TREEWRIGHT_CACHE_DIR"):
@@ -200,12 +200,12 @@ def _private_folder(name: str) -> Path | None:
 
 @cache
 def _absolute(folder: Path) -> Path:
-    """What a relative path meant when it was first asked for: a process may go elsewhere, its folders stay together."""
+    """A relative path as it was when first used: the cache stays in place if the working folder changes."""
     return folder.absolute()
 
 
 class _Locator(caching._CacheLocator):
-    """Where Numba puts what it compiled: ``cache_directory``."""
+    """Numba's locator of compiled kernels: ``cache_directory``."""
 
     def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
         self._name = f"{py_func.__module__}.{py_func.__qualname__}"
@@ -215,14 +215,14 @@ class _Locator(caching._CacheLocator):
         return str(self._place)
 
     def get_source_stamp(self) -> str:
-        return "sources"  # the folder's name already stands for them
+        return "sources"  # the folder's name already has their digest
 
     def get_disambiguator(self) -> str:
         return hashlib.blake2b(self._name.encode(), digest_size=6).hexdigest()
 
 
 class _Implementation(caching.CompileResultCacheImpl):
-    """Numba's own way to store a compile result, with our place for it."""
+    """Numba's own storage of a compile result, in our folder."""
 
     def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
         self._lineno = py_func.__code__.co_firstlineno
@@ -231,7 +231,7 @@ class _Implementation(caching.CompileResultCacheImpl):
 
 
 class _CheckedFiles(caching.IndexDataCacheFile):
-    """Numba's cache files, each behind a digest of itself: a damaged file is refused before it is read as code."""
+    """Numba's cache files, each with a digest at its start: a damaged file is refused before it is read as code."""
 
     def __init__(self, place: Path, base: str, stamp: str, read: Callable[[Path], bytes] = _read_own) -> None:
         super().__init__(cache_path=str(place), filename_base=base, source_stamp=stamp)
@@ -261,13 +261,13 @@ class _CheckedFiles(caching.IndexDataCacheFile):
 
 
 def _keep_to_oneself(file: int) -> None:
-    """Let nobody else write to a file, whatever this process's mask of permissions says: it would not be read again."""
+    """Let nobody else write to a file, whatever this process's umask: otherwise it would not be read again."""
     if hasattr(os, "fchmod"):
         os.fchmod(file, 0o600)
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file of this user's own that nobody sees before it is whole."""
+    """Write a file of this user's own, which appears only when it is whole."""
     partial = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     with partial.open("wb") as file:
         _keep_to_oneself(file.fileno())
@@ -276,17 +276,17 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def sealed(content: bytes) -> bytes:
-    """The content behind a digest of itself."""
+    """The content with a digest of itself at the start."""
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
 
 
 def unpickled(path: Path) -> Any:
-    """What a file of a private folder holds, read as code only if the digest at its start is that of the rest.
+    """The content of a file in a private folder, unpickled only if the digest at its start is that of the rest.
 
     Raises
     ------
     ValueError
-        The digest is another one.
+        The digest is wrong.
     OSError
         It is not this user's own file.
     """
@@ -301,11 +301,11 @@ def _unsealed(content: bytes, path: Path | str) -> Any:
 
 
 class _Turn:
-    """The right to compile one kernel: processes that want the same one wait, and load what the first has made.
+    """The right to compile one kernel: processes that need the same one wait, and load the result of the first.
 
     Without it two test runners, or eight workers of joblib, each compile what the others compile at that moment. The
-    lock is the operating system's, so a killed process leaves none behind; where there are no such locks, as on
-    Windows, every process compiles for itself.
+    lock is the operating system's, so a killed process leaves none behind; without such locks, as on Windows, every
+    process compiles for itself.
     """
 
     def __init__(self, path: Path) -> None:
@@ -313,10 +313,10 @@ class _Turn:
         self._file: int | None = None
 
     def take(self) -> None:
-        """Wait until no other process compiles this kernel: two minutes at most, for that one may have been stopped."""
+        """Wait until no other process compiles this kernel: at most two minutes, as that one may be stopped."""
         if not hasattr(fcntl, "flock"):
             return
-        self.give_up()  # what a compilation that failed has left: a process would wait for itself
+        self.give_up()  # left by a failed compilation: a process would wait for itself
         try:
             self._file = file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             end = time.monotonic() + _LONGEST_WAIT
@@ -326,7 +326,7 @@ class _Turn:
             self.give_up()
 
     def give_up(self) -> None:
-        """Let the next process have it."""
+        """Release the lock for the next process."""
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):
@@ -335,7 +335,7 @@ class _Turn:
 
 
 def is_locked(file: int) -> bool:
-    """Whether this process has locked the file now; where there are no such locks, it always has."""
+    """Whether this process holds the lock of the file now; always True without such locks."""
     if not hasattr(fcntl, "flock"):
         return True
     try:
@@ -346,9 +346,9 @@ def is_locked(file: int) -> bool:
 
 
 class KernelCache(caching.FunctionCache):
-    """Numba's function cache that takes a damaged file for a missing one, and compiles nothing twice at a time.
+    """Numba's function cache; a damaged file counts as missing, and no kernel is compiled twice at the same time.
 
-    What it has not compiled itself may have come with the package (``core.shipped``).
+    Kernels that are not in the cache may have come with the package (``core.shipped``).
 
     Parameters
     ----------
@@ -376,19 +376,19 @@ class KernelCache(caching.FunctionCache):
         return _CheckedFiles(place, self._impl.filename_base, self._impl.locator.get_source_stamp(), *read)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """What tells one compiled form from another: arguments and processor.
+        """The key of a compiled form: arguments and processor.
 
-        The folder stands for the sources. Numba's own key holds the bytecode, which ``python -OO`` changes by leaving
-        out docstrings: everything was compiled a second time.
+        The folder stands for the sources. Numba's own key holds the bytecode, which ``python -OO`` changes by removing
+        docstrings: everything was compiled a second time.
         """
         if self._py_func.__module__.startswith("treewright."):
             return sig, codegen.magic_tuple()
         return super()._index_key(sig, codegen)
 
     def holds(self, sig: Any, target_context: Any) -> bool:
-        """Whether the kernel is on disk for these types of arguments. Unlike loading, it asks nothing of Numba's types.
+        """Whether the kernel is on disk for these types of arguments. Loading would set up Numba's types.
 
-        That takes half a second, the first time in a process.
+        That takes half a second the first time in a process.
         """
         with suppress(Exception):  # a damaged file
             if self._index_key(sig, target_context.codegen()) in self._cache_file._load_index():
@@ -405,7 +405,7 @@ class KernelCache(caching.FunctionCache):
         return None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Numba's hook before it compiles: what is on disk, or None once it is this process's turn to compile."""
+        """Numba's hook before it compiles: the form on disk, or None if this process is to compile."""
         found = self._load(sig, target_context)
         if found is None:
             progress.report(0.0, progress.COMPILING)
@@ -417,7 +417,7 @@ class KernelCache(caching.FunctionCache):
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
-        with suppress(Exception):  # whatever is wrong with the file: compile again
+        with suppress(Exception):  # if anything is wrong with the file: compile again
             found = super().load_overload(sig, target_context) if self._keeps else None
             if found is not None:
                 return found
@@ -432,12 +432,12 @@ class KernelCache(caching.FunctionCache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Numba's hook after it compiled: on disk if that can be, and the turn is over."""
+        """Numba's hook after it compiled: write to disk if possible, and end the turn."""
         if not self._keeps:
             return
         try:
             super().save_overload(sig, data)
-        except Exception:  # a full disk or a damaged index: a fresh index serves as well, or none
+        except Exception:  # a full disk or a damaged index: continue with a new index, or none
             try:
                 self.flush()
                 super().save_overload(sig, data)

@@ -11,14 +11,14 @@ from typing import Any
 def lazy_names(
     package: str, homes: Mapping[str, str], also: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package that imports nothing by itself.
+    """``__getattr__`` and ``__dir__`` of a package that imports nothing at first.
 
     Parameters
     ----------
     package : str
         Its full name.
     homes : mapping of str to str
-        Per name the module that holds it. A module of that very name inside the package is meant itself.
+        Per name the module that holds it; for a module of that very name inside the package, the module itself.
     also : tuple of str
         Names that the package holds already, for ``dir``.
 

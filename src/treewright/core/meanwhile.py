@@ -1,11 +1,11 @@
-"""Kernels that are not compiled yet. In: a call. Out: who answers it, the Python body or compiled code.
+"""Calls of kernels that are not compiled yet. In: a call. Out: what runs it, the Python body or compiled code.
 
 A kernel's Python body makes the bytes of the compiled kernel, only more slowly: a step takes microseconds instead of
-nanoseconds. For a table of some hundred rows that is less than the compiler takes, less even than to load what was
-compiled. So the body answers at once where a call is small; a kernel that has used up some time in Python is loaded if
-it can be, and otherwise compiled by another process (``core.background``) while the body goes on.
+nanoseconds. For a table of some hundred rows that is faster than to compile the kernel, or even to load it. So the body
+runs small calls at once; a kernel that has used up some time in Python is loaded if it can be, and otherwise compiled
+by another process (``core.background``) while the body goes on.
 
-``TREEWRIGHT_COMPILE=first`` has every kernel compiled, or loaded, before it runs.
+With ``TREEWRIGHT_COMPILE=first`` every kernel is compiled, or loaded, before it runs.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _compiles_first = environment.compiles_first()
 _WORTH_LOADING = 0.03
 _WORTH_THE_FIRST = 0.4
 _BETWEEN_LOOKS = 0.2
-# Before it is asked for: what is quicker need never be compiled.
+# Seconds before it is requested: a faster kernel need never be compiled.
 _WORTH_ASKING = 0.1
-# Seconds in Python that a kernel may use up in all, and one call by an estimate that can be five times too low: kernels
-# compile in 1 to 25.
+# Seconds in Python that a kernel may use up in all, and that one call may take by an estimate, which can be five times
+# too low: kernels compile in 1 to 25.
 _WORTH_COMPILING = 10.0
 _LONGEST_CALL = 2.0
-# Per step, until the kernel has been timed: what is likely, and a cautious guess. Of 108 kernels (200 and 2,000 rows,
+# Per step, until the kernel has been timed: a likely value, and a cautious one. Of 108 kernels (200 and 2,000 rows,
 # 6 columns) half take 1 microsecond or less for each element of their arguments, growers 1 to 15, medians up to 66.
 _SECONDS_A_STEP = 2e-6, 10e-6
 
@@ -47,7 +47,7 @@ def compile_first() -> None:
 
 
 def silent(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel as plain Python: as silent as compiled about what wraps around, is divided by 0 or is no number."""
+    """A kernel as plain Python, without warnings about overflow, division by 0 or nan, like compiled code."""
 
     @wraps(function)
     def run(*arguments: Any) -> Any:
@@ -58,12 +58,12 @@ def silent(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Meanwhile:
-    """What Numba asks for a form of a kernel where none in memory fits the types of a call, and then calls.
+    """What Numba calls if no compiled form in memory fits the types of a call: it returns the form to run.
 
     Attributes
     ----------
     steps_of : callable
-        Arguments of a call to the number of steps it takes, roughly.
+        From the arguments of a call to its rough number of steps.
     """
 
     _seconds_of_all = 0.0
@@ -103,13 +103,13 @@ class Meanwhile:
         return threads.apart(lambda: self._compile(*arguments))
 
     def _ask_for_own(self, *arguments: Any) -> None:
-        """Ask for this processor's own form where the one that came with the package works long."""
+        """Request a form for this processor if the one that came with the package runs long."""
         types = tuple(map(self._dispatcher.typeof_pyval, arguments))
         if types in self._dispatcher._cache.came_with_package:
             background.ask_for(self._function, types)
 
     def _is_on_disk(self, *arguments: Any) -> bool:
-        """Whether the compiled form can be loaded; otherwise it is asked for."""
+        """Whether the compiled form can be loaded; otherwise it is requested."""
         types = tuple(map(self._dispatcher.typeof_pyval, arguments))
         if self._dispatcher._cache.holds(types, self._dispatcher.targetctx):
             return True

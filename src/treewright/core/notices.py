@@ -1,7 +1,7 @@
-"""Warnings that come once: the ``DataWarning`` texts of many fits become one of each sort.
+"""Warnings given once: the ``DataWarning`` texts of many fits become one of each sort.
 
-Python's own ``catch_warnings`` changes the whole process and so is of no use among threads. Here whoever runs many fits
-listens in a context variable, which every thread has for itself, and warns afterwards of what was heard.
+Python's own ``catch_warnings`` changes the whole process and does not work with threads. Here code that runs many fits
+collects their warnings in a context variable, which every thread has for itself, and warns afterwards.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from treewright.exceptions import DataWarning
 
 Site = tuple[str, int]
 _PACKAGE = str(Path(__file__).parents[1])
-# joblib calls what scikit-learn hands out.
+# joblib calls the work of scikit-learn.
 _ON_THE_WAY = ("treewright", "sklearn", "joblib")
 
 
 class Notices:
-    """What was heard: by the line of code that warned, the first text and how often.
+    """Collected warnings: by the line of code that warned, the first text and how often it came.
 
     Attributes
     ----------
@@ -45,14 +45,14 @@ class Notices:
         Parameters
         ----------
         total : int
-            How many fits were listened to.
+            Number of fits.
         what : str
-            What they are called: "folds".
+            Their name in the plural, such as "folds".
 
         Warns
         -----
         DataWarning
-            Or whoever listens one level above hears it.
+            Or it is collected one level above.
         """
         above = _listening.get()
         for site, (text, times) in self.heard.items():
@@ -68,7 +68,7 @@ _listening: ContextVar[Notices | None] = ContextVar("treewright_notices", defaul
 
 @contextmanager
 def listening() -> Iterator[Notices]:
-    """Hear what would have been warned of in this block and this thread.
+    """Collect the warnings of this block in this thread instead of giving them.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def listening() -> Iterator[Notices]:
 
 
 def warn(text: str, *, stacklevel: int | None = None) -> None:
-    """Warn, unless somebody listens.
+    """Warn, or collect the text if ``listening``.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def warn(text: str, *, stacklevel: int | None = None) -> None:
 
 
 def levels_to_the_caller() -> int:
-    """How many calls above the function that asks the user's code stands, as ``warn`` counts them."""
+    """How many calls the user's code is above the calling function, as ``warn`` counts them."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and _is_on_the_way(frame):
         frame, level = frame.f_back, level + 1
@@ -116,9 +116,9 @@ def levels_to_the_caller() -> int:
 
 
 def _is_on_the_way(frame: FrameType) -> bool:
-    """Whether this package runs there, or scikit-learn, whose ``score``, pipelines and searches call this package.
+    """Whether a frame runs this package, or scikit-learn, whose ``score``, pipelines and searches call this package.
 
-    What a dataclass writes has no file, but a module.
+    Methods that a dataclass generates have a module, but no file.
     """
     name = frame.f_globals.get("__name__", "")
     return frame.f_code.co_filename.startswith(_PACKAGE) or name.partition(".")[0] in _ON_THE_WAY

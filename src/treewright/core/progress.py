@@ -1,7 +1,7 @@
-"""Reports of long work: a share done and a word for what; and who shows them, a listener or a bar.
+"""Progress of long work: the share done and a word for the work, shown by a listener or a bar.
 
-The listener belongs to the context (and so to the thread) that set it: two fits side by side never mix their reports,
-and a thread of the pool, which sees no listener, stays silent. ``rich`` is imported only when a bar is shown.
+The listener belongs to the context (and so to the thread) that set it: two fits at the same time never mix their
+reports, and a thread of the pool, which sees no listener, stays silent. ``rich`` is imported only when a bar is shown.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _listener: ContextVar[Listener | None] = ContextVar("treewright_progress_listene
 
 
 class _OneNotice:
-    """Says once that kernels are compiled."""
+    """Writes once that kernels are compiled."""
 
     def __init__(self) -> None:
         self.is_given = False
 
     def tell(self) -> None:
-        """Say it, if it was not said yet."""
+        """Write the notice, unless it was written before."""
         if not self.is_given and sys.stderr is not None:
             sys.stderr.write(f"treewright: {COMPILING_NOTICE}\n")
             sys.stderr.flush()
@@ -43,12 +43,12 @@ _notice: ContextVar[_OneNotice | None] = ContextVar("treewright_compiling_notice
 
 
 def is_heard() -> bool:
-    """Whether anybody listens: a report need not be worked out for nobody."""
+    """Whether there is a listener: without one a report need not be computed."""
     return _listener.get() is not None
 
 
 def report(done: float, what: str) -> None:
-    """Tell the listener, if there is one, how far the work is.
+    """Report to the listener, if there is one, how much of the work is done.
 
     Parameters
     ----------
@@ -137,10 +137,10 @@ def part(at: int, of: int) -> Iterator[None]:
 
 @contextmanager
 def compiling_announced() -> Iterator[None]:
-    """Say once, to a person at a terminal, that kernels are compiled while the block runs and nobody listens.
+    """Write once, if stderr is a terminal and there is no listener, that kernels are compiled while the block runs.
 
-    A fit is one such block; fits inside it say nothing more. Only the main thread speaks: of fits side by side each
-    would say it.
+    A fit is one such block; fits inside it write nothing more. Only the main thread writes: otherwise each of several
+    fits at the same time would.
 
     Examples
     --------
@@ -164,13 +164,13 @@ _SHARE = 5  # "100 %"
 
 
 class _Pace:
-    """How long the present stage of the work may still take, by its own pace."""
+    """Estimates how long the present stage of the work will still take, from its own pace."""
 
     def __init__(self) -> None:
         self._begun, self._from, self._done = time.monotonic(), 0.0, 0.0
 
     def left(self, done: float) -> str:
-        """What is left, in words; a share below the last one begins another stage."""
+        """The time left, in words; a share below the last one begins another stage."""
         now = time.monotonic()
         if done < self._done:
             self._begun, self._from = now, done
@@ -201,8 +201,8 @@ def listen_with_bar(tell: Callable[[str], None] | None = None, *, stays: bool = 
     tell : callable, optional
         Called with the word of each report before the bar moves.
     stays : bool
-        Whether a line with the last report is left when the work is done; it is also written where there is no
-        terminal, and so no bar.
+        Whether a line with the last report is left when the work is done; it is also written if there is no terminal,
+        and so no bar.
     """
     from rich.console import Console
 
@@ -230,7 +230,7 @@ def listen_with_bar(tell: Callable[[str], None] | None = None, *, stays: bool = 
 
 
 def _bar(console: Console) -> Progress:
-    """A bar, the share, the time left and words, in this order: what grows stands last."""
+    """A bar, the share, the time left and words, in this order: the part that grows is last."""
     from rich.progress import BarColumn, Progress, TextColumn
 
     return Progress(
@@ -249,13 +249,13 @@ def _bar_width(console: Console) -> int:
 
 
 def _shortened(words: str, room: int) -> str:
-    """The words, cut where there is no room: rich would cut the bar and the time as well."""
+    """The words, cut if there is no room: rich would cut the bar and the time as well."""
     return words if len(words) <= room else f"{words[: max(room - 3, 0)]}..."
 
 
 @contextmanager
 def bar_where_nobody_listens(wanted: bool) -> Iterator[None]:
-    """A bar and its last line, if they are wanted and no other listener shows the same already.
+    """Show a bar and its last line, if ``wanted`` and no other listener shows the same already.
 
     Examples
     --------

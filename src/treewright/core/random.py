@@ -14,7 +14,7 @@ _WORD = 2**64 - 1
 
 
 def mixed(state: int, position: int) -> int:
-    """As ``mix``, outside of kernels.
+    """Like ``mix``, outside of kernels.
 
     Parameters
     ----------

@@ -1,16 +1,16 @@
 """Compiled kernels that come with the package. In: a folder of kernels. Out: the files of it that fit this processor.
 
 A wheel for one version of Python and of Numba may carry the kernels, compiled for a *tier* of processors
-(``.ci/wheel_with_kernels`` makes it). They lie as in the cache, and are read as code only where the list that the wheel
-brings names them with the digest that they have:
+(``.ci/wheel_with_kernels`` makes it). They are arranged as in the cache, and are read as code only if the list in the
+wheel names them with their digest:
 
-    compiled/list.json                                  versions; of each file its digest
-    compiled/x86-64-v3/kernels-<sources>/<kernel>.nbi   which forms there are
+    compiled/list.json                                  versions; a digest for each file
+    compiled/x86-64-v3/kernels-<sources>/<kernel>.nbi   the list of forms
     compiled/x86-64-v3/kernels-<sources>/<kernel>.1.nbc one form
 
-Other sources, another Python or Numba, a processor without the tier's features, a damaged file: the kernel is compiled
-as if nothing had been shipped. Code for a tier makes the same bytes as the processor's own and may be slower, so what
-works long is compiled for this processor behind it (``meanwhile``).
+With other sources, another Python or Numba, a processor without the tier's features, or a damaged file, the kernel is
+compiled as if nothing had been shipped. Code for a tier makes the same bytes as the processor's own and may be slower,
+so a kernel that runs long is compiled for this processor in the background (``meanwhile``).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave")
 
 
 class Tier(NamedTuple):
-    """A kind of processor: its name for LLVM, and LLVM's names of what it must have.
+    """A kind of processor: its name for LLVM, and LLVM's names of the features that it must have.
 
-    Compiled for with ``NUMBA_CPU_NAME`` set to the name and ``NUMBA_CPU_FEATURES`` to nothing.
+    Compile for it with ``NUMBA_CPU_NAME`` set to the name and ``NUMBA_CPU_FEATURES`` to nothing.
 
     The levels of x86-64 are those of its System V ABI, section 3.1.1.
     """
@@ -56,18 +56,18 @@ TIERS = {  # the best first
 
 
 def compile_natively() -> None:
-    """From now on this process takes no shipped kernels: it compiles those of its own processor."""
+    """From now on this process does not use shipped kernels: it compiles those of its own processor."""
     global _native  # noqa: PLW0603 - a switch of the process
     _native = True
 
 
 def is_native() -> bool:
-    """Whether this process takes no shipped kernels."""
+    """Whether this process does not use shipped kernels."""
     return _native
 
 
 def folders_of(kernels: str) -> list[tuple[Path, Tier]]:
-    """Where the kernels of a folder of the cache lie for this processor, the best tier first; empty where none came."""
+    """The shipped folders for a folder of the cache and this processor, the best tier first; may be empty."""
     return [] if _native else [(_FOLDER / name / kernels, TIERS[name]) for name in _usable_tiers()]
 
 
@@ -79,7 +79,7 @@ def checked(path: Path) -> bytes:
     FileNotFoundError
         The list does not name it, or it is gone.
     ValueError
-        Its digest is another one.
+        Its digest is wrong.
     """
     name = path.relative_to(_FOLDER).as_posix()
     digest = _list()["files"].get(name)
@@ -94,13 +94,13 @@ def checked(path: Path) -> bytes:
 
 @cache
 def _list() -> dict[str, Any]:
-    """The list, or an empty one where nothing was shipped for these versions."""
+    """The list, or an empty one if nothing was shipped for these versions."""
     nothing: dict[str, Any] = {"tiers": [], "files": {}}
     try:
         told = json.loads((_FOLDER / "list.json").read_text(encoding="utf-8"))
         fits = (told["python"], told["numba"]) == (sys.implementation.cache_tag, numba.__version__)
         return {"tiers": list(told["tiers"]), "files": dict(told["files"])} if fits else nothing
-    except (OSError, ValueError, KeyError, TypeError):  # none came, the package lies in an archive, the list is damaged
+    except (OSError, ValueError, KeyError, TypeError):  # no list, the package is in an archive, the list is damaged
         return nothing
 
 

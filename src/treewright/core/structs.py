@@ -1,12 +1,12 @@
 """Named tuples that kernels take as one pointer. In: a NamedTuple class. Out: the class, known to Numba as a struct.
 
-Numba hands a tuple on member by member, and an array as seven words or more: a grower's kernels passed each other some
-six hundred words a call, and each of them was compiled with as many parameters. A struct lies in the memory of
-the call from Python, and kernels hand on where.
+Numba passes a tuple member by member, and an array as seven words or more: a grower's kernels passed each other some
+six hundred words a call, and each of them was compiled with as many parameters. A struct lies in the memory of the call
+from Python, and kernels pass its address.
 
-Nothing writes to a struct while kernels run (its arrays' elements are another matter), and the loads say so: LLVM moves
-them out of loops as it moves parameters. Structs are for kernels that count no references: one that does counts those
-of each array that it reads (C4.5 would).
+Nothing writes to a struct while kernels run (only to the elements of its arrays), and the loads are marked accordingly:
+LLVM moves them out of loops as it moves parameters. Structs are for kernels without reference counts: one with them
+counts those of each array that it reads (C4.5 would).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Struct(types.Type):
 
     @property
     def key(self) -> Any:
-        """What makes two types the same."""
+        """The key by which two types are equal."""
         return self.instance_class, self.members
 
     def place_of(self, field: str) -> int:
@@ -76,7 +76,7 @@ class _Fields(AttributeTemplate):
 
 @register_model(Struct)
 class _Pointer(models.PrimitiveModel):
-    """A struct in LLVM: where its members lie. Its references are the caller's; a kernel counts those that it reads."""
+    """A struct in LLVM: a pointer to its members. The caller owns the references; a kernel counts what it reads."""
 
     def __init__(self, dmm: Any, struct_type: Struct) -> None:
         pointed = ir.LiteralStructType([dmm[member].get_value_type() for member in struct_type.members])
@@ -90,9 +90,9 @@ def _read(context: Any, builder: Any, struct_type: Struct, pointer: Any, field: 
 
 
 def _reader(module: Any, struct_type: Struct, field: str, pointer: Any) -> Any:
-    """A function of LLVM's that reads a field; written once for each module that does, and inlined.
+    """An LLVM function that reads a field; generated once for each module that reads it, and inlined.
 
-    Written where it is read, a field took dozens of instructions each time, and a quarter of the compile time.
+    Generated at each read, it took dozens of instructions every time, and a quarter of the compile time.
     """
     name = f"read.{struct_type.name}.{field}"
     if name in module.globals:
@@ -112,7 +112,7 @@ def _member(builder: Any, pointer: Any, place: int) -> Any:
 
 
 def _load(builder: Any, pointer: Any) -> Any:
-    """A member, word by word: LLVM forgets what it is told of a load when it cuts one into words itself."""
+    """A member, word by word: LLVM loses the metadata of a load that it divides into words itself."""
     kind = pointer.type.pointee
     if isinstance(kind, ir.Aggregate):
         value = ir.Constant(kind, ir.Undefined)
@@ -126,7 +126,7 @@ def _load(builder: Any, pointer: Any) -> Any:
 
 @unbox(Struct)
 def _from_python(struct_type: Struct, given: Any, c: Any) -> Any:
-    """The members of a tuple from Python, put side by side on the stack of the call."""
+    """The members of a tuple from Python, placed one after another on the stack of the call."""
     pointed = c.context.get_value_type(struct_type).pointee
     place_of_all = cgutils.alloca_once(c.builder, pointed)
     is_error = cgutils.alloca_once_value(c.builder, cgutils.false_bit)

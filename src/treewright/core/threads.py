@@ -2,8 +2,8 @@
 
 Kernels release the lock, so plain threads run them side by side; Numba's own ``prange`` is not used (it aborts the
 process when two Python threads enter, or kills forked children, and cannot be interrupted). The calling thread works
-too and takes Ctrl-C between two kernels; then it waits for what runs, but not for long, and lets it through.
-Numba itself never runs in the main thread (``apart``): an interrupt there could leave its locks taken for ever. After a
+too and receives Ctrl-C between two kernels; then it waits a short time for running tasks, and raises KeyboardInterrupt.
+Numba itself never runs in the main thread (``apart``): an interrupt there could leave its locks held for ever. After a
 fork the pool is built anew.
 """
 
@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 
 # More than any machine can use at once; each thread of a fit has scratch memory of its own.
 _MOST_THREADS = 256
-# Seconds. After Ctrl-C the call waits so long for tasks that run, and the end of the process for work given up.
+# Seconds. After Ctrl-C the call waits so long for running tasks, and the end of the process for work given up.
 _PATIENCE = 1.0
 _LAST_PATIENCE = 20.0
 
@@ -42,7 +42,7 @@ class _Dismissed(BaseException):
 
 
 def _forget_pool() -> None:
-    """Let go of the pool (its threads do not exist in a forked child)."""
+    """Forget the pool (its threads do not exist in a forked child)."""
     global _pool
     _pool, _here.crew = workers.Workers(), None
     _at_work.clear()
@@ -81,7 +81,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
     Warns
     -----
     DataWarning
-        An environment variable is set to what it cannot mean; once in a process.
+        An environment variable has an invalid value; once in a process.
     """
     environment.tell_of_junk()
     if n_jobs is None:
@@ -99,13 +99,13 @@ def _pool_of(size: int) -> workers.Workers:
 
 
 def is_busy() -> bool:
-    """Whether threads still work, be it on something that was given up after Ctrl-C."""
+    """Whether threads still work, also on tasks given up after Ctrl-C."""
     return bool(_at_work or _apart)
 
 
 @atexit.register
 def _end() -> None:
-    """Send everybody away, and wait for what cannot be cut short: Python must not end below a running compiler."""
+    """Stop all threads, and wait for work that cannot be interrupted: Python must not end while the compiler runs."""
     for crew in list(_at_work.values()):
         crew.is_stopped = crew.has_left = True
     deadline = time.monotonic() + _LAST_PATIENCE
@@ -117,7 +117,7 @@ def _end() -> None:
 def heed() -> None:
     """End the task of a thread whose caller has left after Ctrl-C; anywhere else, do nothing.
 
-    Long work calls it now and then, between two kernels. What it raises is for ``run_each`` alone.
+    Long work calls it now and then, between two kernels. Only ``run_each`` may catch what it raises.
     """
     crew: _Crew | None = getattr(_here, "crew", None)
     if crew is not None and crew.has_left:
@@ -125,11 +125,11 @@ def heed() -> None:
 
 
 def apart(work: Callable[[], Answer]) -> Answer:
-    """``work()``, where Ctrl-C cannot cut it short; the main thread does not wait for it after Ctrl-C.
+    """Call ``work()`` so that Ctrl-C does not interrupt it; after Ctrl-C the main thread does not wait for it.
 
-    For Numba: KeyboardInterrupt comes in the main thread between any two steps, also between "lock taken" and the block
-    that gives it back, and then every other thread waits for the compiler for ever. So the main thread has another one
-    do the work. It goes on after an interrupt, and whoever needs the same next finds it done.
+    For Numba: KeyboardInterrupt comes in the main thread between any two steps, also between taking a lock and the
+    block that releases it, and then every other thread waits for the compiler for ever. So another thread does the work
+    for the main thread. It goes on after an interrupt, and the next caller that needs the same finds it done.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def apart(work: Callable[[], Answer]) -> Answer:
     Raises
     ------
     BaseException
-        That of ``work``.
+        The error of ``work``.
     KeyboardInterrupt
 
     Examples
@@ -193,7 +193,7 @@ def run_each(work: Callable[[int, int], None], n_tasks: int, n_threads: int) -> 
         The first exception of any task, after every running task has ended.
     KeyboardInterrupt
         After every running task has ended, but at most a second after Ctrl-C, and at once after the next one. A task
-        that runs longer is ended when it comes to ``heed``, to a kernel to compile or to a ``run_each`` of its own.
+        that runs longer is ended at the next ``heed``, kernel to compile or ``run_each`` of its own.
     """
     n_threads = min(n_threads, n_tasks)
     if n_threads <= 1 or getattr(_here, "crew", None) is not None:
@@ -211,13 +211,13 @@ def run_each(work: Callable[[int, int], None], n_tasks: int, n_threads: int) -> 
         crew.leave()
         raise
     if crew.error is not None:
-        # Let go of it: its traceback refers to the crew, and a circle would keep every array alive.
+        # Drop the reference: the traceback refers to the crew, and a cycle would keep every array alive.
         error, crew.error = crew.error, None
         raise error
 
 
 class _Crew:
-    """Threads at work on the same tasks. Who is inside counts, not which work was handed out: some may get lost."""
+    """Threads at work on the same tasks. It counts the threads inside, not the tasks handed out: some may get lost."""
 
     def __init__(self, work: Callable[[int, int], None], n_tasks: int) -> None:
         self.work, self.n_tasks = work, n_tasks
@@ -226,11 +226,11 @@ class _Crew:
         self.error: BaseException | None = None
         self.door = threading.Lock()
         self.n_inside = 0
-        self.n_excused = 0  # of those inside, who waits for the compiler
-        self.news: SimpleQueue[None] = SimpleQueue()  # somebody went out
+        self.n_excused = 0  # of those inside, the threads that wait for the compiler
+        self.news: SimpleQueue[None] = SimpleQueue()  # a thread went out
 
     def take(self, thread: int) -> None:
-        """Do tasks until there are none left, or until somebody stops."""
+        """Do tasks until there are none left, or until the crew is stopped."""
         while not self.is_stopped:
             task = next(self.tickets)
             if task >= self.n_tasks:
@@ -238,7 +238,7 @@ class _Crew:
             self.work(task, thread)
 
     def work_and_wait(self) -> None:
-        """What the caller does."""
+        """Do tasks in the calling thread, then wait for the others."""
         try:
             self.take(0)
         except Exception:
@@ -248,7 +248,7 @@ class _Crew:
         self.wait()
 
     def join_in(self, thread: int) -> None:
-        """What a thread of the pool runs. Who comes late finds no task left, or is stopped at the door."""
+        """Do tasks in a thread of the pool; a late thread finds no task left, or the crew stopped."""
         with self.door:
             self.n_inside += 1
         _here.crew = _at_work[threading.get_ident()] = self
@@ -266,7 +266,7 @@ class _Crew:
             self.news.put(None)
 
     def excuse(self, work: Callable[[], Answer]) -> Answer:
-        """``work()``, for which a caller who leaves does not wait; who comes back too late is sent away."""
+        """Call ``work()``, for which a leaving caller does not wait; if the caller has left, the task ends here."""
         heed()
         with self.door:
             self.n_excused += 1
@@ -279,14 +279,14 @@ class _Crew:
             heed()
 
     def wait(self) -> None:
-        """Until nobody is inside."""
+        """Wait until no thread is inside."""
         while self.n_inside:
             workers.wait_for(self.news)
 
     def leave(self) -> None:
-        """Go without the result: stop everybody, wait a moment for who is inside, and not for the compiler.
+        """Leave without the result: stop all threads and wait a moment for those inside, but not for the compiler.
 
-        Who is inside after that keeps the arrays alive that it works on.
+        A thread that is still inside after that keeps its arrays alive.
         """
         self.is_stopped = self.has_left = True
         deadline = time.monotonic() + _PATIENCE
@@ -298,7 +298,7 @@ class _Crew:
 
 
 def _submit(crew: _Crew, n_threads: int) -> None:
-    """Call threads 1 to ``n_threads - 1``; fewer where the process may not start more (then the others do the work)."""
+    """Call threads 1 to ``n_threads - 1``; fewer if the process may not start more (the others do the work)."""
     for thread in range(1, n_threads):
         try:
             _pool_of(n_threads - 1).submit(crew.join_in, thread)

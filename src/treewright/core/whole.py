@@ -1,4 +1,4 @@
-"""Whole numbers among parameters. In: what a user gave. Out: an int, or a refusal."""
+"""Checks of whole-number parameters. In: a value. Out: an int, or a ParameterError."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_whole(value: Any) -> bool:
 
 
 def whole_number(name: str, value: Any, least: int) -> int:
-    """A whole number that is at least so much.
+    """A parameter as an int that is at least ``least``.
 
     Examples
     --------

@@ -1,8 +1,10 @@
 """Threads that outlive one piece of work. In: work. Out: threads that do it.
 
 Python raises KeyboardInterrupt in the main thread, between any two steps. A lock that Python code takes just then is
-never given back, and whoever needs it afterwards waits for ever. So the main thread starts threads with Ctrl-C held
-back, and waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap.
+
+
+never released, and every later user of it waits for ever. So the main thread starts threads with Ctrl-C delayed, and
+waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap.
 
 The threads are daemons: the end of the process must not wait for work that nobody wants any more.
 """
@@ -21,14 +23,14 @@ __all__ = ["Workers", "start", "wait_for"]
 
 News = TypeVar("News")
 
-_GLANCE = 0.1  # seconds: where the system does not wake who waits (Windows), Ctrl-C is seen between two waits
+_GLANCE = 0.1  # seconds: on Windows Ctrl-C does not end a wait, so it is seen between two waits
 
 
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
-    """Ctrl-C during the block is answered right after it.
+    """Delay Ctrl-C during the block until its end.
 
-    A signal mask would not do: the system then gives the signal to another thread, and Python still answers it here.
+    A signal mask would not do: the system then gives the signal to another thread, and Python still handles it here.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):

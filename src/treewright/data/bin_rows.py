@@ -1,10 +1,10 @@
 """Rows as bin numbers. In: ``Bins``, an encoded matrix. Out: ``uint8[n, stride]``.
 
 The rows are cut into small blocks that stay in the nearest cache. A block's column is copied into a buffer and then
-searched, all rows a step at a time and without a branch: a branch would be guessed wrong every other time. Where cuts
-lie evenly enough, a grid tells where in them to begin, and a look or two at cuts is all there is to do; else they are
-searched by halving. A cell's place on the grid is rounded, but it never falls as the cell rises: cuts on earlier places
-lie below the cell, those on later ones do not, and those on its own place are looked at.
+searched, all rows a step at a time and without a branch: a branch would be mispredicted every other time. If the cuts
+lie evenly enough, a grid gives the position to start from, and one or two comparisons finish the search; otherwise it
+is a binary search. A cell's place on the grid is rounded, but it never falls as the cell rises: cuts on earlier places
+lie below the cell, cuts on later places do not, and cuts on its own place are compared.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _tables: WeakKeyDictionary[Bins, BinTables] = WeakKeyDictionary()
 
 
 class BinTables(NamedTuple):
-    """What the kernel searches in. Few arrays: for a single row, handing them over takes longer than the search.
+    """The tables that the kernel searches. Few arrays: for a single row, passing them takes longer than the search.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ def _heap_of(cuts: np.ndarray, steps: int) -> np.ndarray:
 
 
 def _grid_of(cuts: np.ndarray, steps: int) -> tuple[tuple[float, float, float], int, np.ndarray] | None:
-    """Line, number of looks and grid for ascending cuts; None where halving them ``steps`` times is faster."""
+    """Line, number of looks and grid for ascending cuts; None if a binary search of ``steps`` steps is faster."""
     if steps <= _FEW_LOOKS or not (np.isfinite(cuts[0]) and np.isfinite(cuts[-1])):
         return None
     for n_places in _GRIDS:
@@ -168,11 +168,11 @@ def _grid_of(cuts: np.ndarray, steps: int) -> tuple[tuple[float, float, float], 
             scale = n_places / (cuts[-1] - cuts[0])
             if not (np.isfinite(scale) and scale > 0):
                 return None
-            # As the kernel reckons; each step of it keeps the order of the cuts.
+            # As the kernel computes it; each step keeps the order of the cuts.
             place = np.clip((cuts - cuts[0]) * scale, 0, n_places - 1).astype(np.int64)
         most = _MOST_LOOKS if n_places == _GRIDS[-1] else _FEW_LOOKS
         looks = next((k for k in range(1, most + 1) if not (place[k:] == place[:-k]).any()), most + 1)
-        # The way onto the grid takes as long as a step (254 cuts of a normal column, a look: 2.7 ns a cell, not 6.2).
+        # Finding the place takes as long as a step (254 cuts of a normal column, one look: 2.7 ns a cell, not 6.2).
         if looks <= most and looks + 1 < steps:
             grid = np.searchsorted(place, np.arange(n_places)).astype(np.uint8)
             return (float(cuts[0]), float(scale), n_places - 1.0), looks, grid
@@ -192,9 +192,9 @@ def bin_rows(bins: Bins, matrix: np.ndarray | SparseMatrix, n_threads: int = 1) 
     Returns
     -------
     uint8[n, stride]
-        Row-major; ``stride`` is p rounded up to a multiple of 8, and columns from p on are 0. A number's bin is
-        how many cuts lie below it, a level's bin stands in ``level_bin``, a missing cell is 255. A value in a column
-        without values at fit has bin 0, a level that fit never saw the last entry of ``level_bin``.
+        Row-major; ``stride`` is p rounded up to a multiple of 8, and columns from p on are 0. A number's bin is how
+        many cuts lie below it, a level's bin is in ``level_bin``, a missing cell is 255. A value in a column without
+        values at fit has bin 0, a level that fit never saw the last entry of ``level_bin``.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def bin_columns(bins: Bins, matrix: np.ndarray | SparseMatrix, columns: np.ndarr
     matrix : float32[n, p] or float64[n, p]
         As for ``bin_rows``.
     columns : uint8[p, m], m >= n, OUT
-        What ``bin_rows`` gives, turned. Rows from n on are left as they are.
+        The transpose of what ``bin_rows`` returns. Rows from n on are left as they are.
 
     Examples
     --------
@@ -245,5 +245,5 @@ def bin_columns(bins: Bins, matrix: np.ndarray | SparseMatrix, columns: np.ndarr
 
 
 def _writeable(block: np.ndarray) -> np.ndarray:
-    """The block, or a copy where the kernel would be compiled anew for it: where it is read-only or not aligned."""
+    """The block, or a copy if it is read-only or not aligned: the kernel would be compiled anew for such a block."""
     return block if block.flags.writeable and block.flags.aligned else block.copy()

@@ -110,20 +110,20 @@ def bins_of(
 
 
 def checked_max_bins(max_bins: Any) -> int:
-    """``max_bins`` as a number; a ParameterError where it is none from 2 to 255."""
+    """``max_bins`` as an int; ParameterError unless it is a whole number from 2 to 255."""
     if isinstance(max_bins, bool) or not hasattr(max_bins, "__index__") or not 2 <= int(max_bins) <= MAX_BINS:
         raise ParameterError(f"max_bins={max_bins!r}: give a whole number from 2 to {MAX_BINS}")
     return int(max_bins)
 
 
 def bins_of_summaries(summaries: Sequence[ColumnSummary], columns: Sequence[Column], max_bins: int) -> Bins:
-    """Bins of columns that are summed up already."""
+    """Bins of columns from their summaries."""
     parts = [column_bins(summary, column, max_bins) for summary, column in zip(summaries, columns, strict=True)]
     return bins_together(parts, columns)
 
 
 def bins_of_values(values: np.ndarray, n_values: np.ndarray) -> Bins:
-    """Bins of numeric columns, one for each value: float64[k], ascending in each column, int64[p] of each."""
+    """Bins of numeric columns, one for each value: float64[k] values, ascending in each column, int64[p] counts."""
     p = len(n_values)
     return Bins(
         is_nominal=np.zeros(p, bool), n_bins=n_values.astype(np.int32), start=_starts(n_values), lowest=values,
@@ -132,7 +132,7 @@ def bins_of_values(values: np.ndarray, n_values: np.ndarray) -> Bins:
 
 
 def with_columns(bins: Bins, some: Sequence[int], others: Bins) -> Bins:
-    """Bins of numeric columns, those of the columns ``some`` exchanged for ``others``."""
+    """Bins of numeric columns, with those of the columns ``some`` replaced by ``others``."""
     n_bins = bins.n_bins.copy()
     n_bins[some] = others.n_bins
     is_kept = np.ones(len(n_bins), bool)
@@ -150,7 +150,7 @@ def summary_of_column(cells: np.ndarray, column: Column, weights: np.ndarray | N
 
 
 def bins_together(parts: Sequence[tuple[np.ndarray, ...]], columns: Sequence[Column]) -> Bins:
-    """The bins of all columns, of what ``_column_bins`` says of each."""
+    """The bins of all columns, from what ``column_bins`` returns for each."""
     is_nominal = np.array([column.kind == "nominal" for column in columns], bool)
     lowest, highest, level_bin = (
         np.concatenate([np.empty(0, kind), *(part[at] for part in parts)])
@@ -251,7 +251,7 @@ def bin_begins(weights: np.ndarray, max_bins: int) -> np.ndarray:
     Returns
     -------
     int64[m]
-        Position of the first value of each bin, m <= ``max_bins``. One bin a value where k <= ``max_bins``. Else bins
+        Position of the first value of each bin, m <= ``max_bins``. One bin per value if k <= ``max_bins``. Else bins
         of about equal weight; values that weigh more than a bin have one of their own, unless these bins and one for
         each stretch of other values between them are more than ``max_bins``.
 
@@ -274,7 +274,7 @@ def bin_begins(weights: np.ndarray, max_bins: int) -> np.ndarray:
 
 
 def heavy_values(weights: np.ndarray, max_bins: int) -> tuple[int, int]:
-    """Values that weigh more than a bin: than the weight of the other values divided by the bins left to these.
+    """Values heavier than a bin: than the weight of the other values, divided by the number of bins left for them.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def heavy_values(weights: np.ndarray, max_bins: int) -> tuple[int, int]:
     Returns
     -------
     smallest : int
-        The smallest weight of a heavy value; beyond all weights where there is none.
+        The smallest weight of a heavy value; larger than all weights if there is none.
     n_heavy : int
         Fewer than ``max_bins``.
     """
@@ -308,8 +308,8 @@ def fill_bins(
     """Cut an ascending list of values into bins of about equal weight.
 
     A heavy value has a bin of its own, and each stretch of other values between two heavy ones has at least one bin.
-    Within a stretch a bin is to hold the weight that is left, divided by the bins that are left; the next value
-    begins a new bin where more than half of it would stick out.
+    The target weight of a bin within a stretch is the weight left divided by the bins left; the next value begins a
+    new bin if more than half of it would exceed the target.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def level_bins(codes: np.ndarray, weights: np.ndarray, n_levels: int, max_bins: 
     bins : uint8[n_levels + 1]
         The last entry is for a level that fit never saw. Levels without rows have bin ``n_bins``.
     n_bins : int, 0 to min(max_bins, 254)
-        Where there are too many levels, the heaviest (of equals the lowest codes) have a bin of their own, in code
+        If there are too many levels, the heaviest (of equals the lowest codes) have a bin of their own, in code
         order, and the others share the last.
 
     Examples

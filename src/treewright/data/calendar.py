@@ -1,8 +1,8 @@
 """Parts of dates as columns of their own: the month, weekday or hour in which a thing happened.
 
-A tree that asks about a date can only say "until" and "after"; that Mondays differ, or Decembers, it sees in these
-columns. They stand behind the columns of the table, in the schema of the model, which makes them from their source
-wherever it encodes a table: no table needs to have them.
+A threshold on a date only separates "until" from "after"; with these columns a tree can also test for Mondays or
+Decembers. They follow the columns of the table in the schema of the model, which computes them from their source
+whenever it encodes a table: no table needs to have them.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _THURSDAY = 3  # 1970-01-01
 
 
 class Asked(NamedTuple):
-    """The parts that are wanted of one column; ``named`` where the user named the column."""
+    """The requested parts of one column; ``named`` is True if the user named the column."""
 
     parts: tuple[str, ...]
     named: bool
 
 
 def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, Asked]:
-    """The wanted parts by column position.
+    """The requested parts by column position.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, Asked]:
     Raises
     ------
     ParameterError
-        A word is no part; a column has no parts, or one twice.
+        A word is not a part of a date; a column lists no parts, or is named twice.
     ColumnError
         There is no such column.
 
@@ -80,7 +80,7 @@ def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, Asked]:
 
 
 def _checked(parts: Any, what: str) -> tuple[str, ...]:
-    """Parts without repetition, each a word that is known."""
+    """The parts without repetition; ParameterError for a word that is not a part of a date."""
     given = next((getattr(parts, name)() for name in ("tolist", "to_list") if hasattr(parts, name)), parts)
     given = [given] if isinstance(given, str) else given
     if not isinstance(given, list | tuple) or not given:
@@ -90,15 +90,15 @@ def _checked(parts: Any, what: str) -> tuple[str, ...]:
     for part in given:
         if not isinstance(part, str) or (part not in PARTS and not is_since(part)):
             raise ParameterError(
-                f"{what} names {shown(part)}, which is no part of a date{did_you_mean(part, PARTS)}: take some of "
-                f"{', '.join(map(repr, PARTS))}, or 'days since 2020-01-01' with a date of yours",
+                f"{what} names {shown(part)}, which is not a part of a date{did_you_mean(part, PARTS)}: choose from "
+                f"{', '.join(map(repr, PARTS))}, or 'days since 2020-01-01' with any date",
                 parameter="calendar",
             )
     return tuple(dict.fromkeys(map(str, given)))
 
 
 def is_since(part: str) -> bool:
-    """Whether a part counts the days since a date that there is."""
+    """Whether a part counts the days since a valid date."""
     try:
         return bool(dt.date.fromisoformat(found[1])) if (found := _SINCE.fullmatch(part)) else False
     except ValueError:
@@ -106,7 +106,7 @@ def is_since(part: str) -> bool:
 
 
 def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[Column, ...]:
-    """The columns of a table with the columns of parts behind them.
+    """The columns of a table, followed by the columns of parts.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[C
     Raises
     ------
     ColumnError
-        A named column holds no dates or lacks the part, or the table has a column of a part's name.
+        A named column holds no dates or lacks the part, or the table has a column with the name of a part.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[C
         if not parts_of(column) or column.left_out:
             if named:
                 raise ColumnError(
-                    f"calendar names column {shown(column.name)}, whose cells are no dates ({column.family} cells, "
+                    f"calendar names column {shown(column.name)}, whose cells are not dates ({column.family} cells, "
                     f"{column.kind}): leave it out, or write its dates as 2021-03-05",
                     column=column.name,
                 )
@@ -142,30 +142,30 @@ def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[C
             elif named:
                 raise ColumnError(
                     f"column {shown(column.name)} holds {column.family} cells, which have no {part}: calendar can "
-                    f"take {', '.join((*parts_of(column), *_SINCE_A_DATE[: _has_year(column)]))} of it",
+                    f"use its {', '.join((*parts_of(column), *_SINCE_A_DATE[: _has_year(column)]))}",
                     column=column.name,
                 )
     for column in made:
         if column.name in names:
             raise ColumnError(
-                f"there is a column {shown(column.name)}, and calendar would make another of that name: rename the "
-                "column, or leave the part out",
+                f"the table has a column {shown(column.name)}, and calendar would add another with that name: rename "
+                "the column, or leave the part out",
                 column=column.name,
             )
         names.add(column.name)
     if asked and not made:
-        notices.warn("calendar asks for parts of dates, and no column holds any: nothing is added")
+        notices.warn("calendar requests parts of dates, but no column holds dates: nothing is added")
     return (*columns, *made)
 
 
 def parts_of(column: Column) -> tuple[str, ...]:
-    """The parts that the cells of a column have; none of one that holds no dates."""
+    """The parts that the cells of a column have; empty for a column without dates."""
     is_date = column.kind == "numeric" and column.family in DATES and not column.part
     return _OF_FAMILY[column.family] if is_date else ()
 
 
 def _has_year(source: Column) -> bool:
-    """Whether the cells of a column lie in years: then days can be counted since any of them."""
+    """Whether the cells of a column have a year, so that days since a date can be counted."""
     return "year" in parts_of(source)
 
 
@@ -175,7 +175,7 @@ def _has(source: Column, part: str) -> bool:
 
 
 def _column_of(source: Column, at: int, part: str) -> Column:
-    """The column of a part: ranks where the part has names, else numbers."""
+    """The column of a part: ordinal if the values of the part have names, else numeric."""
     levels = _LEVELS.get(part, ())
     return Column(
         f"{source.name}.{part}", "ordinal" if levels else "numeric", levels, source.missing_seen,
@@ -190,7 +190,7 @@ def part_cells(part: str, source: Column, days: np.ndarray) -> np.ndarray:
     ----------
     part : str
     source : Column
-        Where the dates come from; its zone says what day and hour an instant falls on.
+        The column of dates; its zone decides on which day and hour an instant falls.
     days : float64[n]
         As the source is encoded.
 
@@ -212,7 +212,7 @@ def part_cells(part: str, source: Column, days: np.ndarray) -> np.ndarray:
     except LookupError:
         raise DataError(
             f"column {shown(source.name)} has the time zone {shown(source.zone)}, which this machine does not know, so "
-            f"its {part} cannot be told: install the Python package tzdata, or convert the column to UTC",
+            f"its {part} cannot be computed: install the Python package tzdata, or convert the column to UTC",
             column=source.name,
         ) from None
     day = micros // DAY
@@ -233,7 +233,7 @@ def part_cells(part: str, source: Column, days: np.ndarray) -> np.ndarray:
 
 
 def is_sound(columns: Sequence[Column]) -> bool:
-    """Whether parts of dates and derived columns stand last and are what is made of their sources."""
+    """Whether parts of dates and derived columns come last and match their sources."""
     n_given = sum(not column.part for column in columns)
     n_dated = sum(not is_derived(column) for column in columns)
     if not are_derived(columns, n_dated):

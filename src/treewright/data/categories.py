@@ -1,7 +1,7 @@
 """Levels, names and labels as JSON. In: Python scalars, label arrays, ``Schema``. Out: plain JSON, and back.
 
-Writing and reading back is the identity, types included. Reading trusts nothing: whatever the JSON holds, the answer is
-a valid object or one ``ValueError`` that says where.
+What is written reads back as the same value, types included. Reading trusts nothing: for any JSON it returns a valid
+object or raises one ``ValueError`` that names the place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from treewright.exceptions import DataError
 KINDS = ("numeric", "ordinal", "nominal")
 FAMILIES = ("number", "string", "boolean", "object", "missing", *DATES)
 MAX_NESTING = 32
-# A file may declare any item size; an array may not cost more than this many bytes on the strength of a few characters.
+# A file may declare any item size; a few characters of it must not allocate an array of more bytes than this.
 MAX_LABEL_BYTES = 2**28
 PLAIN_TYPES = (bool, int, float, str, bytes, dt.date, dt.datetime)
 DTYPE = re.compile(r"b1|[iu][1248]|f[248]|O|[US](\d{1,9})|[mM]8\[(\d{1,9})?(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
@@ -209,7 +209,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def column_to_json(column: Column) -> dict[str, Any]:
-    """One column; see ``schema_to_json``. ``declared`` and ``left_out`` are written only where they are true."""
+    """One column; see ``schema_to_json``. ``declared`` and ``left_out`` are written only if they are true."""
     entry: dict[str, Any] = {
         "name": value_to_json(column.name),
         "kind": column.kind,
@@ -263,10 +263,10 @@ def column_from_json(obj: Any, position: int) -> Column:
         raise ValueError(f"column {position} has an unknown kind, family or missing_seen")
     levels = values_from_json(obj["levels"])
     if "declared" in obj and (obj["declared"] is not True or not levels):
-        raise ValueError(f"column {position} has an unknown 'declared', or no levels")
+        raise ValueError(f"column {position} has an invalid 'declared', or no levels")
     left_out = obj.get("left_out", "")
     if "left_out" in obj and not (isinstance(left_out, str) and left_out and obj["kind"] == "numeric"):
-        raise ValueError(f"column {position} has an unknown 'left_out'")
+        raise ValueError(f"column {position} has an invalid 'left_out'")
     if obj["kind"] == "numeric" and levels:
         raise ValueError(f"column {position} is numeric and has levels")
     if obj["kind"] == "ordinal" and not levels:
@@ -277,7 +277,7 @@ def column_from_json(obj: Any, position: int) -> Column:
         raise ValueError(f"column {position} has a level twice, or a missing one")
     zone = obj.get("zone", "")
     if "zone" in obj and not (isinstance(zone, str) and zone and obj["family"] == "datetime"):
-        raise ValueError(f"column {position} has an unknown 'zone'")
+        raise ValueError(f"column {position} has an invalid 'zone'")
     name = value_from_json(obj["name"])
     part, sources, numbers = _part_from(obj, position)
     return Column(
@@ -287,16 +287,16 @@ def column_from_json(obj: Any, position: int) -> Column:
 
 
 def _part_from(obj: Mapping[str, Any], position: int) -> tuple[str, tuple[int, ...], tuple[float, ...]]:
-    """What a column is made of; what ``part`` and ``sources`` say of each other is checked with the model."""
+    """The part, sources and numbers of a column; whether they fit together is checked with the model."""
     part, numbers = obj.get("part", ""), obj.get("numbers", [])
-    # Files of before have the first source, and of two the "other".
+    # Older files have "source" for the first source and "other" for the second.
     sources = obj.get("sources", [obj[name] for name in ("source", "other") if name in obj])
     if ("other" in obj and "source" not in obj) or ("sources" in obj and "source" in obj):
         raise ValueError(f"column {position} has unknown 'sources'")
     if not isinstance(sources, list) or not all(type(at) is int and 0 <= at < position for at in sources):
         raise ValueError(f"column {position} has unknown 'sources'")
     if not isinstance(numbers, list) or not all(type(number) in (int, float) for number in numbers):
-        raise ValueError(f"column {position} has unknown 'numbers'")
+        raise ValueError(f"column {position} has invalid 'numbers'")
     if not isinstance(part, str) or bool(part) != bool(sources) or ("part" in obj and not part):
-        raise ValueError(f"column {position} has an unknown 'part', or no 'sources'")
+        raise ValueError(f"column {position} has an invalid 'part', or no 'sources'")
     return part, tuple(sources), tuple(map(float, numbers))

@@ -41,7 +41,7 @@ class Cells:
     values : float64[n] or int[n]
         float64: numbers, nan = missing (of dates: days). int: codes into ``distinct``, -1 = missing.
     distinct : tuple
-        What the codes stand for; a value may be listed that no cell holds.
+        What the codes stand for; values that no cell holds may be listed.
     ordered : bool
         ``distinct`` is an ordered category's own list of levels, lowest first.
     category : bool
@@ -49,7 +49,7 @@ class Cells:
     whole : bool
         The numbers came from an integer type.
     zone : str
-        Of instants that are aware of their time zone: its name.
+        The name of the time zone, for instants that have one.
     """
 
     family: str
@@ -70,7 +70,7 @@ class Cells:
         return np.isnan(self.values) if self.is_number else self.values < 0
 
     def coded(self) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-        """Codes and what they stand for, for numbers too.
+        """Codes and the values that they stand for, also for numbers.
 
         Returns
         -------
@@ -155,8 +155,8 @@ def cells_of_list(values: list[Any], label: str) -> Cells:
     Returns
     -------
     Cells
-        Family "number" where all present values are numbers, "string", "boolean", "object" where they are mixed or
-        another hashable type, "missing" where there are none.
+        Family "number" if all present values are numbers, "string", "boolean", "object" if they are mixed or of
+        another hashable type, "missing" if there are none.
     """
     found = {family_of_type(kind) for kind in set(map(type, values))}
     if "complex" in found:
@@ -205,8 +205,8 @@ def date_cells(values: list[Any], label: str) -> Cells:
     if len(families) > 1:
         (first, at), (second, row) = list(families.items())[:2]
         raise DataError(
-            f"{label} row {row}: {shown(values[row])} among dates or times: row {at} holds a {first}, this one a "
-            f"{second}; make them one type"
+            f"{label} row {row}: {shown(values[row])} is a {second}, and row {at} holds a {first}: convert the cells "
+            "to one type"
         )
     if "" in zones and len(zones) > 1:
         row = max(zones[""], min(at for zone, at in zones.items() if zone))
@@ -292,7 +292,7 @@ def as_float(value: Any, label: str, row: int) -> float:
 
 
 def refuse_large_whole(label: str, row: int, value: int) -> NoReturn:
-    """Raise the refusal of an integer that would merge with its neighbours."""
+    """Refuse an integer that float64 would merge with its neighbours."""
     raise DataError(
         f"{label} row {row}: the integer {shown(value)} is beyond 2**53, where float64 merges neighbouring integers; "
         f"subtract an offset, or turn the column into text and declare it nominal"
@@ -322,7 +322,7 @@ def cells_of_array(array: np.ndarray, label: str) -> Cells:
 
 
 def float_array(array: np.ndarray, place: Callable[[tuple[Any, ...]], tuple[str, int]]) -> np.ndarray:
-    """Integers, booleans and floats of any width as float64, refusing what would change value.
+    """Integers, booleans and floats of any width as float64; numbers whose value would change are refused.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def float_array(array: np.ndarray, place: Callable[[tuple[Any, ...]], tuple[str,
 
     Returns
     -------
-    float64, same shape; the array itself where it is native float64 already.
+    float64, same shape; the array itself if it is native float64 already.
     """
     wide = array.dtype.kind in "iu" and array.dtype.itemsize > 4 and array.size > 0
     if wide and (int(array.max()) > LARGEST_WHOLE or int(array.min()) < -LARGEST_WHOLE):

@@ -1,14 +1,14 @@
-"""What a column holds, as far as bins need it. In: cells, whole-number weights. Out: ``ColumnSummary``.
+"""The distinct values of a column and their weights. In: cells, whole-number weights. Out: ``ColumnSummary``.
 
     gathered = Gathered(column is nominal)
     gathered.add(cells, weights)        block by block, or of parts that lie elsewhere: gathered.join(others)
-    while gathered.refine():            a column of many values is passed over once or twice more
+    while gathered.refine():            a column of many values needs one or two more passes
         gathered.add(cells, weights)
     gathered.summary()
 
 A summary depends on the values and their weights alone, not on the order of rows, blocks or parts: weights are
 integers, and nothing is dropped because of what came first. A column of up to 2**16 distinct values, and any column of
-a table of up to 2**20 rows, is summed up value by value. Of other columns cells stand for neighbouring values: those
+a table of up to 2**20 rows, is summed up value by value. In other columns a cell stands for neighbouring values: those
 whose leading bits are the same. A cell that weighs more than a share of 2**-15 and holds more than one value is divided
 in a further pass, so cuts between cells are quantiles to within that share; where a cell begins and ends is exact.
 """
@@ -40,7 +40,7 @@ class ColumnSummary(NamedTuple):
     Attributes
     ----------
     values : float64[k]
-        Ascending and distinct; 0.0 stands for -0.0 too. Where entries are cells of several values, the largest of each.
+        Ascending and distinct; 0.0 stands for -0.0 too. If entries are cells of several values, the largest of each.
     weights : int64[k], >= 1
         Their sum is below 2**53.
     lowest : float64[k]
@@ -54,7 +54,7 @@ class ColumnSummary(NamedTuple):
 
 @allocating_kernel
 def count_few(cells: np.ndarray, weights: np.ndarray, values: np.ndarray, totals: np.ndarray) -> int:
-    """Weights of the distinct values, where they are few.
+    """Weights of the distinct values, if they are few.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def count_few(cells: np.ndarray, weights: np.ndarray, values: np.ndarray, totals
     Returns
     -------
     int
-        How many distinct values there are, or -1 where they are too many.
+        How many distinct values there are, or -1 if there are too many.
     """
     slots = np.full(_SLOTS, -1, np.int32)
     key = np.empty(1, np.float64)
@@ -150,7 +150,7 @@ def whole_weights(weights: np.ndarray | None) -> np.ndarray:
 
 
 def whole_weights_among(weights: np.ndarray, largest: float, n: int, *, are_whole: bool) -> np.ndarray:
-    """As ``whole_weights``, of some of ``n`` rows: ``largest`` and ``are_whole`` are of all."""
+    """Like ``whole_weights``, for some of ``n`` rows; ``largest`` and ``are_whole`` describe the weights of all."""
     if largest == 0.0:
         return np.zeros(len(weights), np.int64)
     if largest * n < _MAX_WEIGHT and are_whole:
@@ -223,15 +223,14 @@ _MOST_BITS, _SPARE_BITS = 16, 2  # of a division; beyond those that even cells w
 
 
 class Gathered:
-    """A column while it is passed over, whoever holds its rows.
+    """A column that is summed up in one or more passes over its rows, wherever they lie.
 
     Parameters
     ----------
     is_nominal : bool
-        Whether values are codes of levels: these are always told apart, for a code has no neighbour that could stand
-        for it.
+        Whether values are codes of levels: these are always told apart, because no code can stand for its neighbours.
     n_rows : int
-        Rows of the table, as far as known beforehand: of a large one many values need not be told apart first.
+        Rows of the table, if known beforehand: in a large table many values are never told apart first.
 
     Examples
     --------
@@ -247,7 +246,7 @@ class Gathered:
         self.cells: Cells | None = None
 
     def add(self, cells: np.ndarray, weights: np.ndarray) -> None:
-        """Sum up a block of rows: float[n], int64[n] or int64[0]; for the further passes too."""
+        """Add a block of rows in any pass: cells float[n], weights int64[n] or int64[0]."""
         for begin in range(0, len(cells), BLOCK_ROWS):
             block = slice(begin, begin + BLOCK_ROWS)
             self._count(len(cells[block]))
@@ -258,7 +257,7 @@ class Gathered:
                 self._count(0)
 
     def join(self, other: Gathered) -> None:
-        """Take in what was gathered of other rows in the same pass."""
+        """Add what was gathered from other rows in the same pass."""
         if other.told_apart is None:
             self._divide()
             cast("Cells", self.cells).join(cast("Cells", other.cells))
@@ -271,7 +270,7 @@ class Gathered:
             self._count(0)
 
     def _count(self, n_rows: int) -> None:
-        """Count further rows; from here on values may be too many to be told apart."""
+        """Count further rows, and switch to cells if there are too many values to tell apart."""
         self.n_rows += n_rows
         if self.told_apart is None or self.is_nominal or max(self.n_rows, self.n_known) <= BLOCK_ROWS:
             return
@@ -279,29 +278,29 @@ class Gathered:
             self._divide()
 
     def _divide(self) -> None:
-        """From here on in cells."""
+        """Switch to cells."""
         if self.told_apart is not None:
             self.cells = Cells()
             self.cells.add(self.told_apart.values, self.told_apart.weights)
             self.told_apart = None
 
     def emptied(self) -> Gathered:
-        """For the rows that somebody else holds, in a further pass."""
+        """An empty copy that gathers the rows of another part in a further pass."""
         other = copy(self)
         other.cells = None if self.cells is None else self.cells.emptied()
         return other
 
     def refine(self) -> bool:
-        """End a pass over all rows; whether a further one is needed."""
+        """End a pass over all rows; returns whether a further one is needed."""
         return self.told_apart is None and cast("Cells", self.cells).refine()
 
     def summary(self) -> ColumnSummary:
-        """What the passes found."""
+        """The summary after the last pass."""
         return cast("Cells", self.cells).summary() if self.told_apart is None else self.told_apart
 
 
 class Cells:
-    """Stretches of values, divided where much weight lies: a tree, whose leaves are the cells.
+    """Ranges of values, divided where much weight lies: a tree whose leaves are the cells.
 
     A *key* is the bits of a float64 as a whole number that rises with it. Attributes are arrays over the nodes; the
     children of a node lie side by side, and child ``i`` holds the keys from ``base + (i << shift)`` on.
@@ -316,14 +315,14 @@ class Cells:
         self._empty_from(1)
 
     def _empty_from(self, first: int) -> None:
-        """The nodes from ``first`` on are those that rows are added to; what the others hold is known."""
+        """Empty the nodes from ``first`` on, to which rows are added; the others keep what they hold."""
         held = np.zeros((len(self.first), 3), np.uint64)
         held[:, _LOWEST] = _LAST_KEY
         held[:first] = self.held[:first]
         self.held, self.open_from = held, first
 
     def emptied(self) -> Cells:
-        """The same cells, with nothing in those that rows are added to."""
+        """The same cells; those to which rows are added are empty."""
         other = copy(self)
         other._empty_from(self.open_from)
         return other
@@ -333,14 +332,14 @@ class Cells:
         add_to_cells(cells, weights, self.base, self.shift, self.first, self.open_from, self.held)
 
     def join(self, other: Cells) -> None:
-        """Add what was added to cells that are divided alike."""
+        """Add the weights of other cells with the same divisions."""
         own, others = self.held[self.open_from :].T, other.held[self.open_from :].T
         own[_WEIGHT] += others[_WEIGHT]
         np.minimum(own[_LOWEST], others[_LOWEST], out=own[_LOWEST])
         np.maximum(own[_HIGHEST], others[_HIGHEST], out=own[_HIGHEST])
 
     def refine(self) -> bool:
-        """Divide cells that weigh too much; whether there were any."""
+        """Divide cells that weigh too much; returns whether there were any."""
         is_cell, (weight, lowest, highest) = self.first < 0, self.held.T
         share = int(weight[is_cell].sum()) // SHARES
         heavy = np.flatnonzero(is_cell & (weight > share) & (lowest < highest)).tolist()

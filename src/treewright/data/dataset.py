@@ -1,12 +1,12 @@
-"""The rows that learning starts from: encoded once, shared by as many fits as like.
+"""The rows that learning starts from: encoded once, shared by any number of fits.
 
-A `Dataset` is a table as numbers with its schema, its target as codes or numbers, and what the rows weigh. It knows no
-algorithm. What algorithms derive from it and what is dear to make, sorted columns and bins, it can keep (``shared``):
-then AdaBoost's rounds, folds and grids make it once.
+A `Dataset` is a table as numbers with its schema, its target as codes or numbers, and the weights of the rows. It does
+not depend on the algorithm. What is slow to derive from it, sorted columns and bins, it can keep (``shared``): then
+AdaBoost's rounds, folds and grids compute it once.
 
-Two kinds of weight meet here. ``sample_weight`` is what the caller gave a row. ``weights`` is that times the weight of
-the row's classes. Growers of single trees take ``weights``; forests draw rows by ``sample_weight`` and weigh classes
-after the draw. Rows of weight 0 are left out, and ``kept`` says which of the given rows remain.
+There are two kinds of weight. ``sample_weight`` is the weight that the caller gave a row. ``weights`` is that times the
+weight of the row's classes. Growers of single trees use ``weights``; forests sample rows by ``sample_weight`` and apply
+the weights of classes afterwards. Rows of weight 0 are left out, and ``kept`` says which of the given rows remain.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ class Dataset:
     matrix : float[n, p], or SparseMatrix, or Elsewhere
     target : Labels or Numbers of n rows; of none where the rows lie elsewhere
     weights : float64[n], > 0, or None
-        What a row weighs, its classes included; None: all alike.
+        The weight of each row, that of its classes included; None: all rows weigh the same.
     sample_weight : float64[n] or None
-        What the caller said that a row weighs.
+        The weight of each row as the caller gave it.
     class_factors : list of float64[n_classes] or None
-        What each class weighs, per output.
+        The weight of each class, per output.
     kept : bool[n_given] or None
         Which of the given rows these are; None for all.
     cache : dict or None
-        Sorted columns and bins, where they are kept for the next fit.
+        Sorted columns and bins, if they are kept for the next fit.
     keeps_bins : bool
-        Whether bins stay those that the first fit cut, whatever rows weigh since: AdaBoost's rounds differ in nothing
-        but weights, and cutting anew for each would cost more than growing.
+        Whether the bins of the first fit are kept when the weights change: AdaBoost's rounds differ only in weights,
+        and new bins for each would take longer than growing the trees.
     """
 
     schema: Schema
@@ -104,7 +104,7 @@ class Dataset:
         )
 
     def weighed(self, sample_weight: np.ndarray) -> Dataset:
-        """The same rows with other weights, without those of weight 0; what is kept stays where no row is left out."""
+        """The same rows with other weights, without those of weight 0; the cache is kept if no row is left out."""
         weights = weighed(sample_weight, self.class_factors, self.target_array)
         given = replace(self, weights=weights, sample_weight=sample_weight)
         if weights is None or weights.all():
@@ -113,11 +113,11 @@ class Dataset:
         return replace(given.take(kept), kept=kept)
 
     def shared(self, *, keeps_bins: bool = False) -> Dataset:
-        """The same rows, with a place to keep what is made of them for the next fit."""
+        """The same rows, with a cache for what the next fit can reuse."""
         return replace(self, cache={}, keeps_bins=keeps_bins)
 
     def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made of these rows before, or is made now; ``what`` names all that it depends on beside the rows."""
+        """The cached result of ``make``, or a new one; ``what`` is its key: all that it depends on besides the rows."""
         if self.cache is None:
             return make()
         if what not in self.cache:
@@ -128,8 +128,7 @@ class Dataset:
     def binned(self, max_bins: int, n_threads: int) -> tuple[Bins, Any]:
         """Bins that hold about equal weight, or one value each; and uint8[n, stride], the bin of each cell.
 
-        Of a sparse table its ``SparseCodes``. What classes weigh does not matter: bins belong to the rows, whatever is
-        learned from them.
+        For a sparse table, its ``SparseCodes``. The weights of classes do not matter: bins depend on the rows only.
         """
 
         def make() -> tuple[Bins, Any]:
@@ -155,11 +154,11 @@ class Dataset:
         return isinstance(self.matrix, SparseMatrix)
 
     def made_dense(self, remedy: str = "") -> Dataset:
-        """The same rows with every cell, where they fit in memory: for what cannot read stored cells alone."""
+        """The same rows as a dense matrix, for code that cannot read a sparse one; TooLargeError if too large."""
         return replace(self, matrix=self.matrix.dense(remedy) if self.is_sparse else self.matrix, cache=None)
 
     def digest(self, bins: Bins, codes: Any) -> str:
-        """The same for the same binned rows, targets and weights in the same order."""
+        """A digest of the binned rows, targets and weights, in their order."""
         made = blake2b(digest_size=16)
         weights = np.empty(0) if self.weights is None else self.weights
         stored = codes.arrays if isinstance(codes, SparseCodes) else (codes,)
@@ -169,14 +168,14 @@ class Dataset:
         return made.hexdigest()
 
     def copied_if_small(self) -> Dataset | None:
-        """The rows where they are few enough to be kept beside a model, and not those of many trees; else None."""
+        """A copy of the rows if they are few enough to be kept with a model and not shared by many fits, else None."""
         if self.is_elsewhere or self.is_sparse or self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
             return None
         # A copy: the matrix may be the user's own array, which may be changed after the fit.
         return replace(self, matrix=self.matrix.copy(order="K"))
 
     def warn_of_small_weights(self, what: str) -> None:
-        """Warn where the weights can be no numbers of rows, as which ``what`` takes them."""
+        """Warn if the weights are too small to be row counts, as ``what`` treats them."""
         if self.weights is not None:
             warn_of_small_weights(float(self.weights.sum()), len(self.weights), what)
 
@@ -223,7 +222,7 @@ def dataset_of(
 
 
 def factors_for(class_weight: Any, target: Labels, weights: np.ndarray | None) -> Factors:
-    """What each class weighs, per output.
+    """The weight of each class, per output.
 
     Raises
     ------

@@ -55,7 +55,7 @@ MOSTLY = 0.9  # of the cells: a column of which so many are dates is meant to be
 
 
 def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
-    """The family, the days and the zone of one Python object; the zone is empty where it has none.
+    """The family, the days and the zone of one Python object; the zone is empty if it has none.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
 
 
 def _days(span: dt.timedelta) -> float:
-    """Microseconds are counted as integers, so that equal instants are equal floats."""
+    """A duration in days, from whole microseconds, so that equal instants are equal floats."""
     return ((span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds) / DAY
 
 
@@ -120,7 +120,7 @@ def days_of_array(array: np.ndarray, label: str) -> tuple[str, np.ndarray]:
 
 
 def read_texts(texts: Sequence[Hashable]) -> tuple[str, np.ndarray, str] | None:
-    """Texts that are all dates or instants, all times of day, or all durations.
+    """Read texts that are all dates or instants, all times of day, or all durations.
 
     Dates and instants are ISO 8601, such as ``2021-03-05`` or ``2021-03-05T14:30+01:00``; times of day ``14:30`` or
     ``14:30:05``; durations ISO 8601 (``P3DT4H30M``) or as pandas writes them (``3 days 04:30:00``).
@@ -128,8 +128,8 @@ def read_texts(texts: Sequence[Hashable]) -> tuple[str, np.ndarray, str] | None:
     Returns
     -------
     (str, float64[k], str), or None
-        The family, days and the zone; None where a text is of none of them, or of another one than the others, or
-        where some have an offset and others not.
+        The family, days and the zone; None if a text is none of these, if two are of different families, or if some
+        have an offset and others not.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def read_texts(texts: Sequence[Hashable]) -> tuple[str, np.ndarray, str] | None:
 
 
 def _read(text: Hashable) -> tuple[str, float, str] | None:
-    """The family, days and zone of the instant, time of day or duration that a text is; None where it is none."""
+    """The family, days and zone of a text; None if it is no instant, time of day or duration."""
     if not isinstance(text, str):
         return None
     text = text.strip()
@@ -169,7 +169,7 @@ def _read(text: Hashable) -> tuple[str, float, str] | None:
         parts = {name: part for name, part in found.groupdict().items() if part}
         sign, plus = parts.pop("sign", ""), parts.pop("plus", "")
         numbers = {name: float(part) if "." in part else int(part) for name, part in parts.items()}
-        if plus and sign:  # pandas counts days down and the clock up: -1 days +23:00:00 is an hour below nothing
+        if plus and sign:  # pandas counts days down and the clock up: -1 days +23:00:00 is minus one hour
             numbers["days"], sign = -numbers["days"], ""
         span = dt.timedelta(**numbers)
     except (ValueError, OverflowError):  # the 30th of February, half past twenty-four, more days than there are
@@ -178,16 +178,16 @@ def _read(text: Hashable) -> tuple[str, float, str] | None:
 
 
 class OddTexts(NamedTuple):
-    """What keeps a column from being one of dates, times of day or durations, though nearly all of its cells are.
+    """The texts because of which a column is not read as dates, times of day or durations, though nearly all cells are.
 
     Attributes
     ----------
     texts : frozenset of str
-        Where nothing is wrong but that some have a time zone and others have none, the rarer of both.
+        If the only fault is that some have a time zone and others have none, the rarer of the two.
     sort : str
         What the others are: "date", "time of day" or "duration".
     n_others, n : int
-        Cells that are so, and all that are not missing.
+        Cells of that sort, and all cells that are not missing.
     """
 
     texts: frozenset[str]
@@ -196,12 +196,12 @@ class OddTexts(NamedTuple):
     n: int
 
     def said_of(self, text: str) -> str:
-        """What is odd about one of the texts, in words that follow it.
+        """What is wrong with one of the texts, in words that follow it.
 
         Examples
         --------
         >>> odd_texts({"2021-02-30": 1, "2021-03-01": 9}).said_of("2021-02-30")
-        'is no date (there is no such day), though 9 of 10 cells are'
+        'is not a date (there is no such day), though 9 of 10 cells are'
         """
         if (read := _read(text)) is not None and read[0] == "datetime" and self.sort == "date":
             has, have = ("a", "none") if read[2] else ("no", "one")
@@ -212,13 +212,13 @@ class OddTexts(NamedTuple):
         meant = _LIKE_ISO.fullmatch(text.strip())
         why = f" ({_why_unread(meant)})" if meant and read is None else ""
         others = f", though {self.n_others} of {self.n} cells are" if self.n_others else ""
-        return f"is no {self.sort}{why}{others}"
+        return f"is not a {self.sort}{why}{others}"
 
 
 def odd_texts(counts: Mapping[str, int]) -> OddTexts | None:
-    """The texts that keep a column from being one of dates, where nearly all are; None where they are not, or all are.
+    """The texts that are not dates in a column in which nearly all are; None if fewer are, or all.
 
-    A day that there is not counts as meant: a column of nothing but these is no column of names either.
+    A day that does not exist, such as 2021-02-30, counts as meant for a date: a column of such days is not nominal.
 
     Parameters
     ----------
@@ -273,9 +273,9 @@ def _why_unread(found: re.Match[str]) -> str:
 
 
 def written_days(days: float, family: str, zone: str = "") -> str:
-    """A number of days as the date, instant, duration or time of day that it is.
+    """A number of days as text: a date, instant, duration or time of day.
 
-    Of a column of whole days the day is written in which the number lies: ``x <= 2021-03-04`` for a cut at noon.
+    For a column of whole days it is the day in which the number lies: ``x <= 2021-03-04`` for a cut at noon.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def written_days(days: float, family: str, zone: str = "") -> str:
 
 
 def _local(moment: dt.datetime, zone: str) -> dt.datetime:
-    """An instant of UTC in the column's zone; in UTC where the machine does not know that zone."""
+    """An instant of UTC in the column's zone; in UTC if the machine does not know that zone."""
     if not zone:
         return moment
     instant = moment.replace(tzinfo=dt.UTC)
@@ -313,7 +313,7 @@ def _local(moment: dt.datetime, zone: str) -> dt.datetime:
 
 
 def _zone_called(name: str) -> dt.tzinfo:
-    """The time zone of a name or an offset; a LookupError where the machine does not know it."""
+    """The time zone for a name or an offset; LookupError if the machine does not know it."""
     try:
         return dt.datetime.strptime(name, "%z").tzinfo or dt.UTC if name[0] in "+-" else ZoneInfo(name)
     except (ValueError, OSError, KeyError):  # KeyError: ZoneInfoNotFoundError
@@ -339,14 +339,14 @@ def local_micros(days: np.ndarray, zone: str) -> np.ndarray:
     there = _zone_called(zone)
 
     def ahead(starts: np.ndarray) -> np.ndarray:
-        """How far the clocks are ahead of UTC, int64, at instants that may lie outside of the years there are."""
+        """How far the clocks are ahead of UTC, int64, at instants that may lie outside the years 1 to 9999."""
         found = []
         for start in np.clip(starts, (_FIRST + 1) * DAY, (_LAST - 2) * DAY).tolist():
             moment = (_EPOCH + dt.timedelta(microseconds=start)).replace(tzinfo=dt.UTC)
             found.append(round((moment.astimezone(there).utcoffset() or dt.timedelta()) / dt.timedelta(microseconds=1)))
         return np.array(found, np.int64)
 
-    # Clocks change rarely: where both ends of an hour agree, so do all instants between. Asking for every one of a
+    # Clocks change rarely: if both ends of an hour agree, so do all instants between. Looking up every one of a
     # million instants would take seconds.
     hours, hour_of = np.unique(micros // _HOUR, return_inverse=True)
     first, last = ahead(hours * _HOUR), ahead(hours * _HOUR + _HOUR)

@@ -1,23 +1,24 @@
-"""Columns made of other columns: rows of a level, what two columns give together, linear scores.
+"""Columns made from other columns: row counts of levels, combinations of two columns, linear scores.
 
-A tree asks about one column at a time: "is a below b" takes it a staircase of tests, and that a level is rare it cannot
-see at all. In these columns each is one test. They stand last, behind parts of dates, in the schema of the model, which
-makes them from their sources wherever it encodes a table: no table needs to have them.
+A test reads one column: "is a below b" needs a staircase of tests, and whether a level is rare cannot be tested at all.
+With these columns each is one test. They come last in the schema of the model, after parts of dates; the model computes
+them from their sources whenever it encodes a table: no table needs to have them.
 
-    rows        of a nominal column: what the rows of the cell's level weighed at fit, 0 of one that fit never saw
+    rows        of a nominal column: the weight at fit of the rows with the cell's level; 0 for an unseen level
     plus, minus, times, over
-                of two numeric columns; what is no number (a ratio to 0 among them) is a missing value
-    and         of two nominal columns: both levels together, of which "missing" may be one; levels that no row of the
-                fit had together are a missing value
+                of two numeric columns; a result that is not a number (such as a ratio to 0) is a missing value
+    and         of two nominal columns: the pair of levels, of which "missing" may be one; a pair that no training row
+                has is a missing value
     linear      of all columns of the table: numbers times slopes, and weights of levels (``boosting.linear``)
 
-``Column.numbers`` holds what the work needs beside the sources:
+``Column.numbers`` holds what the computation needs in addition to the sources:
 
     rows        a number for each level
     and         ascending, for each level: the code of one level times (1 + levels of the other) plus that code; a
-                missing cell has the code behind the last
-    linear      the intercept, and for each source in turn: of numbers and ranks the least and the greatest one that
-                counts, the slope, and what a missing cell adds; of levels a weight each, and that of a missing cell
+                missing cell has the code after the last
+    linear      the intercept, then for each source: if numeric or ordinal, the lowest and the highest value that
+                counts, the slope, and what a missing cell adds; if nominal, a weight for each level and for a missing
+                cell
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ _MISSING = "missing"
 
 
 def is_derived(column: Column) -> bool:
-    """Whether a column is made of others, and no part of a date."""
+    """Whether a column is made from others and is not a part of a date."""
     return column.part in DERIVED
 
 
 def rows_of_levels(schema: Schema, at: int, codes: np.ndarray, weights: np.ndarray | None) -> Column:
-    """The column that says how many rows each level of a nominal column has.
+    """The derived column with the row count of each level of a nominal column.
 
     Parameters
     ----------
@@ -73,12 +74,12 @@ def rows_of_levels(schema: Schema, at: int, codes: np.ndarray, weights: np.ndarr
 
 
 def _rows(source: Column, at: int, numbers: tuple[float, ...]) -> Column:
-    """The column of the rows of a level: a cell is missing where that of the source is."""
+    """The column of the row counts of levels; a cell is missing where that of the source is."""
     return Column(f"{source.name}.{ROWS}", "numeric", (), True, part=ROWS, sources=(at,), numbers=numbers)
 
 
 def pairs_of(schema: Schema, columns: Sequence[int]) -> tuple[Column, ...]:
-    """Sum, difference, product and ratio of every two of some numeric columns.
+    """Sum, difference, product and ratio of every pair of the given numeric columns.
 
     Examples
     --------
@@ -94,12 +95,12 @@ def pairs_of(schema: Schema, columns: Sequence[int]) -> tuple[Column, ...]:
 
 
 def _pair(one: Column, other: Column, word: str, source: int, beside: int) -> Column:
-    """The column of a pair: it may have missing cells wherever a ratio or one of both has."""
+    """The column of a pair; it may have missing cells, from a ratio to 0 or from either column."""
     return Column(f"{one.name} {_SIGNS[word]} {other.name}", "numeric", (), True, part=word, sources=(source, beside))
 
 
 def levels_together(schema: Schema, source: int, beside: int, matrix: np.ndarray) -> Column:
-    """The column of the levels that two nominal columns hold together, as rows of the fit have them.
+    """The derived column of the pairs of levels of two nominal columns, as training rows have them.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def levels_together(schema: Schema, source: int, beside: int, matrix: np.ndarray
 
 
 def _places(one: Column, other: Column, source: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """Where two levels stand among all pairs, int64[n]; -1 where both cells are missing, or a level is unknown."""
+    """The number of each row's pair among all pairs of levels, int64[n]; -1 if both are missing, or one is unknown."""
     n_one, n_other = len(one.levels), len(other.levels)
     first = np.where(np.isnan(source), n_one, source).astype(np.int64)
     second = np.where(np.isnan(beside), n_other, beside).astype(np.int64)
@@ -132,7 +133,7 @@ def _places(one: Column, other: Column, source: np.ndarray, beside: np.ndarray) 
 
 
 def _together(one: Column, other: Column, source: int, beside: int, places: tuple[float, ...]) -> Column:
-    """The column of levels together; each is told by both."""
+    """The column of pairs of levels; the name of a pair is made from both levels."""
     firsts, seconds = (*one.levels, _MISSING), (*other.levels, _MISSING)
     pairs = [divmod(int(place), len(seconds)) for place in places]
     levels = tuple(f"{firsts[first]} & {seconds[second]}" for first, second in pairs)
@@ -146,7 +147,7 @@ def _together(one: Column, other: Column, source: int, beside: int, places: tupl
 
 
 def linear_score(name: Hashable, sources: Sequence[int], numbers: Sequence[float]) -> Column:
-    """The column of a linear score; ``numbers`` as above."""
+    """The column of a linear score; ``numbers`` as in the text at the top of this module."""
     return Column(name, "numeric", (), True, part=LINEAR, sources=tuple(sources), numbers=tuple(numbers))
 
 
@@ -156,7 +157,7 @@ def numbers_of_source(column: Any) -> int:
 
 
 def by_source(numbers: Sequence[float], sources: Sequence[Any]) -> Iterator[tuple[Any, Sequence[float]]]:
-    """Each source of a linear score with its own numbers, which begin behind the intercept."""
+    """Each source of a linear score with its own numbers, which begin after the intercept."""
     begin = 1
     for source in sources:
         end = begin + numbers_of_source(source)
@@ -165,7 +166,7 @@ def by_source(numbers: Sequence[float], sources: Sequence[Any]) -> Iterator[tupl
 
 
 def with_derived(schema: Schema, made: Sequence[Column]) -> Schema:
-    """The schema with derived columns behind its own; those are left out whose name another column has."""
+    """The schema with derived columns after its own, without those whose name another column has."""
     names, kept = set(schema.names), []
     for column in made:
         if column.name not in names:
@@ -235,7 +236,7 @@ def _linear_cells(column: Column, columns: Sequence[Column], matrix: np.ndarray)
 
 
 def with_derived_cells(schema: Schema, matrix: np.ndarray) -> np.ndarray:
-    """The matrix of a table with the cells of derived columns behind its own.
+    """The matrix of a table with the cells of derived columns after its own.
 
     Parameters
     ----------
@@ -257,9 +258,9 @@ def with_derived_cells(schema: Schema, matrix: np.ndarray) -> np.ndarray:
 
 
 def given_to_sources(columns: Sequence[Column], shares: np.ndarray) -> np.ndarray:
-    """Shares of columns, float64[p], with those of derived ones given to what they are made of.
+    """Shares of columns, float64[p], with those of derived columns given to their sources.
 
-    Of two sources each gets a half, of a linear score each as much as it moves the score.
+    Each of two sources gets half; the sources of a linear score get shares in proportion to how much they move it.
 
     Examples
     --------
@@ -292,14 +293,14 @@ def _moves_of(column: Column, columns: Sequence[Column]) -> list[float]:
 
 
 def is_sound(columns: Sequence[Column], n_given: int) -> bool:
-    """Whether derived columns are what this file makes of their sources; ``n_given`` columns are no derived ones."""
+    """Whether derived columns match their sources; the first ``n_given`` columns are not derived."""
     if any(len(column.sources) > 1 or column.numbers for column in columns[:n_given]):
         return False
     return all(is_derived(column) and _is_made(column, columns[:n_given]) for column in columns[n_given:])
 
 
 def _is_made(column: Column, given: Sequence[Column]) -> bool:
-    """Whether a derived column is what this file makes of its sources."""
+    """Whether a derived column is the one that this module makes from its sources."""
     ascending = column.sources == tuple(sorted(set(column.sources)))
     if not ascending or not column.sources or not 0 <= min(column.sources) <= max(column.sources) < len(given):
         return False

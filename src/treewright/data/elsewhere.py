@@ -1,8 +1,8 @@
 """Rows that lie elsewhere: in a file, in other processes, on other machines. In: parts. Out: answers.
 
-An `Elsewhere` stands where the matrix of a `Dataset` stands. It knows how many rows there are and the bins of their
-columns, and has a *carrier*, which takes a question to every part and brings back the answers. Learners that can learn
-from answers ask; others are refused with the reason.
+An `Elsewhere` takes the place of the matrix of a `Dataset`. It knows how many rows there are and the bins of their
+columns, and has a *carrier*, which takes a question to every part and returns the answers. Algorithms that can learn
+from answers use it; for others an error gives the reason.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class PartLostError(TreewrightError):
-    """A part does not answer any more: its process or machine has gone. ``revive`` makes it again."""
+    """A part no longer answers because its process or machine is gone; ``revive`` restarts it."""
 
     def __init__(self, at: int, why: str) -> None:
         super().__init__(f"part {at} of the rows is lost: {why}")
@@ -32,40 +32,40 @@ class PartLostError(TreewrightError):
 
 
 class NotBorrowedError(TreewrightError):
-    """A part has not, or no longer, borrowed the rows for the fit that asks: it has to borrow them again."""
+    """A part does not hold the rows borrowed for this fit, or no longer: it has to borrow them again."""
 
 
-claims = threading.Lock()  # held while a part looks whether its rows are free, and takes them for a fit
+claims = threading.Lock()  # held while a part checks that its rows are free and claims them for a fit
 
 
 class Carrier(Protocol):
-    """Whoever carries a question to all parts and brings back the answers."""
+    """The interface of a carrier, which takes a question to all parts and returns their answers."""
 
     @property
     def n_parts(self) -> int:
         """How many parts there are."""
 
     def ask(self, what: str, *given: Any) -> list[Any]:
-        """The answers of all parts, in their order: of the method ``what``, with these arguments.
+        """Call the method ``what`` of all parts with these arguments; returns their answers in the order of the parts.
 
-        What a part raises is raised here. PartLostError where one is gone.
+        An error in a part is raised here; PartLostError if a part is gone.
         """
 
     def share(self, fit: str) -> None:
         """Let every part ``borrow`` what all ``lend``, in their order, for a fit: then each has all rows, as bins."""
 
     def settle(self, what: str, *given: Any) -> list[Any]:
-        """As ``ask``, of what makes the parts what they are: one that is made again is told it again."""
+        """Like ``ask``, for questions that set up the parts: they are repeated for a part that is restarted."""
 
     def revive(self) -> None:
-        """Make parts that are lost again, from where their rows come; what they had learned is gone."""
+        """Restart lost parts from the source of their rows; what they had learned is gone."""
 
 
 _MOST_LOST = 3  # times in a row that parts may be lost before a question is given up
 
 
 def unless_lost(carrier: Carrier, work: Callable[[bool], T]) -> T:
-    """What ``work`` returns; where a part is lost on the way, parts are made again, and it is told so: True."""
+    """The result of ``work(False)``; if a part is lost on the way, parts are restarted and ``work(True)`` is called."""
     n_lost = 0
     while True:
         try:
@@ -79,9 +79,9 @@ def unless_lost(carrier: Carrier, work: Callable[[bool], T]) -> T:
 
 
 def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
-    """The answers to a question that parts which are made again can be asked anew: it changes nothing in them.
+    """The answers to a question that changes nothing in the parts and so can be repeated if one is restarted.
 
-    ``settles``: it makes them what they are (``Carrier.settle``).
+    ``settles``: the question sets up the parts (``Carrier.settle``).
     """
     asked = carrier.settle if settles else carrier.ask
     return unless_lost(carrier, lambda _: asked(what, *given))
@@ -89,7 +89,7 @@ def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) 
 
 @dataclass(eq=False)
 class Here:
-    """The carrier of parts that are in this process: one after another, each on its threads."""
+    """The carrier of parts in this process; they answer one after another, each on its threads."""
 
     parts: list[Any]
 
@@ -111,7 +111,7 @@ class Here:
         return self.ask(what, *given)
 
     def revive(self) -> None:
-        """Nothing: parts of this process are not lost."""
+        """Do nothing: parts of this process are never lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,16 +124,16 @@ class Elsewhere:
     bins : Bins
         Of the columns; the parts hold the rows as these.
     max_bins : int
-        What they were cut with.
+        With which they were made.
     n_rows : int
-        What the rows count as: whole weights are numbers of rows.
+        Number of rows; a row with a whole weight k counts as k rows.
     of_classes : tuple of float64[n_classes]
-        What the rows of each class weigh, of each output; empty for numbers.
+        Weight of the rows of each class, per output; empty for regression.
     carrier : Carrier
     where : str
         Where the rows lie, in a few words for messages.
     budget : int or None, bytes
-        What may be held in memory; None: whatever there is.
+        Memory that may be used; None: all that is available.
     """
 
     shape: tuple[int, int]
@@ -146,21 +146,21 @@ class Elsewhere:
     budget: int | None = None
 
     def refuse(self, *why: str | Phrase) -> NoReturn:
-        """ParameterError for what is not worked out of rows that lie elsewhere."""
-        raise ParameterError(f"the rows lie {self.where}, where this is not worked out: ", *why)
+        """Raise ParameterError for what cannot be computed from rows that lie elsewhere."""
+        raise ParameterError(f"the rows lie {self.where}, where this cannot be computed: ", *why)
 
     def check_bins(self, max_bins: int) -> None:
-        """ParameterError for bins of another size than those that the parts hold."""
+        """Raise ParameterError if ``max_bins`` is not the one with which the parts made their bins."""
         if max_bins != self.max_bins:
             raise ParameterError(
-                f"max_bins={max_bins}, and the rows that lie {self.where} were cut into {self.max_bins} bins: give "
+                f"max_bins={max_bins}, but the rows {self.where} were binned with max_bins={self.max_bins}: pass "
                 f"max_bins={self.max_bins}, or make the dataset with max_bins={max_bins}"
             )
 
 
 @dataclass(eq=False)
 class Together:
-    """All rows of a table as bins, at one of its parts, which takes a share of the work.
+    """All rows of a table as bins, at one of its parts, which does a share of the work.
 
     Attributes
     ----------
@@ -171,11 +171,11 @@ class Together:
         The number of the part, and how many there are.
     n_threads : int
     budget : int or None, bytes
-        What may be held in memory beside the rows; None: whatever there is.
+        Memory that may be used in addition to the rows; None: all that is available.
     room : callable or None
         Makes arrays, of a shape and dtype, that need not stay in memory.
     fit : str
-        Which fit has borrowed the rows.
+        The fit that has borrowed the rows.
     kept : anything
         What the fit keeps here from one question to the next.
     """

@@ -1,4 +1,4 @@
-"""From a table to the encoded matrix, and one row in a hurry.
+"""From a table, or from one row, to the encoded matrix.
 
 At fit the kinds and levels of the columns are settled (declared, or inferred from the dtypes); at predict the columns
 are matched by name and every level by its value, never by a library's code.
@@ -33,17 +33,17 @@ BLOCK = 65_536
 MAX_NAMED = 10
 _REMEDY = "fill them in, drop the rows, or fit with missing='direction'"
 _EXACT = 2**53  # whole numbers up to here are floats without loss
-# Where a missing value goes, by what ``ModelData.missing`` says.
+# Where a missing value goes, by ``ModelData.missing``.
 _WAYS = {
-    "surrogate": "another column answers for them, or they follow the heavier branch",
-    "fractional": "they follow every branch in part",
-    "distance": "the metric says how far they are from other cells",
+    "surrogate": "a surrogate test decides, or they follow the heavier branch",
+    "fractional": "they follow every branch, in proportion to the branch weights",
+    "distance": "the metric defines their distance from other cells",
 }
-_ONE_WAY = "they follow each test's branch for missing values"
+_ONE_WAY = "they follow the branch for missing values at each test"
 
 
 def _family_of_numbers(cells: np.ndarray, has_missing: bool) -> str:
-    """As ``kinds.column_of`` has it: that of a column without any number is not known."""
+    """The family of a column of floats, as in ``kinds.column_of``: "missing" if it holds no number."""
     return "missing" if has_missing and len(cells) and np.isnan(cells[0]) and np.isnan(cells).all() else "number"
 
 
@@ -56,10 +56,10 @@ def encode_fit(
     calendar: Any = None,
     sparse: bool = False,
 ) -> tuple[Schema, Any]:
-    """Settle what the columns are, and encode the table.
+    """Determine the kinds and levels of the columns, and encode the table.
 
     Numbers are numeric; strings, categories and booleans nominal; ordered pandas categories ordinal; a declaration
-    overrides that. Identifiers and numbers of rows that nobody declared are left out (``data.identifiers``).
+    overrides that. Identifiers and row numbers that are not declared are left out (``data.identifiers``).
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def encode_fit(
         Two-dimensional array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. It is
         never modified.
     nominal : sequence of column names or positions, mapping from these to levels, or "all", optional
-        Numbers count as names. Levels of None or () are read from the data and sorted; declared ones keep their order
-        and may be more than the data hold. "all" means every column that is not declared ordinal or numeric, but
-        where a column has the name "all", that column only.
+        Numbers count as levels. Levels of None or () are read from the data and sorted; declared ones keep their order
+        and may be more than the data hold. "all" means every column that is not declared ordinal or numeric, but if a
+        column has the name "all", that column only.
     ordinal : mapping from column name or position to its levels, lowest first, optional
     numeric : sequence of column names or positions, optional
         Text such as ``"12"`` is parsed.
@@ -146,7 +146,7 @@ def encode_fit(
 
 
 def _part_of(schema: Schema, at: int, matrix: np.ndarray) -> np.ndarray:
-    """The column of a part, float64[n], where the columns that it is made of are encoded."""
+    """The cells of a part of a date or a derived column, float64[n], from its encoded sources."""
     column = schema.columns[at]
     if is_derived(column):
         return derived_cells(schema.columns, at, matrix)
@@ -155,14 +155,14 @@ def _part_of(schema: Schema, at: int, matrix: np.ndarray) -> np.ndarray:
 
 
 def numbered(width: int) -> tuple[Hashable, ...]:
-    """The names of columns that have none."""
+    """Names for columns that have none: x0, x1, ..."""
     return tuple(f"x{at}" for at in range(width))
 
 
 def _sparse_fit(
     X: Any, declared: Mapping[int, Declared], asked: Mapping[int, Asked]
 ) -> tuple[Schema, SparseMatrix] | None:
-    """A sparse table at fit; None where a column is declared to hold levels."""
+    """Encode a sparse table at fit; None if a column is declared nominal or ordinal."""
     if any(entry.kind != "numeric" for entry in declared.values()):
         return None
     matrix = SparseMatrix.of(X)
@@ -172,7 +172,7 @@ def _sparse_fit(
 
 
 def _sparse_rows(schema: Schema, X: Any, missing: str, owner: str) -> SparseMatrix:
-    """A sparse table of a schema of numbers without names."""
+    """Encode a sparse table for a schema of numeric columns without names."""
     n, p = X.shape
     match_columns(schema, Table(None, int(n), int(p)), owner)
     matrix = SparseMatrix.of(X)
@@ -202,9 +202,9 @@ def encode(
     unseen : {"missing", "error", "majority"}
         What a level that fit never saw becomes: nan; an error; the code ``len(levels)`` (nominal) or nan (ordinal).
     missing : {"direction", "branch", "surrogate", "fractional", "distance", "error"}
-        Under ``"error"`` a cell that would become nan is refused; the others are what a warning says of it.
+        Under ``"error"`` a cell that would become nan is refused; the other values choose the text of the warning.
     owner : str
-        Who is asking, for messages about the number and names of columns.
+        The subject of messages about the number and names of columns.
     sparse : bool
         Whether the caller takes a large sparse matrix of numbers as a ``SparseMatrix`` (``data.sparse``).
 
@@ -237,7 +237,7 @@ def encode(
     >>> encode(schema, {"city": ["Lima", "Rome"], "age": [20, 30]}).tolist()
     [[20.0, 0.0], [30.0, nan]]
     """
-    # The door for one small prediction: a float matrix is only looked at, never touched (under 5 us).
+    # The fast path for one small prediction: a float matrix is only checked, never copied (under 5 us).
     if (
         schema.is_plain
         and type(X) is np.ndarray
@@ -259,7 +259,7 @@ def encode(
 
 
 def _settle_missing(schema: Schema, matrix: np.ndarray, missing: str, names: tuple[Hashable, ...] | None) -> None:
-    """Refuse the missing cells of a matrix of numbers, or warn where there were none at fit."""
+    """Refuse the missing cells of a matrix of numbers, or warn if their columns had none at fit."""
     if missing == "error":
         refuse_missing(matrix, names)
     warn_missing(schema, missing_columns(matrix) if schema.never_missing else set(), missing)
@@ -281,7 +281,7 @@ def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing:
             continue
         if column.part:
             matrix[:, at] = _part_of(schema, at, matrix)
-            if column.part == ROWS:  # a level that fit never saw has none, also where it is taken for a missing cell
+            if column.part == ROWS:  # an unseen level has no rows, even if it is treated as missing
                 (of,) = column.sources
                 is_unseen = np.isnan(matrix[:, of]) & ~table.cells(source[of]).missing()
                 matrix[is_unseen, at] = 0.0
@@ -354,7 +354,7 @@ def encode_plain_row(schema: Schema, row: Any) -> list[float] | None:
     """Encode a row of ordinary cells: a mapping by column name, or a list, tuple or float array of p cells.
 
     The common cells (floats, whole numbers, text and booleans of known levels, None) are encoded here in a tenth of a
-    microsecond each. None where anything is out of the ordinary: ``encode_row`` knows every rule and every error.
+    microsecond each. None if anything else occurs: ``encode_row`` has all rules and errors.
     """
     if type(row) is dict or isinstance(row, Mapping):
         if len(row) != len(schema.columns):
@@ -407,7 +407,7 @@ def _plain_code(column: Column, cell: Any) -> float | None:
 
 
 def zeroed(schema: Schema, matrix: np.ndarray) -> np.ndarray:
-    """The matrix with 0 in the columns that are left out: constant ones, which no learner has a use for."""
+    """The matrix with 0 in the columns that are left out: no algorithm uses a constant column."""
     for at, column in enumerate(schema.columns):
         if column.left_out:
             matrix[:, at] = 0.0
@@ -449,7 +449,7 @@ def missing_columns(matrix: np.ndarray) -> set[int]:
 
 
 def warn_missing(schema: Schema, found: set[int], missing: str = "direction") -> None:
-    """Warn once, naming the columns that hold missing values for the first time.
+    """Warn once, naming the columns that hold missing values but had none at fit.
 
     Warns
     -----
@@ -468,7 +468,7 @@ def warn_missing(schema: Schema, found: set[int], missing: str = "direction") ->
 def refuse_missing_at_fit(
     matrix: npt.NDArray[np.floating], schema: Schema, weights: npt.NDArray[np.float64] | None
 ) -> None:
-    """Refuse the missing cells of the table of a fit. Rows of weight 0 may have them: nothing is learned from those.
+    """Refuse missing cells at fit. Rows of weight 0 may have them: nothing is learned from those rows.
 
     Parameters
     ----------
@@ -486,7 +486,7 @@ def refuse_missing_at_fit(
     >>> refuse_missing_at_fit(matrix, schema, None)
     Traceback (most recent call last):
     ...
-    treewright.exceptions.MissingValueError: column 'age' has 1 missing values (first row 1), which ...
+    treewright.exceptions.MissingValueError: column 'age' has 1 missing value (first row 1), which ...
     """
     for at, column in enumerate(schema.columns):
         if not column.missing_seen:
@@ -495,11 +495,11 @@ def refuse_missing_at_fit(
         if weights is not None:
             absent &= weights > 0
         if absent.any():
+            n_missing = int(absent.sum())
             raise MissingValueError(
-                f"column {column.name!r} has {int(absent.sum())} missing values (",
+                f"column {column.name!r} has {n_missing} missing value{'s' * (n_missing != 1)} (",
                 first_row(int(absent.argmax())),
-                "), which missing='error' refuses: fill them in, drop the rows, or choose another way with missing "
-                "values",
+                "), which missing='error' refuses: fill them in, drop the rows, or choose another setting of missing",
                 column=column.name,
                 row=int(absent.argmax()),
             )
@@ -532,6 +532,6 @@ def refuse_missing_cells(encoded: npt.NDArray[np.floating], absent: npt.NDArray[
             f"{label}: {int(unseen.sum())} cell(s) with a level that fit never saw, ",
             first_row(int(unseen.argmax())),
             "; they count as missing, and the model was fitted with missing='error'. "
-            "Hint: mend the cells, drop the rows, or fit with missing='direction'",
+            "Hint: fix the cells, drop the rows, or fit with missing='direction'",
             row=int(unseen.argmax()),
         )

@@ -60,16 +60,14 @@ def read_table(X: Any) -> Table:
     if is_sparse(X):
         return table_of_sparse(X)
     if hasattr(X, "is_elsewhere"):
-        raise DataError(
-            "X is a Dataset, which fit of trees, forests and boosting takes in place of X and y: here give the table"
-        )
+        raise DataError("X is a Dataset, which only fit of trees, forests and boosting accepts: pass the table here")
     if X is None or isinstance(X, str | bytes | int | float | complex):
         raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")
     return table_of_foreign(X)
 
 
 def columns_of_dicts(rows: Sequence[Any]) -> dict[Any, list[Any]]:
-    """Rows that are dicts as columns, in the order in which their names come; a name that a row has not is missing.
+    """Rows given as dicts, as columns in the order in which the names first occur; a name that a row lacks is missing.
 
     Examples
     --------
@@ -118,7 +116,7 @@ def as_source(column: Any, label: str) -> Any:
 
 
 def as_series(column: Any) -> Any:
-    """A library's series as a narwhals series, or None where narwhals does not know it."""
+    """A library's series as a narwhals series, or None if narwhals does not know it."""
     import narwhals as nw
 
     series = known_frame(column)
@@ -126,7 +124,7 @@ def as_series(column: Any) -> Any:
 
 
 def table_of_foreign(X: Any) -> Table:
-    """A data frame that narwhals knows, else whatever ``__array__`` gives."""
+    """A data frame that narwhals knows, else the array that ``__array__`` returns."""
     import narwhals as nw
 
     frame = known_frame(X)
@@ -150,7 +148,7 @@ def frame_of(columns: dict[str, list[Any]], library: str) -> Any:
     Raises
     ------
     ParameterError
-        There is no such library here.
+        The library is none of these three.
     MissingLibraryError
         It is not installed.
     """
@@ -165,7 +163,7 @@ def frame_of(columns: dict[str, list[Any]], library: str) -> Any:
 
 
 def known_frame(native: Any) -> Any:
-    """A narwhals frame or series; the object itself where narwhals does not know it."""
+    """A narwhals frame or series; the object itself if narwhals does not know it."""
     import narwhals as nw
 
     try:
@@ -293,7 +291,7 @@ def text_codes(series: Any) -> tuple[np.ndarray, tuple[Hashable, ...]]:
     if not distinct:
         return np.full(len(series), -1, np.int64), ()
     if text.implementation.is_polars():
-        # A cast to an enumeration takes a third of the time that the join does; every call costs 90 us beside its work.
+        # A cast to an enumeration takes a third of the time that the join does; every call takes 90 us in addition.
         physical = text.cast(nw.Enum(distinct)).to_native().to_physical()
         codes = (physical.cast(int).fill_null(-1) if text.null_count() else physical).to_numpy()
     else:
@@ -323,13 +321,13 @@ def cells_of_pandas(series: Any, native: Any, label: str) -> Cells:
 
 
 def refuse_periods(dtype: str, label: str) -> None:
-    """Refuse pandas' time spans: whether their first or last instant is meant only their owner knows."""
+    """Refuse pandas' periods: it is unknown whether their first or their last instant is meant."""
     if dtype.startswith("period"):
-        raise DataError(f"{label} holds spans of time (type {dtype}): convert it with .dt.to_timestamp()")
+        raise DataError(f"{label} holds periods (type {dtype}): convert it with .dt.to_timestamp()")
 
 
 def cells_of_category(native: Any, label: str) -> Cells:
-    """A pandas category: levels are taken by value, in the order of the dtype where that is an ordered one."""
+    """A pandas category: levels are taken by value, in the order of the dtype if that is ordered."""
     levels = native.cat.categories.tolist()
     refuse_periods(str(native.cat.categories.dtype), label)
     # Intervals (from binning a number) are known by their text: "(0, 1]" can be stored, a library object cannot.
@@ -371,7 +369,7 @@ class TargetColumns(NamedTuple):
     columns : list of ndarray
         One per output, each in its own dtype.
     names : tuple of str
-        One per output; empty where there are none.
+        One per output; empty if there are none.
     flat : bool
         The input was one-dimensional.
     """
@@ -421,7 +419,7 @@ def target_of_list(values: list[Any], what: str) -> TargetColumns:
 
 
 def array_of_list(values: list[Any]) -> np.ndarray:
-    """Python values as an array of one dtype where that changes none of them, else of objects."""
+    """Python values as an array of one dtype if that changes none of them, else of objects."""
     kinds = set(map(type, values))
     plain = len(kinds) == 1 and kinds <= {str, bool, int, float, bytes}
     if kinds <= {int, float} or (len(kinds) == 1 and issubclass(next(iter(kinds)), np.generic)):
@@ -439,7 +437,7 @@ def array_of_list(values: list[Any]) -> np.ndarray:
 
 
 def target_of_foreign(y: Any, what: str) -> TargetColumns:
-    """A series or frame of a library that narwhals knows, else whatever ``__array__`` gives."""
+    """A series or frame of a library that narwhals knows, else the array that ``__array__`` returns."""
     import narwhals as nw
 
     known = known_frame(y)
@@ -460,7 +458,7 @@ def target_of_foreign(y: Any, what: str) -> TargetColumns:
 
 
 def refuse_target(y: Any, what: str) -> NoReturn:
-    """Raise the refusal of a target that is no array."""
+    """Refuse a target that is not an array."""
     raise DataError(f"{what} should be a 1d array, got {shown(y)} of type {type(y).__name__} instead.")
 
 

@@ -1,17 +1,17 @@
-"""Columns that tell rows apart and say nothing about others: identifiers, nearly unique text, numbers of rows.
+"""Columns that identify rows and carry no information about new ones: identifiers, nearly unique text, row numbers.
 
-What they have in common is that a model that asks about them learns its rows by heart. They are left out unless the
-user declares them: a declaration is the word that keeps a column. Two sorts are recognised.
+A model that uses them memorises its training rows. They are left out unless the user declares them. Two sorts are
+recognised.
 
-Text, where a level has fewer than two rows on average: most levels of other rows were never seen. The mark was chosen
+Text whose levels have fewer than two rows on average: most levels of other rows were never seen. The limit was chosen
 by measurement (docs/decisions/0011-what-strangers-found.md). Fewer than 25 levels do no harm, and may well be names.
 
-Whole numbers that differ in every row: those that count the rows from 0 or 1, in ascending order, where up to half of
-the rows may have gone to a fold; those of a column that is named as an identifier; and those of a column that a
-library of tables has written beside the rows and that has no name of its own. Only a table with column names has such
-columns: the only number of an array may well be 0, 1, 2 ...
+Whole numbers that differ in every row: those that count the rows from 0 or 1, in ascending order (up to half of the
+rows may be absent, as in a fold); those of a column that is named as an identifier; and those of a column without a
+name that a data-frame library has written next to the rows. Only a table with column names has such columns: the only
+column of an array may well be 0, 1, 2 ...
 
-A column is never left out where no other one that varies would remain; ``kept_identifiers`` tells of these.
+A column is never left out if no other column that varies would remain; ``kept_identifiers`` returns these columns.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _IDENTIFIER = re.compile(r"(?i:(.*[ ._-])?(id|uuid|guid))|.*[a-z](ID|Id)")
 def without_identifiers(
     columns: Sequence[Column], matrix: np.ndarray, declared: Mapping[int, Declared], *, named: bool
 ) -> tuple[Column, ...]:
-    """The columns of a fit, those that only tell rows apart marked as left out.
+    """The columns of a fit; those that only identify rows are marked as left out.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def without_identifiers(
     >>> columns = (Column("", "numeric"), Column("age", "numeric"))
     >>> cells = np.array([[7.0, 30.0], [8.0, 41.0], [9.0, 30.0]])
     >>> [column.left_out for column in without_identifiers(columns, cells, {}, named=True)]
-    ['another number in every row', '']
+    ['a different number in every row', '']
     """
     asked = [at for at in range(len(columns)) if at not in declared]
     reasons = {at: reason for at in asked if (reason := _reason(columns[at], matrix[:, at], named=named))}
@@ -69,7 +69,7 @@ def left_out_for(
     *,
     named: bool,
 ) -> tuple[Column, ...]:
-    """The columns, those with a reason marked as left out, as far as one that varies remains (``any_varies``)."""
+    """The columns; those with a reason are marked as left out if a column that varies remains (``any_varies``)."""
     if reasons and not any_varies(reasons):
         reasons = {at: reason for at, reason in reasons.items() if named and _is_row_name(columns[at].name)}
         if not any_varies(reasons):
@@ -85,15 +85,15 @@ def left_out_for(
 def kept_identifiers(
     columns: Sequence[Column], matrix: np.ndarray, declared: Mapping[int, Declared], *, named: bool
 ) -> dict[int, str]:
-    """Columns that are used though they only tell rows apart, because no other one varies: position to reason.
+    """Columns that only identify rows and are used because no other column varies: position to reason.
 
-    One that counts the rows may be all that there is to learn from, such as the time of a series; it is told of beside
-    others, or where it is named as an identifier.
+    A column that counts the rows, such as the time of a series, may be all that there is to learn from: it is listed
+    only next to others, or if it is named as an identifier.
 
     Parameters
     ----------
     columns, matrix, declared, named
-        As of ``without_identifiers``, and what came of it.
+        As for ``without_identifiers``; ``columns`` is its result.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def kept_identifiers(
 
 
 def _reason(column: Column, cells: np.ndarray, *, named: bool) -> str:
-    """Why a column is left out, in words that follow its name; empty where it is used."""
+    """Why a column is left out, in words that follow its name; empty if it is used."""
     return reason_for(
         column,
         len(cells),
@@ -130,7 +130,7 @@ def reason_for(
     *,
     named: bool,
 ) -> str:
-    """As ``_reason``, by what is known of the cells.
+    """Like ``_reason``, from what is known about the cells.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ def reason_for(
     if counts():
         return "counts the rows"
     is_known = _is_row_name(column.name) or (n >= FEWEST and _IDENTIFIER.fullmatch(str(column.name)) is not None)
-    return "another number in every row" if is_known and n > 1 and tells_apart() else ""
+    return "a different number in every row" if is_known and n > 1 and tells_apart() else ""
 
 
 def is_nearly_unique(n_levels: int, n: int) -> bool:
-    """Whether so many levels only tell so many rows apart.
+    """Whether this many levels only identify this many rows.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def is_nearly_unique(n_levels: int, n: int) -> bool:
 
 
 def counts_rows(cells: np.ndarray) -> bool:
-    """Whether numbers count 0, 1, 2 ... or 1, 2, 3 ... from row to row; of a table with gaps at least half of them.
+    """Whether numbers count 0, 1, 2 ... or 1, 2, 3 ... from row to row; if there are gaps, at least half are present.
 
     Examples
     --------

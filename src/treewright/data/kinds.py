@@ -1,7 +1,7 @@
-"""What kind a column is: as it was declared or as its cells are; and its cells as codes.
+"""The kind of a column, declared or inferred from its cells; and its cells as codes.
 
-Declarations are settled for the whole table; then it goes one column at a time. The rules that need the whole table
-(names, order, widths) are in ``encoder`` and ``matching``.
+Declarations are resolved for the whole table, then columns one at a time. The rules that need the whole table (names,
+order, widths) are in ``encoder`` and ``matching``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Nominal = Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | st
 ALL = "all"
 NUMBER_TEXT = re.compile(r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)\s*", re.IGNORECASE)
 FEW = 5
-# Beyond this many different numbers a column is a measurement: a test of their names costs memory with its square.
+# Beyond this many different numbers a column is a measurement: memory for subset tests grows with their square.
 MAX_UNNAMED_LEVELS = 10_000
 
 
@@ -40,7 +40,7 @@ class Declared:
     kind : {"numeric", "ordinal", "nominal"} or None
         None: nothing was declared.
     levels : tuple
-        In the declared order; empty where the data decide.
+        In the declared order; empty if they are read from the data.
     unnamed : bool
         The column was meant by ``nominal="all"``, not by its name.
     """
@@ -62,7 +62,7 @@ def resolve(
     ----------
     names : sequence of p column names
     nominal : sequence of names or positions, mapping from these to levels (or to None), or "all"
-        "all" means the column of that name, where there is one; else every column that is not declared otherwise.
+        "all" means the column of that name, if there is one; else every column that is not declared otherwise.
     ordinal : mapping from name or position to levels, lowest first
     numeric : sequence of names or positions
     """
@@ -119,12 +119,12 @@ def position_of(entry: Hashable, positions: Mapping[Hashable, int], kind: str) -
 
 
 def _checked_levels(kind: Kind, name: Hashable, levels: Any) -> tuple[Hashable, ...]:
-    """The levels that were declared for one column, as plain Python scalars; empty where the data decide."""
+    """The levels that were declared for one column, as plain Python scalars; empty if they are read from the data."""
     if kind == "numeric" or (kind == "nominal" and levels is None):
         return ()
     what = f"{kind}[{shown(name)}]"
     order = ", lowest first" if kind == "ordinal" else ""
-    # A set has no order that two runs share, and an iterator is empty when a second fit asks for it.
+    # A set has no order that two runs share, and an iterator is empty at a second fit.
     wrong = isinstance(levels, str | bytes | Mapping | set | frozenset | Iterator) or not isinstance(levels, Iterable)
     if wrong or (isinstance(levels, np.ndarray) and levels.ndim != 1):
         raise ParameterError(f"{what} must be a list of levels{order}, not {shown(levels)}")
@@ -141,7 +141,7 @@ def _checked_levels(kind: Kind, name: Hashable, levels: Any) -> tuple[Hashable, 
 
 
 def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> Column:
-    """Settle the kind and levels of one column at fit."""
+    """Determine the kind and levels of one column at fit."""
     if declared.kind in (None, "numeric"):
         cells = dates_of_text(cells)
         refuse_nearly_dates(name, cells, label)
@@ -172,13 +172,13 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
     if declared.unnamed and cells.is_number and len(levels) > MAX_UNNAMED_LEVELS:
         raise DataError(
             f"{label} holds {len(levels):,} different numbers, too many to be levels under nominal='all' "
-            f"(at most {MAX_UNNAMED_LEVELS:,}): declare it numeric, numeric=[{shown(name)}], or cut it into classes"
+            f"(at most {MAX_UNNAMED_LEVELS:,}): declare it numeric, numeric=[{shown(name)}], or group the numbers"
         )
     return Column(name, "nominal", levels, missing_seen, "missing" if all_missing else family)
 
 
 def dates_of_text(cells: Cells) -> Cells:
-    """Text whose every value is a date or instant, a time of day or a duration as those; other cells as they are."""
+    """Text as dates or instants, times of day or durations if every value is one; other cells as they are."""
     if cells.family != "string" or cells.category:
         return cells
     distinct = cells.present()
@@ -192,14 +192,14 @@ def dates_of_text(cells: Cells) -> Cells:
 
 
 def refuse_nearly_dates(name: Hashable, cells: Cells, label: str) -> None:
-    """Refuse a column of text that is nearly one of dates, naming the first cell that is none: names are not meant."""
+    """Refuse a column of text of which nearly all cells are dates; the message names the first that is not."""
     if cells.family != "string" or cells.category:
         return
     found = first_odd(cells)
     if found is not None:
         row, odd = found
         raise DataError(
-            f"{label} row {row}: {shown(text_at(cells, row))} {odd.said_of(text_at(cells, row))}: mend the cell, make "
+            f"{label} row {row}: {shown(text_at(cells, row))} {odd.said_of(text_at(cells, row))}: fix the cell, make "
             "it missing, or declare the column nominal (",
             setting("nominal", [name]),
             ")",
@@ -209,7 +209,7 @@ def refuse_nearly_dates(name: Hashable, cells: Cells, label: str) -> None:
 
 
 def first_odd(cells: Cells) -> tuple[int, OddTexts] | None:
-    """The first row of texts that keeps their column from being one of dates, as ``dates.odd_texts`` tells."""
+    """The first row whose text is not a date though nearly all are, and the result of ``dates.odd_texts``."""
     held = np.bincount(cells.values[cells.values >= 0], minlength=len(cells.distinct))
     counts = {str(text): n for text, n in zip(cells.distinct, held.tolist(), strict=True) if n}
     odd = odd_texts(counts)
@@ -225,7 +225,7 @@ def text_at(cells: Cells, row: int) -> str:
 
 
 def dates_as_fitted(column: Column, cells: Cells, label: str) -> Cells:
-    """The cells of a column of dates; a ColumnError where they are none, or have a time zone on one side only."""
+    """The cells of a column of dates; ColumnError if they are not dates, or if a time zone is on one side only."""
     if cells.family == "string":
         cells = dates_of_text(replace(cells, category=False))
     if bool(cells.missing().all()):
@@ -286,7 +286,7 @@ def sorted_levels(levels: Iterable[Hashable]) -> tuple[Hashable, ...]:
 
 
 def refuse_mixed(cells: Cells, label: str) -> NoReturn:
-    """Raise the refusal of a column of mixed or unusual cells, naming the first cell that departs from the rest."""
+    """Refuse a column of mixed or unusual cells; the message names the first cell that differs from the rest."""
     families = [family_of_type(type(value)) for value in cells.distinct]
     rows = np.bincount(cells.values[cells.values >= 0], minlength=len(families))
     counts: Counter[str] = Counter()
@@ -342,7 +342,7 @@ def encode_cells(column: Column, cells: Cells, label: str, unseen: str) -> np.nd
 
 
 def _respell(column: Column, codes: np.ndarray, distinct: Sequence[Hashable], found: np.ndarray, label: str) -> None:
-    """Find the declared level that a text spells otherwise: other case, outer white space or Unicode form.
+    """Find the declared levels of texts that differ from them in case, outer white space or Unicode form.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def _respell(column: Column, codes: np.ndarray, distinct: Sequence[Hashable], fo
     codes : int[n]
     distinct : sequence of d values
     found : float64[d + 1]
-        The level of every distinct value, ``len(column.levels)`` where there is none; filled in.
+        The level of every distinct value, ``len(column.levels)`` if there is none; filled in.
     """
     held = np.unique(codes[codes >= 0])
     for code in held[found[held] == len(column.levels)].tolist():
@@ -364,14 +364,14 @@ def _respell(column: Column, codes: np.ndarray, distinct: Sequence[Hashable], fo
             first, second = (ascii(level) if look_same else shown(level) for level in levels[:2])
             raise DataError(
                 f"{label} row {int(rows[0])}: {shown(text)} is another spelling of two declared levels, {first} and "
-                f"{second}, in {len(rows)} cell(s): spell the cells as the level that is meant, or declare one of them"
+                f"{second}, in {len(rows)} cell(s): write them as the level that is meant, or declare only one level"
             )
         if spelled:
             found[code] = spelled[0]
 
 
 def check_family(column: Column, cells: Cells, label: str) -> None:
-    """Refuse a column that was numbers at fit and is text now, or the other way round."""
+    """Refuse a column that held numbers at fit and holds text now, or the other way round."""
     now, then = cells.family, column.family
     if now == then or "missing" in (now, then) or then == "object" or {now, then} == {"number", "boolean"}:
         return
@@ -406,7 +406,7 @@ def numbers_of(column: Column, cells: Cells, label: str) -> np.ndarray:
             row = int(np.argmax(bad))
             raise DataError(
                 f"{label} row {row}: {shown(distinct[codes[row]])} is not a number that float64 can hold "
-                f"({int(bad.sum())} such cell(s)), and the column is numeric: mend the cell, make it missing, "
+                f"({int(bad.sum())} such cell(s)), and the column is numeric: fix the cell, make it missing, "
                 f"or declare the column nominal"
             )
         parsed[code] = np.nan if number is None else number
@@ -415,7 +415,7 @@ def numbers_of(column: Column, cells: Cells, label: str) -> np.ndarray:
 
 
 def parse_number(value: Any) -> float | None:
-    """A number, or text that spells one, as float; None where it does not, or float64 cannot hold it."""
+    """A number, or text that spells one, as float; None if it does not, or if float64 cannot hold it."""
     if isinstance(value, str):
         if NUMBER_TEXT.fullmatch(value) is None:
             return None
@@ -433,7 +433,7 @@ def parse_number(value: Any) -> float | None:
 def refuse_unseen(
     column: Column, codes: np.ndarray, distinct: Sequence[Hashable], unknown: np.ndarray, label: str
 ) -> None:
-    """Raise the refusal of levels that the column does not have."""
+    """Refuse levels that the column does not have."""
     levels = [distinct[code] for code in np.unique(codes[unknown]).tolist()]
     row = int(np.argmax(unknown))
     some = ", ".join(shown(level) for level in sorted_levels(levels)[:FEW])
@@ -443,11 +443,11 @@ def refuse_unseen(
         raise UnseenLevelError(
             f"{label}: {len(levels)} unseen level(s): {some}{more}, in {int(unknown.sum())} cell(s), first row {row}: "
             f"{shown(first)}{did_you_mean(first, column.levels)}; {len(column.levels)} levels are declared. "
-            "Hint: mend the cells, or declare the level too",
+            "Hint: fix the cells, or declare the level too",
             row=row,
         )
     raise UnseenLevelError(
         f"{label}: {len(levels)} unseen level(s): {some}{more}, in {int(unknown.sum())} cell(s), first row {row}; "
-        f'the column has {len(column.levels)} levels. Hint: mend the cells, use unseen="missing", '
+        f'the column has {len(column.levels)} levels. Hint: fix the cells, use unseen="missing", '
         f"or list all levels at fit"
     )

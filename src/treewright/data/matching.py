@@ -1,6 +1,6 @@
-"""Which column of a table is which column of the schema.
+"""Match the columns of a table to the columns of the schema.
 
-Names decide where both sides have them; order decides, with a warning, where only one side has.
+Columns match by name if both sides have names, and by order, with a warning, if only one side has.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
 
 
 def _differing(extra: Sequence[Hashable], lost: Sequence[Hashable]) -> str:
-    """Which names differ, in scikit-learn's words: other programs look for them."""
+    """Which names differ, in scikit-learn's words, which other programs look for."""
     lines = ["The feature names should match those that were passed during fit."]
     for title, names in (
         ("Feature names unseen at fit time:", extra),
@@ -83,7 +83,7 @@ def _differing(extra: Sequence[Hashable], lost: Sequence[Hashable]) -> str:
 
 
 def and_more(names: Sequence[Hashable]) -> str:
-    """How many names a message leaves out."""
+    """The end of a list in a message: how many names it leaves out."""
     return f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
 
 
@@ -93,7 +93,7 @@ def folded(name: Hashable) -> str:
 
 
 def did_you_mean(name: Hashable, known: Iterable[Hashable]) -> str:
-    """The closest known name as a question in brackets; empty where none is close.
+    """The closest known name as a question in brackets; empty if none is close.
 
     >>> did_you_mean("income", ["Income", "age"])
     " (did you mean 'Income'? it differs only in type, case, spaces or Unicode form)"

@@ -1,7 +1,7 @@
-"""Whether an array would fit in memory, and giving memory back.
+"""Checking that an array fits in memory, and giving memory back.
 
-The answer is taken before anything is allocated: on Linux an allocation that is too large often succeeds, and the
-process is killed later, when it writes.
+The check comes before any allocation: on Linux an allocation that is too large often succeeds, and the process is
+killed later, when it writes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from treewright.exceptions import TooLargeError
 
-# Below this no table can be the reason why memory runs out, and asking costs more than the copy.
+# Below this no table can be the reason why memory runs out, and the check takes longer than the copy.
 ALWAYS_ALLOWED = 64 * 2**20
 
 
 def available_memory() -> int | None:
-    """Bytes that can be allocated without swapping, or None where the system does not say.
+    """Bytes that can be allocated without swapping, or None if the system does not report it.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def check_fits(needed: int, what: str, remedy: str = "use fewer rows or columns"
 
 
 def give_back() -> None:
-    """Return memory that was let go of to the system, where the C library keeps it.
+    """Return freed memory to the system, if the C library keeps it.
 
     glibc keeps what lies between blocks in use: of 1,000,000 x 28 cells binning left 45 MB behind, so a boosted fit
     held 1.34 times its table and now 0.9. It takes 2 ms there; elsewhere this does nothing.
@@ -70,7 +70,7 @@ def give_back() -> None:
 
 @functools.cache
 def _c_library() -> ctypes.CDLL | None:
-    """The C library that the process runs on, where there is one to be found."""
+    """The C library of the process, or None if it is not found."""
     try:
         return ctypes.CDLL(None)
     except (OSError, TypeError):  # Windows has no handle of the process itself

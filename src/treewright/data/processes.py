@@ -1,8 +1,8 @@
 """Parts in processes of their own. In: what makes each part. Out: a carrier (``data.elsewhere``).
 
 A process is started with nothing but this module, is told what to make, and answers questions one after another until
-its input ends. Questions and answers go through its pipes, each as its length and a pickle: both ends are this
-process's own children, and nothing else can write there.
+its input ends. Questions and answers go through its pipes, each as its length and a pickle: only this process and its
+children can write there.
 """
 
 from __future__ import annotations
@@ -71,17 +71,17 @@ class Processes:
         return len(self.makes)
 
     def ask(self, what: str, *given: Any) -> list[Any]:
-        """See ``Carrier.ask``; PartLostError where a process has died or says nothing for too long.
+        """See ``Carrier.ask``; PartLostError if a process has died or does not answer in time.
 
-        Where a question is broken off, by Ctrl-C too, all processes are ended: an answer that is still under way must
-        not be taken for that of the next question. ``revive`` starts them again.
+        If a question is interrupted, for example by Ctrl-C, all processes are ended: a late answer must not be read as
+        that of the next question. ``revive`` starts them again.
         """
         if self._is_closed:
-            raise DataError("the dataset was closed, and its processes have ended: make it again")
+            raise DataError("the dataset is closed, and its processes have ended: make it again")
         question = pickle.dumps((what, given), protocol=5)
         with self._lock:
             if not self._children:
-                raise PartLostError(0, "its process was ended when a question was broken off")
+                raise PartLostError(0, "its process was ended when a question was interrupted")
             try:
                 answers = [pickle.loads(data) for data in self._exchanged(question)]  # noqa: S301 - of our children
             except BaseException:
@@ -124,7 +124,7 @@ class Processes:
                     answers[at] = _whole(heard[at])
                 if time.monotonic() > end:
                     late = next(at for at, answer in enumerate(answers) if answer is None)
-                    raise PartLostError(late, f"it said nothing for {self.patience:g} s and was ended")
+                    raise PartLostError(late, f"it did not answer within {self.patience:g} s and was ended")
         return [answer for answer in answers if answer is not None]
 
     def share(self, fit: str) -> None:
@@ -138,9 +138,9 @@ class Processes:
         return answers
 
     def revive(self) -> None:
-        """Make the parts of processes that have died, or were given up, again.
+        """Restart the processes that have died or were given up, and make their parts again.
 
-        The others may still have an answer to a question that was given up: those are made again too, which is simpler
+        The others may still send an answer to a question that was given up: they are restarted too, which is simpler
         than to tell old answers from new ones.
         """
         _end_all(self._children)
@@ -149,13 +149,13 @@ class Processes:
             self.ask(what, *given)
 
     def close(self) -> None:
-        """End all processes; nothing can be asked any more."""
+        """End all processes; later questions raise an error."""
         self._is_closed = True
         self._end()
 
     def _why(self, at: int) -> str:
         child = self._children[at]
-        with suppress(subprocess.TimeoutExpired):  # that its pipe is closed means that it is ending
+        with suppress(subprocess.TimeoutExpired):  # its pipe is closed, so it is ending
             child.wait(timeout=5.0)
         child.kill()
         code = child.wait()
@@ -163,14 +163,14 @@ class Processes:
 
 
 class _Failure:
-    """What a question raised there."""
+    """An error that a question raised in a process."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
 
 def _whole(heard: bytearray) -> bytes | None:
-    """An answer, where all of it was heard."""
+    """The answer if all of it has arrived, else None."""
     if len(heard) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack_from(heard)
@@ -192,7 +192,7 @@ def _end_all(children: list[subprocess.Popen[bytes]]) -> None:
         child.kill()
         child.wait()
         for pipe in (child.stdin, child.stdout):
-            with suppress(OSError):  # what it was still to be told
+            with suppress(OSError):  # the rest of a question may be unsent
                 _pipe(pipe).close()
     children.clear()
 
@@ -217,7 +217,7 @@ def _read(pipe: BinaryIO) -> Any:
 
 
 def _failure(error: BaseException) -> bytes:
-    """What was raised; as its name and text where it cannot be carried."""
+    """The error as a pickle; only its name and text if it cannot be pickled."""
     with suppress(Exception):
         data = pickle.dumps(_Failure(error), protocol=5)
         pickle.loads(data)  # noqa: S301 - of this process itself
@@ -226,8 +226,8 @@ def _failure(error: BaseException) -> bytes:
 
 
 def serve() -> None:
-    """Answer questions until there are no more; what is printed goes to where errors go."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
+    """Answer questions until there are no more; what is printed goes to stderr."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     questions = sys.stdin.buffer
@@ -243,7 +243,7 @@ def serve() -> None:
             part = make() if part is None else part
             answer = getattr(part, what)(*given)
             data = pickle.dumps(answer, protocol=5)
-        except BaseException as error:  # whoever asked is to hear of it
+        except BaseException as error:  # the parent process raises it
             data = _failure(error)
-        with suppress(BrokenPipeError):  # whoever asked has gone, and there will be no further question
+        with suppress(BrokenPipeError):  # the parent process is gone: no further question comes
             _write(answers, data)

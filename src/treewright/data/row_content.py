@@ -1,7 +1,7 @@
-"""What rows hold, as numbers that can be compared. In: a table. Out: float matrix.
+"""The contents of rows as numbers that can be compared. In: a table. Out: float matrix.
 
-Two cells are the same number if they hold the same, whatever else the table holds and in which order: a level becomes a
-hash of itself, not a code that depends on the other levels.
+Equal cells become equal numbers, in any table and any order of rows: a level becomes a hash of itself, not a code that
+depends on the other levels.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def content_of(X: Any) -> np.ndarray:
 
 
 def rough_content_of(X: Any) -> np.ndarray:
-    """As ``content_of`` of whatever can be compared cheaply, for tables that only another library understands.
+    """Like ``content_of``, but only of what is fast to compare, for tables that only another library understands.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def rough_content_of(X: Any) -> np.ndarray:
     Returns
     -------
     float64 or float32 [n, k]
-        Of a sparse matrix two weighted sums of each row: it is not made dense. Of a table without the columns that
-        cannot be read (dates, say). No column at all of what is no table: a list of texts, a stack of pictures.
+        For a sparse matrix, two weighted sums of each row: it is not made dense. For a table, the columns that can be
+        read (not dates, for example). No columns for what is not a table: a list of texts, a stack of pictures.
     """
     if is_sparse(X) and X.dtype.kind in "biuf":
         check_stored(X)
@@ -91,6 +91,6 @@ def _numbers_of(cells: Cells) -> np.ndarray:
 
 
 def _hash_of(level: Hashable) -> float:
-    """A whole number below 2**52, the same in every process."""
+    """A hash of a level: a whole number below 2**52, the same in every process."""
     digest = hashlib.blake2b(repr(level).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return float(int.from_bytes(digest, "little") >> (64 - _HASH_BITS))

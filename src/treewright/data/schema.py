@@ -1,7 +1,7 @@
-"""What the columns are: ``Column`` and ``Schema``, and the spellings of declared levels.
+"""The columns of a table: ``Column`` and ``Schema``, and the spellings of declared levels.
 
-A schema is the part of a fitted model that knows the *table*: it is frozen, compares by value, and
-turns into plain JSON (``schema_to_json`` / ``schema_from_json`` in ``categories.py`` carry the typed levels).
+A schema is the part of a fitted model that describes the *table*: it is frozen, compares by value, and turns into plain
+JSON (``schema_to_json`` / ``schema_from_json`` in ``categories.py`` carry the typed levels).
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class Column:
         Whether the levels were declared. Then a text that is no level, but differs from exactly one in nothing but
         case, outer white space and Unicode form, counts as that level; levels read from the data match exactly.
     left_out : str
-        Why nothing is learned from the column; empty where it is used. Its cells are 0 in the encoded matrix, and no
+        Why nothing is learned from the column; empty if it is used. Its cells are 0 in the encoded matrix, and no
         table needs to have it after the fit.
     zone : str
-        The time zone in which the instants of the column are shown; empty where they have none.
+        The time zone in which the instants of the column are shown; empty if they have none.
     part : str
-        Which part of a date the column holds, such as ``"month"`` (``data.calendar``), or how it is made of others
-        (``data.derived``); empty for a column of the table.
+        Which part of a date the column holds, such as ``"month"`` (``data.calendar``), or how it is derived from
+        others (``data.derived``); empty for a column of the table.
     sources : tuple of int
-        Of a part: the positions of the columns that it is made of, ascending; else empty.
+        Of a part or a derived column: the positions of the columns that it is made of, ascending; else empty.
     numbers : tuple of float
-        What else a column that is made of others needs (``data.derived``).
+        The numbers that a derived column needs (``data.derived``).
     """
 
     name: Hashable
@@ -90,10 +90,9 @@ class Schema:
     ----------
     columns : tuple of Column
     named : bool
-        False where the table had no column names (an array, a list of rows); then columns match by position.
+        False if the table had no column names (an array, a list of rows); then columns match by position.
 
-    The columns of parts of dates come behind those of the table, and last those that are made of other columns: no
-    table needs to have them.
+    Parts of dates follow the columns of the table, and derived columns come last: no table needs to have them.
     """
 
     columns: tuple[Column, ...]
@@ -110,12 +109,12 @@ class Schema:
 
     @cached_property
     def given(self) -> tuple[Column, ...]:
-        """The columns of the table: all but those that are made of them."""
+        """The columns of the table: all but parts of dates and derived columns."""
         return tuple(column for column in self.columns if not column.part)
 
     @cached_property
     def needed(self) -> tuple[Column, ...]:
-        """The columns that a table has to have."""
+        """The columns that a table must have."""
         return tuple(column for column in self.given if not column.left_out)
 
     @property
@@ -138,12 +137,12 @@ class Schema:
 
     @cached_property
     def used_positions(self) -> tuple[int, ...]:
-        """Positions of the columns that something is learned from, ascending."""
+        """Positions of the columns that are not left out, ascending."""
         return tuple(at for at, column in enumerate(self.columns) if not column.left_out)
 
     @cached_property
     def used(self) -> tuple[Column, ...]:
-        """The columns that something is learned from."""
+        """The columns that are not left out."""
         return tuple(self.columns[at] for at in self.used_positions)
 
     @cached_property
@@ -161,8 +160,8 @@ def folded(text: str) -> str:
     Two texts that differ in nothing else have the same folded form: the canonical caseless match of the Unicode
     standard (section 3.13, D145). Compatibility forms, such as a superscript two, stay what they are.
 
-    Only declared levels are compared in this way: whoever lists the levels says that every other spelling is a slip.
-    Levels read from the data stay as they are, so that ``"A"`` and ``"a"`` are two.
+    Only declared levels are compared in this way: any other spelling of a declared level is a slip. Levels read from
+    the data stay as they are, so that ``"A"`` and ``"a"`` are two.
 
     Examples
     --------
@@ -174,7 +173,7 @@ def folded(text: str) -> str:
 
 
 def codes_by_spelling(levels: Iterable[Hashable]) -> dict[str, tuple[int, ...]]:
-    """The codes of the levels that are text, by their folded form: several where levels differ in nothing else.
+    """The codes of the levels that are text, by their folded form: several if levels differ in nothing else.
 
     Examples
     --------
@@ -190,7 +189,7 @@ def codes_by_spelling(levels: Iterable[Hashable]) -> dict[str, tuple[int, ...]]:
 
 
 def unlike(names: Iterable[str], taken: Iterable[Hashable] = ()) -> list[str]:
-    """Names, those that are taken or there already with a number behind.
+    """The names, with a number appended to those that are repeated or taken.
 
     Examples
     --------

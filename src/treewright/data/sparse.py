@@ -14,7 +14,7 @@ from treewright.data.cells import float_array
 from treewright.data.memory import check_fits
 from treewright.data.table import MATRIX_DIMENSIONS, SINGLE, check_stored, column_label, is_sparse
 
-# A smaller table is made dense: it is learned from sooner, and an estimator keeps its rows for audits and reports.
+# A smaller table is made dense: learning is faster, and an estimator keeps its rows for audits and reports.
 DENSE_BYTES = 32 * 2**20
 _BLOCK_CELLS = 2**23  # of rows made dense at a time
 _STORED_BYTES = 32  # a cell with its row and column, by rows and by columns, as number and as bin
@@ -24,7 +24,7 @@ Answer = TypeVar("Answer")
 
 
 def stays_sparse(X: Any) -> bool:
-    """Whether a table is a sparse matrix of numbers that takes more memory as a dense one, and much of it."""
+    """Whether a table is a sparse matrix of numbers that is large as a dense one, and larger than as a sparse one."""
     if not is_sparse(X) or len(X.shape) != MATRIX_DIMENSIONS or X.dtype.kind not in "biuf" or 0 in X.shape:
         return False
     dense = 8 * int(X.shape[0]) * int(X.shape[1])
@@ -32,7 +32,7 @@ def stays_sparse(X: Any) -> bool:
 
 
 class SparseMatrix:
-    """An encoded table whose zeros are not stored; rows and columns are taken of it as of the dense matrix.
+    """An encoded table whose zeros are not stored; it is indexed by rows and columns like the dense matrix.
 
     Attributes
     ----------
@@ -68,20 +68,20 @@ class SparseMatrix:
         return int(self.stored.shape[0])
 
     def __getitem__(self, chosen: Any) -> Any:
-        """Some rows as a sparse matrix; of ``[:, column]`` a column, float64[n]."""
+        """Some rows as a sparse matrix; ``[:, column]`` is a column, float64[n]."""
         if isinstance(chosen, tuple):
             return self.stored[:, [chosen[1]]].toarray()[:, 0].astype(np.float64, copy=False)
         return SparseMatrix(self.stored[chosen])
 
     def dense(self, remedy: str = "") -> np.ndarray:
-        """The dense matrix, where it fits in memory; ``remedy`` says what to do if not, beside having fewer columns."""
+        """The dense matrix, if it fits in memory; ``remedy`` is further advice for the error if it does not."""
         n, p = self.shape
         first = f"{remedy}; or " if remedy else ""
         check_fits(n * p * 8, f"the sparse {n} x {p} matrix, stored densely,", first + _REMEDY)
         return np.asarray(self.stored.toarray())
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """The rows as dense blocks, one after another in the same memory: each is spoilt by the next."""
+        """The rows as dense blocks, one after another in the same memory: each overwrites the one before."""
         n, p = self.shape
         room = np.zeros((max(1, min(n, _BLOCK_CELLS // p)), p), self.stored.dtype)
         for first in range(0, n, len(room)):
@@ -106,7 +106,7 @@ class SparseMatrix:
 
 
 def by_blocks(answer: Callable[[np.ndarray], Answer], matrix: Any) -> Answer:
-    """What a function answers for the rows of a matrix: of a sparse one block by block.
+    """The result of a function for the rows of a matrix, block by block if it is sparse.
 
     ``answer`` takes float[m, p] and returns an array with m rows, or a list of such arrays.
     """

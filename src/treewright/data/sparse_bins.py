@@ -2,7 +2,7 @@
 
 All cells of a column that are not stored have one bin, the column's *usual* one: so bins are cut from the stored
 values and one 0 that weighs as much as all cells that are not stored, and rows are the bins of their stored cells.
-Both are what the dense table gives.
+Both are the same as for the dense table.
 
 Up to 255 bins a column are bytes. With ``max_bins=EVERY_VALUE`` each value is a bin, however many there are: then a bin
 is the value's rank in its column, and where a column has more than 255 values all codes are 32 bits wide.
@@ -35,7 +35,7 @@ from treewright.data.sparse import SparseMatrix
 def bins_of_sparse(
     matrix: SparseMatrix, schema: Schema, weights: np.ndarray | None = None, *, max_bins: int = MAX_BINS
 ) -> Bins:
-    """Bins of every column, as ``data.bins.bins_of`` cuts them of the dense matrix.
+    """Bins of every column, the same as ``data.bins.bins_of`` makes from the dense matrix.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def bins_of_sparse(
     """
     values, heaviness, begins = _distinct(matrix, whole_weights(weights))
     n_values = np.diff(begins)
-    # Of most words few counts occur: each value is a bin, without a step of Python for each of 100,000 columns.
+    # Most columns have few values: each value is a bin, without a step of Python for each of 100,000 columns.
     bins = bins_of_values(values, n_values)
     many = np.flatnonzero(n_values > max_bins).tolist()
     if not many:
@@ -57,7 +57,7 @@ def bins_of_sparse(
         for at in many
     ]
     for place, at in enumerate(many):
-        # Of a large table not all of many values are told apart.
+        # In a large table not all of many values are told apart.
         if len(matrix) > BLOCK_ROWS and n_values[at] > MAX_ENTRIES:
             summaries[place] = summary_of_column(matrix[:, at], schema.columns[at], weights)
     return with_columns(bins, many, bins_of_summaries(summaries, [schema.columns[at] for at in many], max_bins))
@@ -93,7 +93,7 @@ MISSING_RANK = np.int32(2**31 - 1)  # the code of a missing cell where codes are
 
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
-    """Rows as bin numbers, of a sparse table: those of the stored cells. It stands where ``uint8[n, stride]`` stands.
+    """The rows of a sparse table as the bins of their stored cells; it takes the place of ``uint8[n, stride]``.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class SparseCodes:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """All that it holds."""
+        """All arrays that it holds."""
         return self.by_row.data, self.by_row.indices, self.by_row.indptr, self.usual
 
     @cached_property
@@ -180,7 +180,7 @@ def search_bins(
 
 
 def codes_of_sparse(bins: Bins, matrix: SparseMatrix) -> SparseCodes:
-    """The rows of a sparse table as bins, as ``data.bin_rows.bin_rows`` finds them of the dense matrix.
+    """The rows of a sparse table as bins, the same as ``data.bin_rows.bin_rows`` finds for the dense matrix.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Arrays that lie in files and are mapped into memory. In: a folder. Out: ndarrays of any size.
 
 Room on the disk is taken before an array is mapped: a disk that fills up later would end the process, not raise. What
-is mapped counts as memory of the process while it is looked at, so whoever works through an array block by block lets
-go of what was read and written now and then (``release``); the system keeps or writes the pages as it sees fit.
+is mapped counts as memory of the process while it is in use, so code that works through an array block by block
+releases what was read and written now and then (``release``); the system decides when to write or drop the pages.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class StoredArrays:
     Parameters
     ----------
     folder : Path
-        It exists, and nobody else writes to it.
+        An existing folder to which nothing else writes.
     budget : int, bytes
-        What may be mapped and looked at before it is let go of.
+        What may be read or written before pages are released.
     """
 
     def __init__(self, folder: Path, budget: int) -> None:
@@ -38,7 +38,7 @@ class StoredArrays:
         self._seen = 0
 
     def room(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """An array of zeros for what grows with the rows, until ``end``: no file of it is ever left behind."""
+        """An array of zeros that is kept until ``end``; its file is never left behind."""
         name = f"room-{secrets.token_hex(8)}"
         made = self.make(name, shape, dtype)
         if made.size:
@@ -48,14 +48,14 @@ class StoredArrays:
         return made
 
     def scratch(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """An array as ``room`` makes it, whose file goes with its last reference."""
+        """Like ``room``, but the file is freed with the last reference to the array."""
         made = self.room(shape, dtype)
         if made.size:
             self._rooms.pop()
         return made
 
     def end(self) -> None:
-        """Let go of all rooms."""
+        """Release all arrays made by ``room``."""
         self._rooms.clear()
 
     def make(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -78,32 +78,32 @@ class StoredArrays:
                 file.truncate(0)
                 free = shutil.disk_usage(self.folder).free
                 raise TooLargeError(
-                    f"{path}: no room for {size:,} bytes ({error.strerror}; {free:,} are free): give a folder on a "
+                    f"{path}: no room for {size:,} bytes ({error.strerror}; {free:,} are free): use a folder on a "
                     "larger disk"
                 ) from None
         return self.open(name, shape, dtype)
 
     def open(self, name: str, shape: tuple[int, ...], dtype: Any, *, writable: bool = True) -> np.ndarray:
-        """The array in a file that is there already."""
+        """The array in an existing file."""
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         if not size:
             return np.empty(shape, dtype)
         with (self.folder / name).open("r+b" if writable else "rb") as file:
-            # Also where nothing is written: kernels are compiled for arrays that can be.
+            # Also if nothing is written: kernels are compiled for writeable arrays.
             access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_COPY
             mapped = mmap.mmap(file.fileno(), size, access=access)
         self._maps.append(mapped)
         return np.frombuffer(mapped, dtype).reshape(shape)
 
     def looked_at(self, n_bytes: int) -> None:
-        """Note that so much was read or written; now and then all of it is let go of."""
+        """Count the bytes that were read or written, and release all pages once they reach the budget."""
         self._seen += n_bytes
         if self._seen >= self.budget:
             self._seen = 0
             self.release()
 
     def release(self) -> None:
-        """Let go of the pages of all arrays; what was written stays, with the system or on the disk."""
+        """Release the pages of all arrays; what was written is kept by the system or on the disk."""
         if not hasattr(mmap, "MADV_DONTNEED"):  # Windows trims by itself
             return
         for mapped in (*self._maps, *self._rooms):

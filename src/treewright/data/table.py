@@ -1,7 +1,7 @@
 """Tables made of numpy arrays, lists or sparse matrices. In: those. Out: ``Table``.
 
 A table of nothing but numbers is one float matrix (the caller's own, where it is float already); any other table is
-read column by column, on demand, so that a column nobody asked for is never converted.
+read column by column, on demand, so that a column that is not used is never converted.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Table:
     Attributes
     ----------
     names : tuple or None
-        Column names exactly as given; None where the table has none.
+        Column names exactly as given; None if the table has none.
     n_rows, width : int
     matrix : float64 or float32 [n_rows, width], C or F order, or None
-        All cells, where all are numbers. It may be the caller's own array: never write to it.
+        All cells, if all are numbers. It may be the caller's own array: never write to it.
     sources : sequence
-        Where ``matrix`` is None: per column an array, a list, or a function from its label to its ``Cells``.
+        If ``matrix`` is None: per column an array, a list, or a function from its label to its ``Cells``.
     whole : bool
         The numbers of ``matrix`` came from an integer type.
     """
@@ -46,7 +46,7 @@ class Table:
     whole: bool = False
 
     def label(self, position: int) -> str:
-        """The column's name for messages: ``column 'city'``, or ``column 3`` where there are no names."""
+        """The column's name for messages: ``column 'city'``, or ``column 3`` if there are no names."""
         return column_label(self.names, position)
 
     def cells(self, position: int) -> Cells:
@@ -76,7 +76,7 @@ def is_ready(X: Any) -> bool:
 
 
 def refuse_dimensions(shape: tuple[int, ...]) -> NoReturn:
-    """Raise the refusal of a table that is not two-dimensional."""
+    """Refuse a table that is not two-dimensional."""
     if len(shape) == 1:
         raise DataError(
             f"Expected 2D array, got 1D array instead: shape={shape}. Reshape your data either using "
@@ -92,7 +92,7 @@ def refuse_dimensions(shape: tuple[int, ...]) -> NoReturn:
 
 
 def check_unique(names: Sequence[Hashable]) -> None:
-    """Refuse two columns of one name."""
+    """Refuse two columns with the same name."""
     if len(set(names)) == len(names):
         return
     counts = Counter(names)
@@ -127,7 +127,7 @@ def table_of_array(array: np.ndarray, names: tuple[Hashable, ...] | None = None)
 
 
 def float_matrix(array: np.ndarray, names: tuple[Hashable, ...] | None) -> np.ndarray:
-    """A real matrix as native, aligned, contiguous float64 or float32; the array itself where it is that already."""
+    """A real matrix as native, aligned, contiguous float64 or float32; the array itself if it is that already."""
     if is_ready(array):
         return array
     check_fits(array.size * 8, f"a float64 copy of the {array.shape[0]} x {array.shape[1]} {array.dtype} array")
@@ -190,7 +190,7 @@ def check_stored(X: Any) -> None:
     """
     kind = np.dtype(X.dtype).kind
     if kind not in "biufc":
-        raise DataError(f"the sparse matrix has dtype {X.dtype}: it has to hold numbers")
+        raise DataError(f"the sparse matrix has dtype {X.dtype}: it must hold numbers")
     n_rows, n_columns = (int(size) for size in X.shape)
     form = getattr(X, "format", "")
     if form in ("csr", "csc"):
@@ -199,11 +199,11 @@ def check_stored(X: Any) -> None:
         _refuse_other_arrays({"data": data, "indices": numbers, "indptr": starts}, form)
         falls = np.flatnonzero(np.diff(starts) < 0)
         if len(starts) != n + 1 or starts[0] != 0 or len(falls):
-            where = f": it falls at place {int(falls[0]) + 1}" if len(falls) else ""
-            _refuse_broken(form, f"indptr must begin with 0 and rise over {n + 1} places{where}")
+            where = f": it falls at entry {int(falls[0]) + 1}" if len(falls) else ""
+            _refuse_broken(form, f"indptr must have {n + 1} entries, begin with 0 and never fall{where}")
         n_stored = int(starts[-1])
         if n_stored > min(len(numbers), len(data)):
-            _refuse_broken(form, f"indptr ends with {n_stored}, and {min(len(numbers), len(data))} cells are stored")
+            _refuse_broken(form, f"indptr ends with {n_stored}, but {min(len(numbers), len(data))} cells are stored")
         _refuse_beyond(form, along, numbers[:n_stored], of)
     elif form == "coo":
         parts = {"data": X.data, "row": X.row, "col": X.col}
@@ -220,7 +220,7 @@ def check_stored(X: Any) -> None:
 
 
 def _refuse_other_arrays(arrays: Mapping[str, Any], form: str) -> None:
-    """Refuse what is no line of numbers, of whole ones where they are places."""
+    """Refuse arrays that are not one-dimensional and numeric; positions must be whole numbers."""
     for name, array in arrays.items():
         is_line = isinstance(array, np.ndarray) and array.ndim == 1
         if not is_line or (name != "data" and array.dtype.kind not in "iu"):
@@ -229,14 +229,14 @@ def _refuse_other_arrays(arrays: Mapping[str, Any], form: str) -> None:
 
 
 def _refuse_beyond(form: str, along: str, numbers: np.ndarray, n: int) -> None:
-    """Refuse cells in rows or columns that there are not."""
+    """Refuse cells in rows or columns that do not exist."""
     if len(numbers) and (numbers.min() < 0 or numbers.max() >= n):
         at = int(np.flatnonzero((numbers < 0) | (numbers >= n))[0])
-        _refuse_broken(form, f"stored cell {at} is in {along} {int(numbers[at])}, and they are numbered 0 to {n - 1}")
+        _refuse_broken(form, f"stored cell {at} is in {along} {int(numbers[at])}, but they are numbered 0 to {n - 1}")
 
 
 def _refuse_broken(form: str, what: str) -> NoReturn:
-    raise DataError(f"the sparse matrix ({form}) is broken: {what}; make it anew from its rows, columns and cells")
+    raise DataError(f"the sparse matrix ({form}) is broken: {what}; rebuild it from its rows, columns and cells")
 
 
 def table_of_sparse(X: Any) -> Table:

@@ -1,4 +1,4 @@
-"""Rows and columns of any table by position. In: a table as the estimators take it, positions. Out: the same sort.
+"""Rows and columns of any table by position. In: a table as for estimators, positions. Out: the same type.
 
 Arrays, pandas objects and lists are indexed as they are; a dict of columns, frames that only narwhals knows, and sparse
 formats without an index are handled here.
@@ -25,7 +25,7 @@ def count_rows(table: Any) -> int:
     Parameters
     ----------
     table : array, sparse matrix, data frame, series, dict of columns, or list
-        What the estimators take for X, y or sample_weight.
+        What the estimators accept as X, y or sample_weight.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def header_of(table: Any) -> tuple[tuple[Hashable, ...] | None, int]:
     Returns
     -------
     names : tuple or None
-        None where the table has none.
+        None if the table has none.
     width : int
 
     Examples
@@ -143,7 +143,7 @@ def take_columns(table: Any, positions: np.ndarray, names: Sequence[Hashable] | 
     Returns
     -------
     table of k columns
-        Of the same type, but as ``take_rows`` says; a structured array becomes a dict of its fields.
+        Of the same type, with the exceptions of ``take_rows``; a structured array becomes a dict of its fields.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def _indexed(table: Any) -> Any:
 
 
 def warn_of_another_order(X: Any, **others: Any) -> None:
-    """Warn where pandas objects have the same index labels in another order: rows go by position.
+    """Warn if pandas objects have the same index labels in a different order: rows are matched by position.
 
     Parameters
     ----------
@@ -206,8 +206,8 @@ def warn_of_another_order(X: Any, **others: Any) -> None:
             continue
         if index.is_unique and own.is_unique and bool(own.isin(index).all()):
             notices.warn(
-                f"the rows of X and {name} have the same index in another order, and are taken by position: write "
-                f"{name}.loc[X.index] if they belong together by index, or {name}.to_numpy() if not"
+                f"X and {name} have the same index labels in a different order, and rows are matched by position: pass "
+                f"{name}.loc[X.index] to match them by index, or {name}.to_numpy() if the order is right"
             )
 
 
@@ -218,6 +218,6 @@ def _index_of(table: Any) -> Any:
 
 
 def refuse_lazy(table: Any) -> NoReturn:
-    """Raise the refusal of a frame that has not read its rows yet."""
+    """Refuse a lazy frame, whose rows are not read yet."""
     kind = f"{type(table).__module__}.{type(table).__name__}"
     raise DataError(f"the table is lazy ({kind}): call collect() on it first")

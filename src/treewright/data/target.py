@@ -20,7 +20,7 @@ from treewright.exceptions import TARGET, DataError, first_row
 FLAGS_PER_ROW, FLAGS_AT_LEAST = 4, 65_536
 DOUBLE_BYTES = 8
 MOST_CLASSES = 20  # different numbers
-LARGEST_SQUARED = 1e149  # squares of as many as a table can have add up below the end of float64
+LARGEST_SQUARED = 1e149  # as many squares as a table can have add up to less than the largest float64
 NUMBER_LIKE = ("number", "boolean", "missing")
 
 
@@ -33,7 +33,7 @@ class Labels(NamedTuple):
     classes : tuple of ndarray
         Per output the sorted labels, in the target's own dtype.
     names : tuple of str
-        Per output its name; empty where the target had none.
+        Per output its name; empty if the target had none.
     flat : bool
         The target was one-dimensional.
     """
@@ -61,9 +61,9 @@ class Numbers(NamedTuple):
 
 
 def are_classes(values: np.ndarray) -> bool:
-    """Whether a target of numbers is taken as classes where nobody has said: all whole, and at most 20 different ones.
+    """Whether a numeric target holds classes by default: all numbers are whole, and at most 20 are different.
 
-    How they are stored says nothing: 1.0 is 1, as one missing cell makes floats of a column of whole numbers.
+    The dtype does not matter: 1.0 counts as 1, because one missing cell turns a column of whole numbers into floats.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def encode_numbers(y: Any) -> Numbers:
     for at, column in enumerate(target.columns):
         values[:, at] = number_column(column, "y", "use a classifier for classes, or convert y to numbers")
     refuse_not_finite(values, "y")
-    values += 0.0  # no -0.0, which would be told apart from 0.0 in a file: by the row that came first
+    values += 0.0  # no -0.0: a file would distinguish it from 0.0, depending on the first row
     return Numbers(values, target.names, target.flat)
 
 
@@ -170,7 +170,7 @@ def label_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of booleans and integers: by a table of flags where the range is small, else by sorting."""
+    """Codes of booleans and integers: by a table of flags if the range is small, else by sorting."""
     kept = column.dtype
     if kept.kind == "b":
         column = column.view(np.uint8)
@@ -297,7 +297,7 @@ def refuse_not_finite(values: np.ndarray, name: str) -> None:
 
 
 def refuse_large(values: np.ndarray, kept: np.ndarray | None = None) -> None:
-    """Refuse numbers whose squares do not add up within float64, however many rows there are.
+    """Refuse numbers so large that the sum of their squares could exceed float64.
 
     Parameters
     ----------
@@ -323,15 +323,16 @@ def refuse_large(values: np.ndarray, kept: np.ndarray | None = None) -> None:
             TARGET,
             f" has {int(beyond.sum())} value(s) that cannot be used (",
             first_row(row),
-            f": {first!r}). Only squares of numbers from -{LARGEST_SQUARED:g} to {LARGEST_SQUARED:g} add up: scale ",
+            f": {first!r}). Use numbers from -{LARGEST_SQUARED:g} to {LARGEST_SQUARED:g}: larger squares do not add "
+            "up in float64. Scale ",
             TARGET,
-            " towards 1, or drop these rows",
+            " down, or drop these rows",
             row=row,
         )
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """Sample weights as float64[n]; None where all weigh one.
+    """Sample weights as float64[n]; None if all weigh one.
 
     Parameters
     ----------

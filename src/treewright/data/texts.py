@@ -1,6 +1,6 @@
-"""What the texts of a column look like that were not read as what they may mean: dates in other spellings, amounts.
+"""What the texts of a column look like: dates in formats that are not read, amounts with units.
 
-They are looked at and never read: 03/04/2021 is one day here and another there, and 4,123 is 4 or 4 thousand.
+They are recognised and never converted: 03/04/2021 is in March or in April, and 4,123 is 4 or 4 thousand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Look(NamedTuple):
     what : str
         In words that follow "look like".
     remedy : str
-        What to do where that is what they are.
+        What to do if that is what they are.
     """
 
     what: str
@@ -52,7 +52,7 @@ _PADDED = re.compile(r"[+-]?0\d")
 
 
 def look_of(texts: Sequence[Hashable]) -> Look | None:
-    """What texts all look like; None of names, and where one of them is no text.
+    """What all texts look like; None if they look like names, or if one of them is not a text.
 
     Examples
     --------

@@ -18,8 +18,8 @@ def middle_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     Returns
     -------
     float64[n]
-        At least ``low`` and never equal to ``high``, so that ``x <= middle`` parts the two even where they are
-        neighbouring floats. Finite unless it has to be; 0.0 between the two infinities; never -0.0.
+        At least ``low`` and never equal to ``high``, so that ``x <= middle`` separates the two even if they are
+        neighbouring floats. Finite if a finite number lies there; 0.0 between the two infinities; never -0.0.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Weights of rows: by class, and too small ones. In: ``class_weight``, facts, codes. Out: numbers, or a warning.
 
-A class weighs in every later use of a model what it weighed at the
-fit: the facts hold ``class_factors``, per output one number for each class, in the order of the classes.
+Every later use of a model gives a class the weight that it had at the fit: the facts hold ``class_factors``, per output
+one number for each class, in the order of the classes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def factors_by_code(
     Parameters
     ----------
     given : sequence of "balanced" or of pairs of label and weight, one per output
-        A label that is not among the classes counts for nothing; a class that is not named weighs 1.
+        A label that is not among the classes is ignored; a class that is not named weighs 1.
     codes : int32[n, n_outputs]
     classes : tuple of ndarray
     weights : float64[n], >= 0, optional
@@ -66,7 +66,7 @@ def factors_by_code(
 
 
 def _weight_of_each(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
-    """What the rows of each class weigh, float64[n_classes]: rounded once, so that no order of the rows shows."""
+    """Weight of the rows of each class, float64[n_classes]; rounded once, so that the order of rows does not matter."""
     if weights is None or (weights == np.rint(weights)).all():
         return np.bincount(codes, weights, n_classes)
     order = np.argsort(codes, kind="stable")
@@ -80,15 +80,15 @@ def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np
     Parameters
     ----------
     facts : mapping
-        ``class_factors`` where ``class_weight`` was given. Older files hold only the parameter as it was stated;
-        there "balanced" is taken of the rows at hand.
+        ``class_factors`` if ``class_weight`` was given. Older files hold only the parameter as it was stated; for
+        these "balanced" is computed from the rows at hand.
     codes : int32[n, n_outputs]
     classes : tuple of ndarray
 
     Returns
     -------
     tuple of float64[n_classes], one per output; or None
-        None where no class weighs more than another.
+        None if no class weighs more than another.
     """
     factors = facts.get("class_factors")
     if factors is not None:
@@ -111,7 +111,7 @@ def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np
 
 
 def is_weight(value: Any) -> bool:
-    """Whether something is a finite number >= 0 within float64; truth values are no numbers.
+    """Whether something is a finite number >= 0 within float64; booleans are not numbers.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def weighed(weights: np.ndarray | None, factors: Factors | None, codes: np.ndarr
 
 
 def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
-    """Warn where weights add up to far less than the rows, in a method that takes them for numbers of rows.
+    """Warn if weights add up to far less than the number of rows, in a method that treats them as row counts.
 
     The warning names the line of the caller from outside this package.
 
@@ -172,7 +172,7 @@ def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
     total : float
         Sum of the weights.
     what : str
-        Who takes them so.
+        The method that treats them so.
 
     Warns
     -----
@@ -180,13 +180,13 @@ def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
     """
     if total < _SMALL_SHARE * n_rows:
         notices.warn(
-            f"the weights add up to {total:g} for {n_rows} rows, and {what} takes weights for numbers of rows: scale "
-            "them up before the fit if they were meant as shares",
+            f"the weights add up to {total:g} for {n_rows} rows, and {what} treats weights as row counts: scale "
+            "them up before the fit if they are shares",
         )
 
 
 def _checked(factors: Any, classes: tuple[np.ndarray, ...]) -> Factors:
-    """The factors of a file that may hold anything."""
+    """The class factors of a file, which may hold anything, checked."""
     fits = isinstance(factors, list | tuple) and len(factors) == len(classes)
     fits = fits and all(
         isinstance(by_code, list | tuple) and len(by_code) == len(labels) and all(map(is_weight, by_code))
@@ -209,7 +209,7 @@ def _stated_pairs(stated: Any, labels: np.ndarray) -> Any:
         isinstance(pair, list) and len(pair) == 2 and is_weight(pair[1]) for pair in stated
     )
     if not is_told:
-        raise DataError(f"the model's facts do not tell the class weights of its fit ({shown(stated)}): fit it again")
+        raise DataError(f"the model's facts do not hold the class weights of its fit ({shown(stated)}): fit it again")
     pairs = [(_as_tuple(label), weight) for label, weight in stated]
     # What has no JSON form (bytes, dates) was written as the name of its type.
     names_types = not all(map(_has_json_form, known))
@@ -230,7 +230,7 @@ def _has_json_form(label: Any) -> bool:
 
 
 def _is_of_output(entry: Any) -> bool:
-    """Whether an entry of a list of class weights is a whole output's, not a pair of label and weight."""
+    """Whether an entry of a list of class weights is for a whole output, not a pair of label and weight."""
     return entry == "balanced" or (isinstance(entry, list) and all(isinstance(pair, list) for pair in entry))
 
 

@@ -1,7 +1,7 @@
-"""AdaBoost for scikit-learn: copies of one estimator, each on rows weighed by what those before it got wrong.
+"""AdaBoost for scikit-learn: copies of one estimator, each on rows reweighted by the errors of those before it.
 
-Single trees of Treewright are grown on a table that is encoded and sorted (or binned) once; any other base is fitted
-and asked with the table itself.
+Single trees of Treewright are grown on a table that is encoded and sorted (or binned) once; any other base fits and
+predicts the table itself.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from treewright.version import __version__
 
 @dataclass(frozen=True)
 class AdaBoostSettings:
-    """What all members of a fit have in common.
+    """What all members of a fit share.
 
     Attributes
     ----------
@@ -67,14 +67,14 @@ class AdaBoostSettings:
     y : ndarray[n]
     target : Labels or Numbers of n rows
     rows : BagRows
-        Which rows have weight; draws from them.
+        The rows with weight, and samples of them.
     weights : float64[n] or None
         Before the first round.
     bootstrap : bool
-        Whether a member is fitted on rows drawn by their weights, not on weights.
+        Whether a member is fitted on rows sampled by their weights, not on weights.
     seed, n_threads : int
     metadata : mapping
-        What members' ``fit`` gets beside rows, target and weights.
+        Further arguments of the members' ``fit``.
     """
 
     base: Any
@@ -90,7 +90,7 @@ class AdaBoostSettings:
 
 
 class Fitting(ABC):
-    """A way to fit members and to ask them about the rows of the fit.
+    """A way to fit members and to get their predictions for the training rows.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Fitting(ABC):
 
     @abstractmethod
     def predicted(self, fitted: Any) -> np.ndarray:
-        """What a member says of the rows ``kept``: int32[m] codes among the classes of y, or float64[m]."""
+        """A member's predictions for the rows ``kept``: int32[m] codes among the classes of y, or float64[m]."""
 
 
 class OnEncodedTable(Fitting):
@@ -117,10 +117,10 @@ class OnEncodedTable(Fitting):
         base = clone(plan.base)
         class_weight = getattr(base, "class_weight", None)
         if class_weight is not None:
-            base.set_params(class_weight=None)  # the rounds begin with the weights of the rows alone
+            base.set_params(class_weight=None)  # the rounds begin with the weights of the rows only
         params = base._check_parameters()
         rows: Any = with_every_cell(base._dataset(plan.X, plan.y, params, plan.weights), params)
-        # Once: "balanced" by the weights of a round would take back what the round has learnt about a class.
+        # Once: "balanced" by the weights of a round would undo the reweighting of classes by the round.
         factors = None if class_weight is None else factors_for(class_weight, rows.target, rows.weights)
         self._rows = replace(rows, weights=None, sample_weight=None, class_factors=factors, kept=None).shared(
             keeps_bins=True
@@ -162,8 +162,8 @@ class OnRawTable(Fitting):
         self._takes_weights = has_fit_parameter(plan.base, "sample_weight")
         if not (self._takes_weights or plan.bootstrap):
             raise ParameterError(
-                f"fit of {type(plan.base).__name__} takes no sample_weight: give bootstrap=True, which draws rows by "
-                "their weights, or another base"
+                f"fit of {type(plan.base).__name__} takes no sample_weight: set bootstrap=True, which samples rows by "
+                "their weights, or use another base"
             )
         is_every = len(plan.rows.kept) == plan.rows.n_rows
         self._X = plan.X if is_every else take_rows(plan.X, plan.rows.kept)
@@ -171,7 +171,7 @@ class OnRawTable(Fitting):
         self._metadata = metadata_of_rows(plan.metadata, plan.rows.kept, plan.rows.n_rows)
         self._class_weight: dict[Any, float] | None = None
         if is_of_treewright(plan.base) and getattr(plan.base, "class_weight", None) == "balanced":
-            # Ours balance by the weights that they get: those before the first round are taken, as on encoded tables.
+            # Ours balance by the weights that they get: use those before the first round, as on encoded tables.
             labels = cast("Labels", plan.target)
             factors = factors_by_code(["balanced"], labels.codes, labels.classes, plan.weights)[0]
             self._class_weight = dict(zip(labels.classes[0].tolist(), factors.tolist(), strict=True))
@@ -187,7 +187,7 @@ class OnRawTable(Fitting):
             own = weights.as_rows if is_ours else weights.shares
             return estimator.fit(self._X, self._y, sample_weight=own, **self._metadata)
         counts = plan.rows.counts_by_chance(member, weights.as_counts()[0])
-        if is_ours and self._takes_weights:  # levels and classes stay known that the draws happen to miss
+        if is_ours and self._takes_weights:  # levels and classes that the sample happens to miss stay known
             return estimator.fit(self._X, self._y, sample_weight=counts.astype(np.float64), **self._metadata)
         drawn = plan.rows.repeated(counts)
         more = metadata_of_rows(plan.metadata, drawn, plan.rows.n_rows)
@@ -206,7 +206,7 @@ class OnRawTable(Fitting):
 
 
 def fitting_of(plan: AdaBoostSettings) -> Fitting:
-    """How members of this base are fitted."""
+    """The way in which members of this base are fitted."""
     base = plan.base
     # A class made from ours by inheritance may fit in its own way.
     is_own = isinstance(base, SingleTree) and type(base).__module__.partition(".")[0] == "treewright"
@@ -224,7 +224,7 @@ def numbers_predicted(member: Any, X: Any) -> np.ndarray:
 
 
 def _is_blind_to_scale(params: Any) -> bool:
-    """Whether a common factor of the weights changes nothing of the tree but the weights of its nodes."""
+    """Whether a common factor of the weights only changes the weights of the tree's nodes."""
     if not isinstance(params, TreeParams) or callable(params.criterion) or params.grow_trace:
         return False
     return params.max_p_value is None
@@ -232,7 +232,7 @@ def _is_blind_to_scale(params: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Boosted:
-    """Members with what they were judged by."""
+    """Members with their weights and errors."""
 
     members: list[Any]
     rounds: list[AdaBoostRound]
@@ -241,7 +241,7 @@ class _Boosted:
 
 
 class AdaBoost(Members):
-    """An ensemble whose members see rows weighed by what those before them got wrong."""
+    """An ensemble whose members are fitted on rows reweighted by the errors of those before them."""
 
     _algorithm = "adaboost"
 
@@ -254,7 +254,7 @@ class AdaBoost(Members):
         columns = self._columns(X, n_rows, is_ours)
         target = self._encode_target(y)
         if target[0].shape[1] != 1:
-            raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} boosts one: fit each alone")
+            raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} needs one: fit each alone")
         check_lengths(n_rows, target)
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
@@ -306,7 +306,7 @@ class AdaBoost(Members):
         return _Boosted(members, rounds, weights, is_over)
 
     def _round(self, fitting: Fitting, plan: AdaBoostSettings, weights: RowWeights, member: int) -> tuple[Any, Verdict]:
-        """Fit a member and judge it."""
+        """Fit a member and compute its error and weight."""
         try:
             fitted = fitting.fit(member, weights)
             predicted = fitting.predicted(fitted)
@@ -326,7 +326,7 @@ class AdaBoost(Members):
     def _keep_members(
         self, boosted: _Boosted, now: BagWarmStart, base: Any, target: Any, n_rows: int, params: Any
     ) -> None:
-        """Store the members and what scikit-learn expects beside them."""
+        """Store the members and the other attributes that scikit-learn expects."""
         self._boosted, self._warm = boosted, now
         self.estimator_, self.estimators_, self.rounds_ = base, list(boosted.members), AdaBoostRounds(boosted.rounds)
         kept = [one for one in boosted.rounds if one.is_kept]
@@ -358,7 +358,7 @@ class AdaBoost(Members):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """float64[p]: those of the members, averaged by their weights; they sum to one. Only where members have any."""
+        """float64[p]: those of the members, averaged by their weights; they sum to one. Only if members have any."""
         check_is_fitted(self, "estimators_")
         if "model_" in self.__dict__:
             return self.model_.feature_importances
@@ -405,7 +405,7 @@ class AdaBoost(Members):
         return (self._score_of(y, predicted, sample_weight) for predicted in self.staged_predict(X))
 
     def _arranged(self, X: Any) -> Any:
-        """A table as the members know it; ours find their columns themselves."""
+        """A table in the form that the members expect; ours find their columns themselves."""
         columns = self._warm.columns
         if columns is None or is_of_treewright(self.estimator_):
             return X
@@ -415,27 +415,27 @@ class AdaBoost(Members):
 
     @abstractmethod
     def _plain_target(self, target: Any) -> np.ndarray:
-        """The target as members get it."""
+        """The target that is passed to members."""
 
     @abstractmethod
     def _keep_target(self, target: Any) -> None:
-        """Store what is known of the target."""
+        """Store the attributes of the target."""
 
     @abstractmethod
     def _combine(self) -> Literal["vote", "median"]:
-        """How the members' answers become one."""
+        """How the members' predictions are combined."""
 
     @abstractmethod
     def _judge(self, predicted: np.ndarray, plan: AdaBoostSettings, weights: RowWeights) -> Verdict:
-        """What becomes of a member that says this of the rows with weight."""
+        """The verdict on a member with these predictions for the rows with weight."""
 
     @abstractmethod
     def _first_is_poor(self, plan: AdaBoostSettings, verdict: Verdict) -> Verdict:
-        """What becomes of a first member that would be dropped."""
+        """The verdict on a first member that would be dropped."""
 
     @abstractmethod
     def _staged(self, X: Any) -> Iterator[np.ndarray]:
-        """Predictions of the first member, of the first two, and so on; asked of the members themselves."""
+        """Predictions of the first member, of the first two, and so on, from the members themselves."""
 
     @abstractmethod
     def _score_of(self, y: Any, predicted: np.ndarray, sample_weight: Any) -> float:
@@ -443,68 +443,68 @@ class AdaBoost(Members):
 
 
 class AdaBoostClassifier(ClassifierMixin, AdaBoost):
-    """Classifiers fitted one after another, each on rows weighed by what those before it got wrong, vote by weight.
+    """AdaBoost for classification: classifiers fitted one after another on reweighted rows, combined by weighted vote.
 
     Parameters
     ----------
     estimator : classifier, optional
-        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; by default a tree of one question (a
+        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; by default a tree of one test (a
         *stump*), ``DecisionTreeClassifier(max_depth=1)``. It is copied, never fitted itself. Each copy gets seeds of
-        its own for its ``random_state``. Where it weighs classes, ``"balanced"`` is taken once, of the weights before
-        the first round.
+        its own for its ``random_state``. If it has ``class_weight="balanced"``, this is computed once, from the weights
+        before the first round.
     n_estimators : int >= 1, default 50
         Copies (*members*) at most.
     learning_rate : float > 0, default 1.0
-        Times this, the members' weights are taken; below 1, rows change their weights more slowly.
+        Factor of the members' weights; below 1, the weights of rows change more slowly.
     bootstrap : bool, default False
-        Fit each member on as many rows as there are, drawn with replacement by their weights, instead of on the weights
-        themselves. Needed for a base whose ``fit`` takes no ``sample_weight``.
+        Fit each member on as many rows as there are, sampled with replacement by their weights, instead of on the
+        weights themselves. Needed for a base whose ``fit`` takes no ``sample_weight``.
     keep_row_weights : bool, default False
         Keep the weights of the rows in every round: ``row_weights_``.
     warm_start : bool, default False
-        Keep the members of the last fit and go on, up to ``n_estimators``. The result is that of one fit: the table
+        Keep the members of the last fit and continue, up to ``n_estimators``. The result is that of one fit: the table
         must be the same, and so must all parameters but ``n_estimators`` and ``n_jobs``.
     n_jobs : int, optional
         Threads on which each tree grows; all processors by default. The members do not depend on it.
     random_state : int, RandomState instance or None
-        Seed of the draws. None means 0: a fit repeats.
+        Seed of all sampling. None means 0: fits are reproducible.
 
     Attributes
     ----------
     estimator_ : classifier
-        What the members are copies of.
+        The estimator of which the members are copies.
     estimators_ : list of fitted classifiers
     estimator_weights_, estimator_errors_ : float64[n_members]
-        Weight of each member, above 0, and its error: the share of the rows that it got wrong, by their weights.
+        Weight of each member, above 0, and its error: the weighted misclassification rate.
     rounds_ : AdaBoostRounds
-        The same as a table to print, a dropped last member included; of at most 12 rows with their weights, where these
-        are kept.
+        The same as a table to print, a dropped last member included; for at most 12 rows with the weights of the rows,
+        if these are kept.
     row_weights_ : float64[n_rounds, n]
-        Only with ``keep_row_weights=True``: what the rows weighed in each round; each line adds up to one.
+        Only with ``keep_row_weights=True``: the weights of the rows in each round; each line adds up to one.
     classes_ : ndarray[n_classes]
     n_classes_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     model_ : Model
-        Only where the members are single trees of Treewright: what ``save`` writes, and what ``apply``,
-        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` look into.
+        Only if the members are single trees of Treewright: what ``save`` writes, and what ``apply``,
+        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` use.
     feature_importances_ : float64[p]
-        Those of the members, averaged by their weights; only where they have any.
+        Those of the members, averaged by their weights; only if they have any.
 
     Notes
     -----
-    SAMME: Zhu, Zou, Rosset and Hastie 2009, "Multi-class AdaBoost"; of two classes AdaBoost.M1 (Freund and Schapire
-    1997). A member with error ``e`` among K classes weighs ``learning_rate * (log((1 - e) / e) + log(K - 1))``; rows
-    that it got wrong then weigh as many times more as the exponential of that, and all weights are brought to a sum of
-    one. A member without an error weighs 1 and is the last. One with an error of ``1 - 1/K`` or more is no better than
-    chance: it is dropped, and no other follows; the first may not be like that. K counts the classes that have weight.
-    No row's share falls below 2**-52.
+    SAMME: Zhu, Zou, Rosset and Hastie 2009, "Multi-class AdaBoost"; for two classes AdaBoost.M1 (Freund and Schapire
+    1997). A member with error ``e`` among K classes weighs ``learning_rate * (log((1 - e) / e) + log(K - 1))``; the
+    weights of the rows that it misclassifies are then multiplied by the exponential of that, and all weights are scaled
+    to a sum of one. A member without an error weighs 1 and is the last. One with an error of ``1 - 1/K`` or more is no
+    better than chance: it is dropped, and no other follows; if it is the first, fit raises an error. K counts the
+    classes that have weight. No row's share falls below 2**-52.
 
-    Members of Treewright's own get weights that add up to the number of rows, others such as add up to one. Sums of
-    weights are exact: neither the order of the rows nor the number of threads changes anything, and with trees a row of
-    weight k is k equal rows while weights are whole numbers and no parameter counts rows (``min_samples_leaf``,
-    ``min_samples_split``). Single trees of Treewright are grown on a table that is
-    encoded and sorted once; with ``splitter="hist"`` the bins are those of the first tree.
+    Members of Treewright's own get weights that add up to the number of rows, other members weights that add up to one.
+    Sums of weights are exact: neither the order of the rows nor the number of threads changes anything, and with trees
+    a row of weight k is k equal rows while weights are whole numbers and no parameter counts rows
+    (``min_samples_leaf``, ``min_samples_split``). Single trees of Treewright are grown on a table that is encoded and
+    sorted once; with ``splitter="hist"`` the bins are those of the first tree.
 
     Examples
     --------
@@ -543,7 +543,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         Parameters
         ----------
         X : table of n rows and p columns
-            Whatever the base takes. Never modified.
+            Whatever the base accepts. Never modified.
         y : n labels of any hashable type
         sample_weight : n numbers >= 0, optional
             Weights before the first round. Rows of weight 0 are left out, but their labels are known.
@@ -558,27 +558,27 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
             A column, cell, label or weight was refused, or there are several outputs; the message says which and what
             to do.
         ParameterError
-            A parameter is outside its range; ``estimator`` is no classifier, takes no weights, or is no better than
-            chance on the given weights; under ``warm_start`` the table or a parameter is another than before.
+            A parameter is outside its range; ``estimator`` is not a classifier, takes no weights, or is no better than
+            chance on the given weights; under ``warm_start`` the table or a parameter is different from before.
         TooLargeError
             The members would not fit in memory.
         Exception
-            What the base raises; a note says which member it was.
+            Errors of the base, with a note that names the member.
 
         Warns
         -----
         DataWarning
-            Whatever members warn of, once.
+            Warnings of members, each once.
         """
         return self._fit(X, y, sample_weight, metadata)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class whose members weigh most, the first of equals.
+        """Predict the class with the largest weight of votes, the first of equals.
 
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where fit knew names.
+            Columns are matched by name if fit had names.
 
         Returns
         -------
@@ -588,7 +588,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
         if "model_" in self.__dict__:
@@ -597,7 +597,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Share of the members' weight that votes for each class.
+        """The share of the members' weight that votes for each class.
 
         Returns
         -------
@@ -619,18 +619,18 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return logarithms
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How clear the vote is.
+        """Decision values of the vote: its margin, or one value per class.
 
         Returns
         -------
         float64[n] or float64[n, n_classes]
-            Two classes: share of the second minus share of the first, the *margin*, from -1 to 1. More: the mean of
-            codes that are 1 for the class that a member votes for and ``-1/(n_classes - 1)`` for the others.
+            Two classes: share of the second minus share of the first, the *margin*, from -1 to 1. More classes: the
+            mean of codes that are 1 for the class that a member votes for and ``-1/(n_classes - 1)`` for the others.
         """
         return self._decided(self.predict_proba(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Shares of the first member's weight, of the first two's, and so on.
+        """Vote shares of the first member, of the first two, and so on.
 
         Parameters
         ----------
@@ -652,7 +652,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return map(self._decided, self.staged_predict_proba(X))
 
     def _decided(self, shares: np.ndarray) -> np.ndarray:
-        """Decision values of shares."""
+        """Decision values from vote shares."""
         n_classes = shares.shape[1]
         if n_classes == 2:
             margin: np.ndarray = shares[:, 1] - shares[:, 0]
@@ -660,7 +660,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return shares - (1.0 - shares) / max(n_classes - 1, 1)
 
     def _shares(self, X: Any) -> Iterator[np.ndarray]:
-        """Shares of the votes after each member, asked of the members themselves."""
+        """Shares of the votes after each member, from the members themselves."""
         sums, total = np.zeros((count_rows(X), self.n_classes_)), 0.0
         table, rows = self._arranged(X), np.arange(len(sums))
         for member, weight in zip(self.estimators_, self.estimator_weights_.tolist(), strict=True):
@@ -695,9 +695,9 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     def _first_is_poor(self, plan: AdaBoostSettings, verdict: Verdict) -> Verdict:
         n_classes = _n_weighed(plan.target[0][plan.rows.kept, 0])
         raise ParameterError(
-            f"the first member ({type(plan.base).__name__}) gets {verdict.error:.4g} of the weight wrong, no better "
-            f"than chance among {n_classes} classes ({1 - 1 / n_classes:.4g}): boosting needs a better base, or "
-            "columns that tell something"
+            f"the first member ({type(plan.base).__name__}) misclassifies {verdict.error:.4g} of the weight, no better "
+            f"than chance among {n_classes} classes ({1 - 1 / n_classes:.4g}): use a better base, or add informative "
+            "columns"
         )
 
 
@@ -707,7 +707,7 @@ def _n_weighed(codes: np.ndarray) -> int:
 
 
 class AdaBoostRegressor(RegressorMixin, AdaBoost):
-    """Regressors fitted one after another, each on rows weighed by how far off those before it were; a weighted median.
+    """AdaBoost for regression: regressors fitted one after another on reweighted rows, combined by weighted median.
 
     Parameters
     ----------
@@ -717,13 +717,12 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     n_estimators : int >= 1, default 50
         Copies (*members*) at most.
     learning_rate : float > 0, default 1.0
-        Times this, the members' weights are taken; below 1, rows change their weights more slowly.
+        Factor of the members' weights; below 1, the weights of rows change more slowly.
     loss : {"linear", "square", "exponential"}, default "linear"
-        What a row loses whose prediction is off by the share ``s`` of the largest distance: ``s``, ``s**2`` or
-        ``1 - exp(-s)``.
+        Loss of a row whose error is the share ``s`` of the largest error: ``s``, ``s**2`` or ``1 - exp(-s)``.
     bootstrap : bool, default False
-        Fit each member on as many rows as there are, drawn with replacement by their weights, as the paper does. By
-        default it is fitted on the weights themselves, without chance. Needed for a base whose ``fit`` takes no
+        Fit each member on as many rows as there are, sampled with replacement by their weights, as in the paper. By
+        default it is fitted on the weights themselves, without sampling. Needed for a base whose ``fit`` takes no
         ``sample_weight``.
     keep_row_weights, warm_start, n_jobs, random_state
         As in ``AdaBoostClassifier``.
@@ -736,16 +735,16 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         Weight of each member, above 0, and its error: the mean loss of the rows, by their weights.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
 
     Notes
     -----
     AdaBoost.R2: Drucker 1997, "Improving regressors using boosting techniques". A member with error ``e`` weighs
     ``learning_rate * log(1 / beta)``, where ``beta = e / (1 - e)``; a row then weighs
-    ``beta ** (learning_rate * (1 - its loss))`` times as much, and all weights are brought to a sum of one. A member
-    that is nowhere off weighs 1 and is the last. One with an error of 0.5 or more is dropped, and no other follows; if
-    it is the first, it is kept alone, with a warning. The answer is the smallest prediction that at least half of the
-    members' weight does not exceed. Everything else as ``AdaBoostClassifier``.
+    ``beta ** (learning_rate * (1 - its loss))`` times as much, and all weights are scaled to a sum of one. A member
+    without an error weighs 1 and is the last. One with an error of 0.5 or more is dropped, and no other follows; if
+    it is the first, it is kept alone, with a warning. The prediction is the smallest one that at least half of the
+    members' weight does not exceed. Everything else as in ``AdaBoostClassifier``.
 
     Examples
     --------
@@ -792,7 +791,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         Warns
         -----
         DataWarning
-            The first member's error is 0.5 or more; whatever members warn of, once.
+            The first member's error is 0.5 or more; warnings of members, each once.
         """
         return self._fit(X, y, sample_weight, metadata)
 
@@ -802,7 +801,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where fit knew names.
+            Columns are matched by name if fit had names.
 
         Returns
         -------
@@ -811,7 +810,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
         if "model_" in self.__dict__:
@@ -819,7 +818,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         return weighted_median(self._said(X), self.estimator_weights_)
 
     def _said(self, X: Any) -> np.ndarray:
-        """What each member predicts, float64[n, n_members]."""
+        """The predictions of each member, float64[n, n_members]."""
         n_rows, n_members = count_rows(X), len(self.estimators_)
         check_fits(8 * n_rows * n_members, f"{n_rows} x {n_members} predictions", "pass fewer rows")
         predicted, table = np.empty((n_rows, n_members)), self._arranged(X)
@@ -844,7 +843,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         return numbers
 
     def _keep_target(self, target: Numbers) -> None:
-        """Numbers have nothing to be known."""
+        """Do nothing: numbers have no attributes."""
 
     def _combine(self) -> Literal["vote", "median"]:
         return "median"
@@ -856,7 +855,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     def _first_is_poor(self, plan: AdaBoostSettings, verdict: Verdict) -> Verdict:
         notices.warn(
-            f"the first member ({type(plan.base).__name__}) has a mean loss of {verdict.error:.4g}, and boosting ends "
-            "at 0.5: it is the only one; use a better base or another loss"
+            f"the first member ({type(plan.base).__name__}) has a mean loss of {verdict.error:.4g}, but boosting ends "
+            "at 0.5: it is the only member; use a better base or another loss"
         )
         return replace(verdict, weight=1.0)

@@ -1,7 +1,7 @@
-"""A tree or forest as scikit-learn's own, for what reads only those: ``export_text``, dtreeviz, skl2onnx.
+"""A tree or forest as scikit-learn's own, for programs that read only those: ``export_text``, dtreeviz, skl2onnx.
 
-The arrays of a tree become the state that scikit-learn pickles its trees by. That can say a threshold of a number, the
-side of missing cells, and one answer for each output; what a model has beside that is refused with its name.
+The arrays of a tree become the state from which scikit-learn unpickles its trees. That can hold thresholds of numbers,
+the branch of missing cells, and one prediction for each output; anything else in a model is refused by name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from treewright.tree.wording import clock_of
 
 __all__ = ["to_sklearn"]
 
-# What scikit-learn calls the impurities that its trees can show.
+# scikit-learn's names of the impurities that its trees support.
 _CRITERIA = {
     "gini": "gini", "entropy": "entropy", "log_loss": "log_loss", "gain_ratio": "entropy",
     "squared_error": "squared_error", "absolute_error": "absolute_error", "poisson": "poisson",
@@ -43,20 +43,20 @@ def to_sklearn(fitted: Any) -> Any:
     Parameters
     ----------
     fitted : estimator or Model
-        Of one tree, or of a forest whose trees are averaged. All tests ask whether a number is at most a threshold.
+        Of one tree, or of a forest whose trees are averaged. All tests must be thresholds of numeric columns.
 
     Returns
     -------
     estimator of scikit-learn, fitted
-        A ``DecisionTree``, ``RandomForest`` or ``ExtraTrees`` classifier or regressor. It predicts what the model does
-        for rows whose cells are float32 numbers: scikit-learn rounds all cells to those, and a cell that is nearer to a
-        threshold may change sides.
+        A ``DecisionTree``, ``RandomForest`` or ``ExtraTrees`` classifier or regressor. Its predictions are those of the
+        model for rows whose cells are float32 numbers: scikit-learn rounds all cells to these, and a cell that is
+        nearer to a threshold may take the other branch.
 
     Raises
     ------
     ParameterError
-        The model has something that such a tree cannot say: tests of levels, several branches, rows in several leaves,
-        surrogate tests, votes, scores that are added up (boosting), or another impurity. The message names it.
+        The model has something that such a tree does not support: tests of levels, several branches, rows in several
+        leaves, surrogate tests, votes, summed scores (boosting), or another impurity. The message names it.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def to_sklearn(fitted: Any) -> Any:
     """
     model = fitted if isinstance(fitted, Model) else getattr(fitted, "model_", None)
     if not isinstance(model, Model):
-        raise _unsaid(f"a {type(fitted).__name__}, which is no fitted tree or forest")
+        raise _unsaid(f"a {type(fitted).__name__}, which is not a fitted tree or forest")
     _check(model)
     trees = [_tree_of(model, tree) for tree in model.trees]
     if model.is_single_tree:
@@ -86,22 +86,22 @@ def to_sklearn(fitted: Any) -> Any:
 
 
 def _check(model: Model) -> None:
-    """Refuse what a tree of scikit-learn cannot say."""
+    """Refuse what a tree of scikit-learn does not support."""
     algorithm = str(model.facts.get("algorithm"))
     if not model.is_single_tree and (algorithm, True) not in _FORESTS:
         raise _unsaid(f"trees grown by {algorithm}, which are not averaged as a forest's are")
     if model.aggregation.votes or model.aggregation.weights is not None:
-        raise _unsaid("trees that vote: scikit-learn's forests average shares; fit with voting='soft'")
+        raise _unsaid("trees that vote: scikit-learn's forests average probabilities; fit with voting='soft'")
     if model.missing in ("fractional", "surrogate") and any(column.missing_seen for column in model.schema.columns):
-        raise _unsaid(f"missing={model.missing!r}: scikit-learn's trees send a missing cell one way")
+        raise _unsaid(f"missing={model.missing!r}: scikit-learn's trees send missing cells down one branch")
     if model.threshold is not None:
         raise _unsaid(
-            f"a threshold of {model.threshold.at:g}: scikit-learn's trees predict the larger share; take "
+            f"a threshold of {model.threshold.at:g}: scikit-learn's trees predict the more probable class; use "
             "model.with_threshold(None), and FixedThresholdClassifier around the result"
         )
     if len(model.schema.given) < len(model.schema):
         raise _unsaid(
-            "columns that the model makes of others (parts of dates, or derived_columns): make them columns of the "
+            "columns that the model derives (parts of dates, or derived_columns): make them columns of the "
             'table before the fit, or fit without calendar and with derived_columns="none"'
         )
     _criterion_of(model)
@@ -112,7 +112,7 @@ def _check(model: Model) -> None:
             kind = "of dates" if clock_of(column)[0] else column.kind
             if kind != "numeric":
                 raise _unsaid(
-                    f"tests of column {column.name!r}, which is {kind}: scikit-learn's trees ask about numbers "
+                    f"tests of column {column.name!r}, which is {kind}: scikit-learn's trees test numbers "
                     "only; encode it before the fit"
                 )
         if ((tree.kind != LEAF) & ((tree.kind != THRESHOLD) | (tree.n_branches != 2))).any():
@@ -130,7 +130,7 @@ def _criterion_of(model: Model) -> str:
 def _tree_of(model: Model, tree: Tree) -> Any:
     """One tree as scikit-learn's array of nodes and its values float64[n_nodes, n_outputs, n_classes]."""
     n_classes = np.array(model.n_classes or (1,) * model.n_outputs, np.intp)
-    made = DecisionTreeRegressor().fit([[0.0]], [0.0]).tree_  # of any tree: the type of nodes differs between versions
+    made = DecisionTreeRegressor().fit([[0.0]], [0.0]).tree_  # any tree: the type of nodes differs between versions
     inner = tree.kind != LEAF
     nodes = np.zeros(tree.n_nodes, made.__getstate__()["nodes"].dtype)
     nodes["left_child"] = np.where(inner, tree.first_child, _LEAF)
@@ -155,7 +155,7 @@ def _tree_of(model: Model, tree: Tree) -> Any:
 
 
 def _estimator_of(model: Model, tree: Any) -> Any:
-    """scikit-learn's estimator of one tree, without what ``_finished`` adds."""
+    """scikit-learn's estimator of one tree, without the attributes that ``_finished`` adds."""
     kind = DecisionTreeClassifier if model.task == "classification" else DecisionTreeRegressor
     estimator = kind(criterion=_criterion_of(model))
     estimator.tree_ = tree
@@ -164,7 +164,7 @@ def _estimator_of(model: Model, tree: Any) -> Any:
 
 
 def _member(estimator: Any, model: Model) -> Any:
-    """A tree of a forest: its classes are codes, and it knows no names."""
+    """A tree of a forest: its classes are codes, and it has no names."""
     _finished(estimator, model, named=False)
     if model.task == "classification":
         each = [np.arange(len(labels), dtype=np.float64) for labels in model.classes]
@@ -173,7 +173,7 @@ def _member(estimator: Any, model: Model) -> Any:
 
 
 def _finished(estimator: Any, model: Model, *, named: bool = True) -> Any:
-    """What a fit leaves beside the trees."""
+    """The estimator with the attributes that a fit sets."""
     estimator.n_features_in_, estimator.n_outputs_ = len(model.schema), model.n_outputs
     names = [column.name for column in model.schema.columns]
     if named and all(isinstance(name, str) for name in names) and model.schema.named:

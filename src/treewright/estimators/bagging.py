@@ -57,7 +57,7 @@ class Bagging(Members):
     _warm: BagWarmStart
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, given: Mapping[str, Any]) -> Self:
-        """Check, draw, fit, keep. Nothing of the estimator changes before the last step."""
+        """Check, sample, fit, keep. Nothing of the estimator changes before the last step."""
         params = self._check_parameters()
         metadata = self._routed("fit", given)
         base, n_threads = self._checked_base(), self._threads()
@@ -98,7 +98,7 @@ class Bagging(Members):
         return bool(self.bootstrap_features or self.max_features != 1.0)
 
     def _fit_members(self, plan: Plan, n_before: int, n_threads: int) -> list[Any]:
-        """New members, side by side."""
+        """Fit new members, several at a time."""
         n_more = plan.n_members - n_before
 
         def fit(task: int) -> Any:
@@ -112,7 +112,7 @@ class Bagging(Members):
     def _keep_members(
         self, plan: Plan, params: Any, members: list[Any], before: list[Any], target: Any, n_rows: int
     ) -> None:
-        """Store the members and what scikit-learn expects beside them."""
+        """Store the members and the other attributes that scikit-learn expects."""
         n_before = len(before)
         features = list(self.estimators_features_) if before else []
         features += [plan.columns_of(member) for member in range(n_before, len(members))]
@@ -148,7 +148,7 @@ class Bagging(Members):
         return samples
 
     def _average(self, X: Any, metadata: Mapping[str, Any]) -> Answer:
-        """The mean of what the members say of each row."""
+        """The mean of the members' predictions for each row."""
         check_is_fitted(self, "estimators_")
         n_rows = count_rows(X)
         if not n_rows:  # not every base takes a table without rows
@@ -159,7 +159,7 @@ class Bagging(Members):
         return average.means()
 
     def _arranged(self, X: Any) -> Any:
-        """A table as the members know it; ours find all of its columns themselves."""
+        """A table in the form that the members expect; ours find all of its columns themselves."""
         columns = self._warm.columns
         if columns is None:
             return X
@@ -168,7 +168,7 @@ class Bagging(Members):
         return columns.arranged(X, type(self).__name__)
 
     def _ask(self, X: Any, take: Any, say: Any) -> None:
-        """Have every member say something of X."""
+        """Call ``say`` of every member for X, and ``take`` with the results in order."""
         table, columns = self._arranged(X), self._warm.columns
 
         def work(member: int) -> Any:
@@ -180,15 +180,15 @@ class Bagging(Members):
     # Out of bag.
 
     def _check_out_of_bag(self, rows: BagRows) -> None:
-        """Refuse an out-of-bag score of members that leave nothing out."""
+        """Refuse an out-of-bag score if members have no out-of-bag rows."""
         if self.oob_score and rows.leaves_none_out:
             raise ParameterError(
-                "oob_score=True needs rows that members leave out, and each gets all of them: give bootstrap=True, "
+                "oob_score=True needs out-of-bag rows, but each member gets all rows: set bootstrap=True, "
                 "or a smaller max_samples"
             )
 
     def _score_out_of_bag(self, X: Any, target: Any, weights: np.ndarray | None, n_threads: int) -> None:
-        """Let every member predict the rows that it was not fitted on."""
+        """Let every member predict its out-of-bag rows."""
         average = Average(self._shapes(len(target[0])))
 
         def work(member: int) -> Any:
@@ -219,31 +219,31 @@ class Bagging(Members):
 
     @abstractmethod
     def _plain_target(self, target: Any) -> np.ndarray:
-        """The target as members get it."""
+        """The target that is passed to members."""
 
     @abstractmethod
     def _keep_target(self, target: Any) -> None:
-        """Store what is known of the target."""
+        """Store the attributes of the target."""
 
     @abstractmethod
     def _combine(self) -> Literal["mean", "vote"]:
-        """How the members' answers become one."""
+        """How the members' predictions are combined."""
 
     @abstractmethod
     def _shapes(self, n_rows: int) -> list[tuple[int, int]]:
-        """Shape of each array of an answer."""
+        """Shape of each array of predictions."""
 
     @abstractmethod
     def _say(self, member: Any, X: Any, metadata: Mapping[str, Any]) -> Answer:
-        """What a member says of each row."""
+        """A member's predictions for each row."""
 
     @abstractmethod
     def _keep_out_of_bag(self, means: Answer, target: Any, judged: np.ndarray, weights: np.ndarray | None) -> None:
-        """Store the out-of-bag answers and their score."""
+        """Store the out-of-bag predictions and their score."""
 
 
 def _members_decide(estimator: BaggingClassifier) -> bool:
-    """Whether there are decision values to average; a hard vote may be another answer than theirs."""
+    """Whether there are decision values to average; a hard vote may predict another class than they do."""
     if estimator.voting != "soft":
         return False
     members = estimator.__dict__.get("estimators_")
@@ -251,7 +251,7 @@ def _members_decide(estimator: BaggingClassifier) -> bool:
 
 
 class BaggingClassifier(ClassifierMixin, Bagging):
-    """Copies of one classifier, each fitted on rows drawn at random, vote together (bootstrap aggregating).
+    """Bagging for classification: copies of one classifier, each fitted on a bootstrap sample, predict together.
 
     Parameters
     ----------
@@ -259,35 +259,35 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         Treewright's or any other with ``fit``, ``predict`` and ``get_params``; ``DecisionTreeClassifier()`` by default.
         It is copied, never fitted itself. Each copy gets seeds of its own for its ``random_state``.
     n_estimators : int >= 1, default 10
-        Copies: the *members*.
+        Number of copies, the *members*.
     max_samples : int >= 1, float in (0, 1], or None, default 1.0
-        Rows that each member draws, or the share of all (rounded, at least one); None is 1.0.
+        Rows that each member samples, or the share of all (rounded, at least one); None is 1.0.
     max_features : int >= 1 or float in (0, 1], default 1.0
-        Columns that each member draws, or the share of all (rounded down, at least one).
+        Columns that each member samples, or the share of all (rounded down, at least one).
     bootstrap : bool, default True
-        Draw rows with replacement. Without it, a row is in a member's sample once at most (*pasting*).
+        Sample rows with replacement. Without it, a row is in a member's sample at most once (*pasting*).
     bootstrap_features : bool, default False
-        Draw columns with replacement. A column with a name that is drawn twice has a second one, ``"age (2)"``.
+        Sample columns with replacement. A column that is drawn twice gets a second name, ``"age (2)"``.
     oob_score : bool, default False
-        Let each member predict the rows that it did not draw: see the attributes.
+        Let each member predict its out-of-bag rows: see the attributes.
     warm_start : bool, default False
         Keep the members of the last fit and add to them, up to ``n_estimators``. The result is that of one fit: the
         table must be the same, and so must all parameters but ``n_estimators``, ``oob_score``, ``voting``, ``n_jobs``
         and ``verbose``.
     n_jobs : int, optional
-        Threads on which members are fitted. All processors by default; one where the base is not Treewright's, as
-        Python code holds the others up. The members do not depend on it.
+        Threads on which members are fitted. All processors by default; one if the base is not Treewright's, because
+        Python code blocks other threads. The members do not depend on it.
     random_state : int, RandomState instance or None
-        Seed of all draws. None means 0: a fit repeats.
+        Seed of all sampling. None means 0: fits are reproducible.
     verbose : int, default 0
         Above 0, a line on stderr for each member.
     voting : {"soft", "hard"}, default "soft"
-        Average the members' ``predict_proba`` (members without it vote), or count one vote of each.
+        Average the members' ``predict_proba`` (members without it vote), or count one vote for each.
 
     Attributes
     ----------
     estimator_ : classifier
-        What the members are copies of.
+        The estimator of which the members are copies.
     estimators_ : list of fitted classifiers
     estimators_features_ : list of int64[k]
         Columns of each member, ascending.
@@ -297,29 +297,29 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     n_classes_ : int, or a list
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     model_ : Model
-        Only where the members are single trees of Treewright on all columns: what ``save`` writes, and what ``apply``,
-        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` look into.
+        Only if the members are single trees of Treewright on all columns: what ``save`` writes, and what ``apply``,
+        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` use.
     feature_importances_ : float64[p]
-        Mean of the trees' shares of the decrease of impurity; only where there is a ``model_``.
+        Mean of the trees' shares of the decrease of impurity; only if there is a ``model_``.
     oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
-        Out of bag, what ``predict_proba`` is; nan for a row that every member drew.
+        Out-of-bag ``predict_proba``; nan for a row that is in every member's bag.
     oob_score_ : float
-        Share of the rows that are predicted right out of bag, by weight, over those that some member did not draw. Of
-        several outputs every one must be right.
+        Out-of-bag accuracy, by weight, over the rows that are out of bag for some member. With several outputs all must
+        be correct.
 
     Notes
     -----
     Breiman 1996, "Bagging predictors"; 1996, "Out-of-bag estimation". A bootstrap sample is a multiset of rows. Members
     of Treewright's own get it as weights on the whole table: levels and classes that a sample misses stay known, and
-    all trees share one schema. ``min_samples_leaf`` and its like then count different rows. Other members get the drawn
-    rows themselves, repeated; a class that a sample misses has share 0 in that member's answer.
+    all trees share one schema. ``min_samples_leaf`` and its like then count distinct rows. Other members get the
+    sampled rows themselves, repeated; a class that a sample misses has probability 0 in that member's prediction.
 
-    Draws depend on what rows hold, not on where they stand: a shuffled table gives the same members, and so do rows of
-    weight k and k equal rows. Whole-number weights are numbers of rows while their sum is at most 16 for each row.
-    Other weights are the chances of the rows; without replacement, the weights that drawn rows have. Rows of weight 0
-    are never drawn.
+    Samples depend on the contents of rows, not on their order: a shuffled table gives the same members, and so do rows
+    of weight k and k equal rows. Whole-number weights are row counts while their sum is at most 16 for each row. Other
+    weights are the chances of the rows to be sampled; without replacement, the weights of the sampled rows. Rows of
+    weight 0 are never sampled.
 
     Examples
     --------
@@ -368,8 +368,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         Parameters
         ----------
         X : table of n rows and p columns
-            Whatever the base takes. Never modified.
-        y : n labels of any hashable type, or n x n_outputs of them where the base takes several
+            Whatever the base accepts. Never modified.
+        y : n labels of any hashable type, or n x n_outputs of them if the base supports several
         sample_weight : n numbers >= 0, optional
         **metadata
             For the members' ``fit``, while scikit-learn's metadata routing is on; see ``get_metadata_routing``.
@@ -383,27 +383,27 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         DataError
             A column, cell, label or weight was refused; the message says which and what to do.
         ParameterError
-            A parameter is outside its range; ``estimator`` is no classifier; there are not so many rows or columns;
-            under ``warm_start`` the table or a parameter is another than before.
+            A parameter is outside its range; ``estimator`` is not a classifier; there are fewer rows or columns;
+            under ``warm_start`` the table or a parameter is different from before.
         TooLargeError
             The members would not fit in memory.
         Exception
-            What the base raises; a note says which member it was.
+            Errors of the base, with a note that names the member.
 
         Warns
         -----
         DataWarning
-            Rows without an out-of-bag prediction; whatever members warn of, once.
+            Rows without an out-of-bag prediction; warnings of members, each once.
         """
         return self._fit(X, y, sample_weight, metadata)
 
     def predict(self, X: Any, **metadata: Any) -> np.ndarray:
-        """Predict the class with the largest share or the most votes, the first of equals.
+        """Predict the class with the largest probability or the most votes, the first of equals.
 
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where fit knew names.
+            Columns are matched by name if fit had names.
         **metadata
             For the members' method, while scikit-learn's metadata routing is on.
 
@@ -415,7 +415,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
         routed = self._routed("predict", metadata)
@@ -424,7 +424,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         return self._labels(self._average(X, routed))
 
     def predict_proba(self, X: Any, **metadata: Any) -> np.ndarray | list[np.ndarray]:
-        """Mean of the members' class shares; under ``voting="hard"``, shares of their votes.
+        """Mean of the members' class probabilities; with ``voting="hard"``, shares of their votes.
 
         Parameters
         ----------
@@ -445,10 +445,10 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         return shares[0] if self.n_outputs_ == 1 else shares
 
     def predict_log_proba(self, X: Any, **metadata: Any) -> np.ndarray | list[np.ndarray]:
-        """Natural logarithm of ``predict_proba``; -inf for a class that no member gives a share.
+        """Natural logarithm of ``predict_proba``; -inf for a class to which no member gives a probability.
 
-        Members with a ``predict_log_proba`` of their own are asked for that, so that a share too small for
-        ``predict_proba`` is not lost.
+        Of members with a ``predict_log_proba`` this is used, so that a probability too small for ``predict_proba`` is
+        not lost.
 
         Parameters
         ----------
@@ -480,7 +480,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     @available_if(_members_decide)
     def decision_function(self, X: Any, **metadata: Any) -> np.ndarray:
-        """Mean of the members' decision values; only where members have them, and for a soft vote.
+        """Mean of the members' decision values; only if members have them, and for a soft vote.
 
         Parameters
         ----------
@@ -495,7 +495,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         Raises
         ------
         ParameterError
-            A member's sample missed a class.
+            A member's sample lacks a class.
         """
         check_is_fitted(self, "estimators_")
         sums: list[np.ndarray] = []
@@ -512,7 +512,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         return mean
 
     def _labels(self, shares: Answer) -> np.ndarray:
-        """The label with the largest share, output by output."""
+        """The label with the largest probability, output by output."""
         columns = [labels.take(share.argmax(axis=1)) for labels, share in zip(self._classes, shares, strict=True)]
         return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
@@ -524,7 +524,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         if len(columns) == 1:
             return columns[0]
         if len({column.dtype.kind for column in columns}) > 1:
-            columns = [column.astype(object) for column in columns]  # numpy would make text of numbers
+            columns = [column.astype(object) for column in columns]  # numpy would turn numbers into text
         return np.stack(columns, axis=1)
 
     def _keep_target(self, target: Labels) -> None:
@@ -554,7 +554,7 @@ _LEAST_FOR_R2 = 2  # rows
 
 
 class BaggingRegressor(RegressorMixin, Bagging):
-    """Copies of one regressor, each fitted on rows drawn at random, are averaged (bootstrap aggregating).
+    """Bagging for regression: copies of one regressor, each fitted on a bootstrap sample, are averaged.
 
     Parameters
     ----------
@@ -571,11 +571,11 @@ class BaggingRegressor(RegressorMixin, Bagging):
         As in ``BaggingClassifier``.
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     oob_prediction_ : float64[n] or float64[n, n_outputs]
-        Out of bag, what ``predict`` is; nan for a row that every member drew.
+        Out-of-bag ``predict``; nan for a row that is in every member's bag.
     oob_score_ : float
-        R squared of that, by weight, over the rows that some member did not draw; of several outputs the mean.
+        R squared of that, by weight, over the rows that are out of bag for some member; the mean of several outputs.
 
     Notes
     -----
@@ -616,7 +616,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         Parameters
         ----------
         X : table of n rows and p columns
-        y : n finite numbers, or n x n_outputs of them where the base takes several
+        y : n finite numbers, or n x n_outputs of them if the base supports several
         sample_weight : n numbers >= 0, optional
         **metadata
             For the members' ``fit``, while scikit-learn's metadata routing is on; see ``get_metadata_routing``.
@@ -633,7 +633,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where fit knew names.
+            Columns are matched by name if fit had names.
         **metadata
             For the members' method, while scikit-learn's metadata routing is on.
 
@@ -644,7 +644,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
         routed = self._routed("predict", metadata)

@@ -1,11 +1,11 @@
-"""What every estimator is: parameters in, a dataset made, `learn.train` asked, attributes out.
+"""The base of all estimators: check parameters, make a dataset, call `learn.train`, set attributes.
 
-An estimator only holds parameters. ``fit`` checks them, makes a dataset of the table and hands both to ``learn.train``;
-what comes back is kept as ``model_``, and every other method hands on to that model. Nothing is learned here, and
+An estimator only holds parameters. ``fit`` checks them, makes a dataset of the table and passes both to
+``learn.train``; the result is kept as ``model_``, and every other method calls that model. Nothing is learned here, and
 nothing of the estimator changes before the last step of a fit.
 
-`Estimator` is the base of all, `Classifier` and `Regressor` add what their targets ask for. A family adds a set of
-verbs (`trees.SingleTree`, `forest.Forest`, ...), and a public class its signature and its page.
+`Estimator` is the base of all, `Classifier` and `Regressor` add what their targets need. A family adds a set of verbs
+(`trees.SingleTree`, `forest.Forest`, ...), and a public class its signature and its documentation.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
-    """A parameter is outside its range: both families' error, under the name that a user knows."""
+    """A parameter is outside its range: Treewright's and scikit-learn's error, under Treewright's name."""
 
 
 _BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterError"
@@ -63,7 +63,7 @@ _BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterEr
 def keep(estimator: Any, given: Mapping[str, Any]) -> None:
     """Store the arguments of ``__init__`` as they are: ``keep(self, locals())`` is its whole body.
 
-    scikit-learn reads the parameters off the written signature and asks for attributes of the same names.
+    scikit-learn reads the parameters from the written signature and expects attributes of the same names.
     """
     for name, value in given.items():
         if name != "self":
@@ -97,7 +97,7 @@ def _of_trees(estimator: Estimator) -> bool:
 
 
 class Estimator(BaseEstimator, ABC):
-    """A scikit-learn estimator around a model of whatever kind."""
+    """A scikit-learn estimator around a model of any kind."""
 
     _algorithm: ClassVar[str]  # as ``learn.registry`` names it
     _task: ClassVar[Task]
@@ -130,17 +130,17 @@ class Estimator(BaseEstimator, ABC):
         return algorithm.params_class()
 
     def _parameters(self) -> dict[str, Any]:
-        """As ``get_params``, which takes 120 us to find the names in the signature of ``__init__``."""
+        """Like ``get_params``, which takes 120 us to find the names in the signature of ``__init__``."""
         return {name: getattr(self, name) for name in parameters_of(self._params_class(), self._task)}
 
     @property
     def _parameter_constraints(self) -> dict[str, list[Any]]:
-        """The rules as scikit-learn states its own: its checks of estimators read them here."""
+        """The rules in scikit-learn's form, for its checks of estimators."""
         known = parameters_of(self._params_class(), self._task)
         return {name: [_in_their_form(rule) for rule in each.rules] for name, each in known.items()}
 
     def _check_parameters(self) -> Any:
-        """The parameters as ``learn`` takes them, or what is wrong with them."""
+        """The parameters as ``learn`` uses them; ParameterError if one is invalid."""
         try:
             return self._params_class()(task=self._task, owner=type(self).__name__, **self._parameters())
         except ParameterError as error:
@@ -187,13 +187,13 @@ class Estimator(BaseEstimator, ABC):
         return self
 
     def _dataset(self, X: Any, y: Any, params: Any, sample_weight: Any) -> Dataset:
-        """The table as numbers, or what is wrong with it."""
+        """The table as a dataset; DataError if it is invalid."""
         if isinstance(X, Dataset):
             return dataset_for(X, params, y, sample_weight)
         return make_dataset(X, y, params, sample_weight, encode_target=lambda given: self._encode_target(given, params))
 
     def _encode_target(self, y: Any, params: Any = None) -> Labels | Numbers:
-        """The target as codes or numbers; as in scikit-learn one of shape (n, 1) is taken as (n,), with a warning."""
+        """The target as codes or numbers; as in scikit-learn, shape (n, 1) is treated as (n,), with a warning."""
         target: Labels | Numbers = encode_labels(y) if self._task == CLASSES else encode_numbers(y)
         if not target.flat and target[0].shape[1] == 1:
             warnings.warn(
@@ -207,26 +207,26 @@ class Estimator(BaseEstimator, ABC):
         return target
 
     def _check_target(self, y: Any, sample_weight: Any = None) -> None:
-        """Refuse what ``fit`` would refuse beside any table; a row in the message is one of ``y``.
+        """Refuse a target that ``fit`` would refuse with any table; a row in the message is one of ``y``.
 
-        The command line asks before it holds rows out.
+        The command line calls it before it holds rows out.
         """
         params = self._check_parameters()
         check_domain(self._encode_target(y, params), sample_weight, params)
 
     def _warm_start(self) -> Trained | None:
-        """The fit that this one goes on from."""
+        """The fit that this one continues."""
         return None
 
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:  # noqa: ARG002 - verb sets keep more
-        """Keep the model and what scikit-learn expects beside it."""
+        """Keep the model and the other attributes that scikit-learn expects."""
         self.model_ = trained.model
         self._keep_columns(dataset.schema, dataset.matrix.shape[1])
         if self._has_target:
             self.n_outputs_ = self.model_.n_outputs
 
     def _keep_columns(self, schema: Schema | None, n_columns: int) -> None:
-        """``n_features_in_``, and ``feature_names_in_`` where the table had names that are all strings."""
+        """``n_features_in_``, and ``feature_names_in_`` if the table had names that are all strings."""
         self.n_features_in_ = n_columns if schema is None else len(schema.given)
         if schema is not None and schema.named and all(isinstance(name, str) for name in schema.given_names):
             self.feature_names_in_ = np.array(schema.given_names, dtype=object)
@@ -236,7 +236,7 @@ class Estimator(BaseEstimator, ABC):
     # After the fit.
 
     def _fitted(self) -> Any:
-        """The model, or scikit-learn's error."""
+        """The model; scikit-learn's NotFittedError without one."""
         model = self.__dict__.get("model_")
         if model is None:
             check_is_fitted(self, "model_")
@@ -248,7 +248,7 @@ class Estimator(BaseEstimator, ABC):
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where fit knew names.
+            Columns are matched by name if fit had names.
 
         Returns
         -------
@@ -258,7 +258,7 @@ class Estimator(BaseEstimator, ABC):
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         UnseenLevelError
             A level that fit never saw, under ``unseen="error"``.
         """
@@ -271,7 +271,7 @@ class Estimator(BaseEstimator, ABC):
         Returns
         -------
         scalar, or ndarray[n_outputs] for several outputs
-            An element of what ``predict`` returns, in a small part of the time.
+            An element of the result of ``predict``, in a small part of the time.
         """
         return self._fitted().predict_one(row)
 
@@ -287,7 +287,7 @@ class Estimator(BaseEstimator, ABC):
         name: str | None = None,
         vectors: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Write the model as a file that needs nothing of this library, such as source code in C or JavaScript.
+        """Write the model as a file that does not need this library, such as source code in C or JavaScript.
 
         Parameters and errors as ``Model.export``.
         """
@@ -295,12 +295,12 @@ class Estimator(BaseEstimator, ABC):
 
     @available_if(_with_target)
     def report(self, X: Any, y: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Report:
-        """Make a page about this model: its tree, how far to cut it back, how good it is, what its columns do.
+        """Make a page about this model: its tree, how far to prune it, how good it is, what its columns do.
 
         Parameters
         ----------
         X, y : table of n rows and its target
-            The rows that judge; best those that the fit did not see.
+            The test rows; best those that the fit did not see.
         path : path ending in ``.html`` or ``.json``, optional
             Write the page, or its summary, there.
         **options
@@ -309,32 +309,32 @@ class Estimator(BaseEstimator, ABC):
         Returns
         -------
         Report
-            ``save`` writes it, a notebook shows it.
+            ``save`` writes it; a notebook shows it.
 
         Raises
         ------
         ParameterError, DataError, InputFileError
             As ``treewright.report``.
         """
-        # The one place that looks up the rows of the design: the report stands above the estimators, and is imported
-        # when it is asked for (docs/decisions/0008-seeing.md).
+        # The one import from a higher layer: the report is above the estimators, and is imported when it is needed
+        # (docs/decisions/0008-seeing.md).
         from treewright.reporting.document import report
 
         return report(self, X, y, path, **options)
 
-    # What trees can be asked, one or many.
+    # Methods of trees, one or many.
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """float64[p]: share of the decrease of impurity that each column brought; of many trees the mean."""
+        """float64[p]: each column's share of the decrease of impurity; for many trees the mean."""
         if not (self._has_target and self._has_trees):
-            raise AttributeError(f"{type(self).__name__} has no feature_importances_: nothing was split for a target")
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: its splits have no target")
         model = self._fitted()
         return given_to_sources(model.schema.columns, model.feature_importances)
 
     @available_if(_of_trees)
     def apply(self, X: Any) -> np.ndarray:
-        """Position of the leaf that each row ends in; of many trees in every one.
+        """Position of the leaf that each row reaches; for many trees in each of them.
 
         Returns
         -------
@@ -344,27 +344,27 @@ class Estimator(BaseEstimator, ABC):
 
     @available_if(_of_trees)
     def decision_path(self, X: Any) -> csr_matrix | tuple[csr_matrix, np.ndarray]:
-        """Indicator of the nodes that each row passes.
+        """Indicator matrix of the nodes on each row's path.
 
         Returns
         -------
         csr_matrix of int64[n, n_nodes]
-            Of many trees their nodes side by side, and int64[n_trees + 1], where each tree begins.
+            For many trees their nodes side by side, and int64[n_trees + 1], where each tree begins.
         """
         return self._fitted().decision_path(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     def show(self, **options: Any) -> str:
-        """Return the tree as text, or what many are like as a whole (``tree=i``: one of them); as ``Model.show``."""
+        """Return the tree as text, or a summary of many trees (``tree=i``: one of them); as ``Model.show``."""
         return self._fitted().show(**options)
 
     @available_if(_of_trees)
     def plot(self, **options: Any) -> SvgPicture:
-        """Draw the tree as SVG (of many, the one that ``tree=i`` names); options as ``treewright.show.svg.plot``."""
+        """Draw the tree as SVG (of many, tree number ``tree=i``); options as ``treewright.show.svg.plot``."""
         return self._fitted().plot(**options)
 
     @available_if(_of_trees)
     def rules(self, **options: Any) -> LeafRules:
-        """One if-then rule per leaf (of many trees, of the one that ``tree=i`` names), with its rows and interval.
+        """One if-then rule per leaf (of many trees, for tree number ``tree=i``), with its rows and interval.
 
         Parameters
         ----------
@@ -376,23 +376,23 @@ class Estimator(BaseEstimator, ABC):
 
     @available_if(_of_trees)
     def node(self, i: int, *, tree: int | None = None) -> Node:
-        """Return one node (of many trees, of the one that ``tree`` names) as an object that can be read and printed."""
+        """Return one node (of many trees, of tree number ``tree``) as an object that can be read and printed."""
         return self._fitted().node(i, tree=tree)
 
     @available_if(_of_trees)
     def partial_dependence(
         self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
     ) -> PartialDependence:
-        """Tell what the model says on average when a column has this or that value (Friedman 2001).
+        """Partial dependence: the mean prediction with a column set to one value after another (Friedman 2001).
 
         Parameters
         ----------
         X : table of n rows
-            All other columns are as they are here.
+            All other columns keep their values from it.
         column : hashable
             Its name or position.
         second : hashable, optional
-            Another column: then the answers are of every pair of values.
+            Another column: then there is a mean for every pair of values.
         **options
             ``grid``, ``label``, ``output``, ``individual``, ``rows``, ``sample_weight``, ``random_state``, ``method``:
             as ``treewright.explain.partial_dependence.partial_dependence``.
@@ -400,7 +400,7 @@ class Estimator(BaseEstimator, ABC):
         Returns
         -------
         PartialDependence
-            Print it, or take ``values``, ``individual``, ``to_dict()`` or ``plot()``.
+            Print it, or use ``values``, ``individual``, ``to_dict()`` or ``plot()``.
 
         Raises
         ------
@@ -422,24 +422,24 @@ class Estimator(BaseEstimator, ABC):
 
     @available_if(_of_trees)
     def interactions(self, X: Any, *, background: Any = None) -> Interactions:
-        """Tell how much pairs of columns do together: H of Friedman and Popescu (2008).
+        """Interactions of pairs of columns: H of Friedman and Popescu (2008).
 
         Parameters
         ----------
         X : table of n rows
-            Of more than 2,000 as many, evenly spread.
+            If there are more than 2,000, 2,000 of them are used, evenly spread.
         background : table of m rows, optional
             Rows that partial dependence is a mean over; by default at most 500 of X, evenly spread.
 
         Returns
         -------
         Interactions
-            Print it, or take ``h``, ``spread``, ``pairs()`` or ``to_dict()``.
+            Print it, or use ``h``, ``spread``, ``pairs()`` or ``to_dict()``.
 
         Raises
         ------
         ParameterError
-            The answers are no sum over the trees (medians).
+            The predictions are not a sum over the trees (medians).
         DataError
             The rows were refused, or there are none.
 
@@ -449,7 +449,7 @@ class Estimator(BaseEstimator, ABC):
         >>> table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5}
         >>> est = tw.DecisionTreeRegressor().fit(table, [0.0, 1.0, 1.0, 0.0] * 5)
         >>> print(est.interactions(table))
-        pairs of columns, over 20 rows: H, and the spread of what they do together, the widest first
+        interactions of pairs of columns over 20 rows: H and spread (standard deviation), largest first
                    H      spread
           a and b  1.000  0.5
         """
@@ -457,30 +457,30 @@ class Estimator(BaseEstimator, ABC):
         return model.interactions(X, background=background, n_jobs=self.n_jobs, owner=owner)
 
     def explain(self, X: Any, *, kind: str = "path", order: int = 1, background: Any = None) -> Explanation:
-        """Tell what each column contributes to the answers, so that they add up to them.
+        """Contributions of the columns to the predictions; they add up to the predictions.
 
         Parameters
         ----------
         X : table of n rows
         kind : {"path", "interventional", "steps"}, default "path"
-            What an answer is worth where some columns are not known: ``"path"`` goes every branch by its share of the
-            training weight, ``"interventional"`` takes their cells from ``background``; both are Shapley values.
-            ``"steps"`` are changes of the expected answer along the way of the row.
+            The prediction if some columns are not known: ``"path"`` averages over the branches by their share of the
+            training weight, ``"interventional"`` takes the cells from ``background``; both are Shapley values.
+            ``"steps"`` are changes of the expected prediction along the path of the row.
         order : {1, 2}, default 1
-            2 gives what pairs of columns do together; not of ``"steps"``.
+            2 gives the interactions of pairs of columns; not for ``"steps"``.
         background : table of m rows, optional
-            Of ``kind="interventional"``: some hundred rows that are usual.
+            For ``kind="interventional"``: some hundred typical rows.
 
         Returns
         -------
         Explanation
-            Print it, or take ``values``, ``base``, ``plot()``, ``to_dict()``, ``to_frame()`` or ``to_shap()``.
+            Print it, or use ``values``, ``base``, ``plot()``, ``to_dict()``, ``to_frame()`` or ``to_shap()``.
 
         Raises
         ------
         ParameterError
-            ``kind`` or ``order`` is not known; a background is missing, or given for nothing; the answers are no sum
-            over the trees (medians).
+            ``kind`` or ``order`` is unknown; a background is missing, or given but not used; the predictions are not a
+            sum over the trees (medians).
         DataError
             The rows or the background do not fit the model.
         TooLargeError
@@ -492,7 +492,7 @@ class Estimator(BaseEstimator, ABC):
         >>> table = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
         >>> est = tw.DecisionTreeRegressor().fit(table, [4.0, 6.0, 7.0, 11.0])
         >>> print(est.explain({"rain": [9], "wind": [3]}))
-        contributions to numbers: unknown columns count by the training rows
+        contributions to the predicted value; unknown columns are averaged over the training rows
         <BLANKLINE>
         y: 11 = base 7 and
           rain = 9  +4
@@ -501,7 +501,7 @@ class Estimator(BaseEstimator, ABC):
         if not model.has_trees:
             raise ParameterError(
                 f"{owner} has no trees whose contributions add up: use permutation importance, or explain a tree that "
-                "was fitted to its answers"
+                "was fitted to its predictions"
             )
         return model.explain(X, kind=kind, order=order, background=background, n_jobs=self.n_jobs, owner=owner)
 
@@ -517,7 +517,7 @@ class Classifier(ClassifierMixin, Estimator):
         return tags
 
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Share of each class where the row ends.
+        """Probability of each class.
 
         Returns
         -------
@@ -527,17 +527,17 @@ class Classifier(ClassifierMixin, Estimator):
         return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     def predict_proba_one(self, row: Any) -> Any:
-        """Share of each class for one row: a sequence of cells, or a mapping from column name to cell.
+        """Probability of each class for one row: a sequence of cells, or a mapping from column name to cell.
 
         Returns
         -------
         float64[n_classes], or a list of them for several outputs
-            A row of what ``predict_proba`` returns.
+            A row of the result of ``predict_proba``.
         """
         return self._fitted().predict_proba_one(row)
 
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Natural logarithm of ``predict_proba``; -inf for a class of share 0."""
+        """Natural logarithm of ``predict_proba``; -inf for a class of probability 0."""
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return [log_of(share) for share in shares] if isinstance(shares, list) else log_of(shares)
@@ -547,7 +547,7 @@ class Classifier(ClassifierMixin, Estimator):
         self._keep_classes(dataset.classes)
 
     def _keep_classes(self, classes: tuple[np.ndarray, ...]) -> None:
-        """Keep ``classes_`` and ``n_classes_`` as scikit-learn has them."""
+        """Keep ``classes_`` and ``n_classes_`` in scikit-learn's form."""
         several, counts = len(classes) > 1, [len(labels) for labels in classes]
         self.classes_ = list(classes) if several else classes[0]
         self.n_classes_ = counts if several else counts[0]
@@ -560,7 +560,7 @@ class Regressor(RegressorMixin, Estimator):
 
 
 class TreesOf(Sequence[Model]):
-    """The trees of a model, each a model of its own that is made when it is asked for."""
+    """The trees of a model, each a model of its own that is made when it is accessed."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -586,10 +586,9 @@ Class = TypeVar("Class", bound=type)
 
 
 def sequence_of_estimators(kind: Class) -> Class:
-    """Give a class ``len``, ``[]`` and ``for`` over its ``estimators_``: a decorator, as three families want it.
+    """Give a class ``len``, ``[]`` and ``for`` over its ``estimators_``: a decorator for three families.
 
-    An estimator is true, fitted or not: not by its length, as one that was not fitted has none and is there all the
-    same.
+    An estimator is always true, not by its length, because one that is not fitted has none.
     """
 
     def fitted(self: Any) -> Any:

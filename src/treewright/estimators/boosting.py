@@ -1,4 +1,4 @@
-"""Gradient boosting for scikit-learn: what can be asked of boosted trees, and the two estimators."""
+"""Gradient boosting for scikit-learn: the methods of boosted trees, and the two estimators."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from treewright.model.aggregation import first_largest
 from treewright.predict.ensemble import combined, staged_answers
 from treewright.prune.methods import ROUNDS, Rows
 
-# What LightGBM, XGBoost and scikit-learn call it, and what it is here.
+# Names in LightGBM, XGBoost and scikit-learn, and what they are here.
 _WORDS_OF_FIT = {
-    "eval_set": "X_val and y_val, one table that judges",
+    "eval_set": "X_val and y_val, one evaluation table",
     "eval_X": "X_val",
     "eval_y": "y_val",
     "eval_sample_weight": "sample_weight_val",
@@ -71,13 +71,13 @@ KINDS = ("gain", "cover", "frequency", "permutation")
 
 
 def _has_one_output(estimator: Boosting) -> bool:
-    """Whether scores are of one output of classes, as scikit-learn has them; also where nothing was fitted yet."""
+    """Whether scores are of one output of classes, as in scikit-learn; also before the fit."""
     if estimator._task != CLASSES:
         return False
     n_outputs: int = estimator.__dict__.get("n_outputs_", 1)
     if n_outputs > 1:
         raise AttributeError(
-            f"scores of {n_outputs} outputs stand side by side: ask model_.predict_scores or model_.staged_scores"
+            f"decision values need a single output, not {n_outputs}: use model_.predict_scores or model_.staged_scores"
         )
     return True
 
@@ -88,7 +88,7 @@ def _predicts_classes(estimator: Boosting) -> bool:
 
 @sequence_of_estimators
 class Boosting(Estimator):
-    """What can be asked of boosted trees, which are a sequence: round by round, in each round one per score."""
+    """The methods of boosted trees, which are a sequence: round by round, in each round one tree per score."""
 
     _algorithm = "gradient_boosting"
 
@@ -116,11 +116,11 @@ class Boosting(Estimator):
         y : n labels of any hashable type, or n x n_outputs of them
         sample_weight : n numbers >= 0, optional
         X_val, y_val : table of m rows and m labels, optional
-            Rows that judge each round, and early stopping; no tree is grown on them. Columns are matched by name; a
-            level that X does not have is what ``unseen`` says. A class weighs what it weighs in the fit.
+            Rows that evaluate each round, for early stopping; no tree is grown on them. Columns are matched by name; a
+            level that X does not have is treated according to ``unseen``. Classes have the weights of the fit.
         sample_weight_val : m numbers >= 0, optional
         **other
-            Nothing: a word of another library is answered by its name here.
+            Refused; for an argument of another library the error names the one to use here.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class Boosting(Estimator):
         TooLargeError
             The work would not fit in memory.
         TypeError
-            There is no such argument; the message says what it is called here.
+            There is no such argument; the message gives its name here, if there is one.
         """
         for word in other:
             here = f": here it is {_WORDS_OF_FIT[word]}" if word in _WORDS_OF_FIT else ""
@@ -145,7 +145,7 @@ class Boosting(Estimator):
         judging = (X_val, y_val, sample_weight_val)
         is_judged = any(each is not None for each in judging)
         if is_judged and (X_val is None or y_val is None):
-            raise ParameterError("fit takes X_val and y_val together, sample_weight_val only with them")
+            raise ParameterError("pass X_val and y_val together, and sample_weight_val only with them")
         with compiling_announced():
             dataset, validation = self._dataset(X, y, params, sample_weight), None
             if is_judged:
@@ -161,13 +161,13 @@ class Boosting(Estimator):
         return super()._parameters() | {"scoring": round_score(self.scoring)}
 
     def __getattr__(self, name: str) -> Any:
-        # Only asked where there is no such attribute, or one that raised.
+        # Only called if there is no such attribute, or one that raised.
         if name in _WORDS_AFTER_FIT:
             here = f"here it is {_WORDS_AFTER_FIT[name]}"
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}: {here}", name=name, obj=self
             )
-        return object.__getattribute__(self, name)  # raises once more, in its own words
+        return object.__getattribute__(self, name)  # raises the original error
 
     def _warm_start(self) -> Trained | None:
         before: Trained | None = self.__dict__.get("_trained") if self.warm_start else None
@@ -181,7 +181,7 @@ class Boosting(Estimator):
         known = before[: self.n_estimators_] if len(before) else before
         super()._keep(dataset, params, trained)
         self._gained = np.concatenate([known, history.gained_out_of_bag])
-        # Of the history the model's facts keep what lasts; times are of one run.
+        # The model's facts keep the losses of the history; times are of one run.
         self._trained, self.fit_seconds_ = replace(trained, history=None), history.stages
         self.n_iter_ = max((len(values) - 1 for values in self.history_.values()), default=self.n_estimators_)
 
@@ -193,7 +193,7 @@ class Boosting(Estimator):
 
     @property
     def estimators_(self) -> TreesOf:
-        """The trees, each a ``Model`` of its own that is made when it is asked for."""
+        """The trees, each a ``Model`` of its own that is made when it is accessed."""
         return TreesOf(self._fitted())
 
     def tree(self, i: int) -> Model:
@@ -202,12 +202,12 @@ class Boosting(Estimator):
 
     @property
     def n_estimators_(self) -> int:
-        """Rounds that the model has: those up to the best one, where early stopping chose it."""
+        """Number of rounds of the model: those up to the best one, if early stopping chose it."""
         return n_rounds_of(self._fitted())
 
     @property
     def best_iteration_(self) -> int:
-        """The round, counted from 1, with the lowest value on the rows that judge; the last where none judge."""
+        """The round, counted from 1, with the lowest value on the evaluation rows; the last if there are none."""
         return int(self._fitted().facts["best_iteration"])
 
     @property
@@ -221,26 +221,26 @@ class Boosting(Estimator):
 
     @property
     def oob_improvement_(self) -> np.ndarray:
-        """float64[n_estimators_]: by how much each round lowered the loss of the rows that it did not draw.
+        """float64[n_estimators]: by how much each round lowered the loss of its out-of-bag rows.
 
-        Only with ``subsample`` below 1 and a loss that has a value. Where early stopping dropped rounds, of those kept.
+        Only with ``subsample`` below 1 and a loss that has a value. After early stopping, only of the rounds kept.
         """
         n_rounds = n_rounds_of(self._fitted())
         gained: np.ndarray = self._gained[:n_rounds]
         if len(gained) < n_rounds:
             raise AttributeError(
-                f"{type(self).__name__} has no oob_improvement_: every round needs rows that it leaves out "
+                f"{type(self).__name__} has no oob_improvement_: every round needs out-of-bag rows "
                 "(subsample below 1, sampling='uniform') and a loss with a value"
             )
         return gained
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Predictions after each round, as ``predict`` gives them; the last are the same.
+        """Predictions after each round, as from ``predict``; the last are the same.
 
         Parameters
         ----------
         X : table of n rows
-            Read at once; each answer is worked out when it is asked for.
+            Read at once; the predictions of each round are computed when they are needed.
         """
         return self._fitted().staged_predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
@@ -258,12 +258,12 @@ class Boosting(Estimator):
         return (judge(predicted) for predicted in staged_answers(model, matrix, self.n_jobs))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """How good the predictions are.
+        """The score of the predictions: accuracy or R2.
 
-        Classification: the share of the rows that are predicted right, of several outputs with every one of them right;
-        a label that fit never saw is never predicted right. Regression: the coefficient of determination, of several
-        outputs the mean. Of ``loss="quantile"``: 1 - a / b, where a is the pinball loss of the predictions and b that
-        of the rows' own quantile as a constant; of several levels the mean.
+        Classification: the accuracy; with several outputs all must be correct, and a label that fit never saw is never
+        predicted. Regression: the coefficient of determination, for several outputs the mean. For ``loss="quantile"``:
+        1 - a / b, where a is the pinball loss of the predictions and b that of the rows' own quantile as a constant;
+        for several levels the mean.
 
         Parameters
         ----------
@@ -299,12 +299,12 @@ class Boosting(Estimator):
         Parameters
         ----------
         kind : {"gain", "cover", "frequency", "permutation"}, default "gain"
-            ``"gain"``: the share of what all splits gained: the values of ``feature_importances_``. ``"cover"``: the
-            share of the hessians that passed the column's tests (for squared error: of rows). ``"frequency"``: the
-            share of the tests. All three tell what happened on the training rows. ``"permutation"``: how much the loss
-            of the rows X rises when the column is shuffled among them (Breiman 2001).
+            ``"gain"``: the share of the gain of all splits: the values of ``feature_importances_``. ``"cover"``: the
+            share of the hessians of the rows at the column's tests (for squared error: of rows). ``"frequency"``: the
+            share of the tests. All three describe the training rows. ``"permutation"``: how much the loss of the rows X
+            rises when the column is shuffled among them (Breiman 2001).
         X, y : optional
-            Rows for ``"permutation"``: best such that the trees were not grown on.
+            Rows for ``"permutation"``, best held-out ones.
         sample_weight : float[n], optional
         n_repeats : int >= 1, default 5
             Shuffles of each column.
@@ -314,26 +314,26 @@ class Boosting(Estimator):
         Returns
         -------
         treewright.forest.importance_table.Importances
-            Print it, or take ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``.
+            Print it, or use ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``.
 
         Raises
         ------
         ParameterError
-            There is no such kind; rows are lacking or not wanted.
+            The kind is unknown; rows are missing, or given but not used.
         DataError
             The table was refused.
         """
         model = self._fitted()
         if kind not in KINDS:
-            raise ParameterError(f"kind={kind!r}: there are {', '.join(map(repr, KINDS))}")
+            raise ParameterError(f"kind={kind!r}: choose from {', '.join(map(repr, KINDS))}")
         if kind != "permutation":
             if X is not None or y is not None or sample_weight is not None:
-                raise ParameterError(f"kind={kind!r} is of the trees as they were grown: leave X and y out")
+                raise ParameterError(f"kind={kind!r} uses the training rows only: leave X and y out")
             values = model.importances(kind)
             nothing = np.full(len(values), np.nan)
             return Importances(kind, model.task, model.schema.names, values, nothing, model.n_trees, sample="")
         if X is None or y is None:
-            raise ParameterError("kind='permutation' needs rows: importances('permutation', X, y), such as a hold-out")
+            raise ParameterError("kind='permutation' needs rows, best held-out ones: importances('permutation', X, y)")
         repeats, seed = whole_number("n_repeats", n_repeats, 1), whole_number("random_state", random_state, 0)
         rows = self._rows_of_others(X, y, sample_weight)
         return permutation_importances(model, self._trained.losses, rows, repeats, seed, resolve_jobs(self.n_jobs))
@@ -341,33 +341,33 @@ class Boosting(Estimator):
     def prune(
         self, method: str = "rounds", X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any
     ) -> Self:
-        """Drop the last rounds; this estimator stays as it is.
+        """Drop the last rounds; this estimator does not change.
 
         Parameters
         ----------
         method : {"rounds"}
         X, y, sample_weight : optional
-            Rows that the trees were not grown on: rounds are kept up to the one with the lowest loss on them.
+            Held-out rows: rounds are kept up to the one with the lowest loss on them.
         **options
-            ``n_rounds=k`` keeps the first k rounds; no rows then.
+            ``n_rounds=k`` keeps the first k rounds; then no rows are passed.
 
         Returns
         -------
         estimator
-            A fitted copy with fewer rounds; its ``history_``, ``best_iteration_`` and ``n_iter_`` are of these.
+            A fitted copy with fewer rounds; its ``history_``, ``best_iteration_`` and ``n_iter_`` are of these rounds.
 
         Raises
         ------
         ParameterError
-            There is no such method or option; rows are lacking or not wanted.
+            The method or option is unknown; rows are missing, or given but not used.
         DataError
             The rows were refused.
         """
         model = self._fitted()
         if (X is None) != (y is None) or (X is None and sample_weight is not None):
-            raise ParameterError("prune takes X and y together, sample_weight only with them")
+            raise ParameterError("pass X and y together, and sample_weight only with them")
         if method != ROUNDS:
-            raise ParameterError(f"method={method!r}: of boosted trees rounds can be dropped, method={ROUNDS!r}")
+            raise ParameterError(f"method={method!r}: boosted trees are pruned by dropping rounds, method={ROUNDS!r}")
         rows = None
         if X is not None:
             rows = self._rows_of_others(X, y, sample_weight)
@@ -378,7 +378,7 @@ class Boosting(Estimator):
         return pruned
 
     def plot_history(self, ax: Any = None) -> Any:
-        """Draw the loss after each round, or what ``scoring`` said, as ``treewright.plot.boosting_history``.
+        """Draw the loss after each round, or the score of ``scoring``, as ``treewright.plot.boosting_history``.
 
         Raises
         ------
@@ -391,8 +391,8 @@ class Boosting(Estimator):
         history = self.history_
         if not history and (members := self._fitted().facts.get("members")):
             raise ParameterError(
-                f"the {len(members)} members are of several groups, which end with other rounds, so there is no one "
-                "history: n_members=1 beside early_stopping=True has one"
+                f"the {len(members)} members are in groups with different numbers of rounds, so there is no single "
+                "history: fit with n_members=1 and early_stopping=True"
             )
         if not history:
             raise ParameterError(
@@ -419,7 +419,7 @@ class Boosting(Estimator):
         float64[n]
             Two classes: the log odds of the second.
         float64[n, n_scores]
-            More classes: one score each; their softmax is ``predict_proba``. For several outputs ask
+            More classes: one score each; their softmax is ``predict_proba``. For several outputs use
             ``model_.predict_scores``.
         """
         return self._fitted().predict_scores(X, n_jobs=self.n_jobs, owner=type(self).__name__)
@@ -435,7 +435,7 @@ class Boosting(Estimator):
         return self._fitted().staged_predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     def _judge(self, y: Any, sample_weight: Any, n_rows: int) -> Callable[[np.ndarray], float]:
-        """A function from predictions of so many rows, as ``predict.ensemble.combined`` gives them, to their score."""
+        """A function from predictions of ``n_rows`` rows, as from ``predict.ensemble.combined``, to their score."""
         model = self._fitted()
         weights = check_weights(sample_weight, n_rows)
         if self._task == CLASSES:
@@ -446,7 +446,7 @@ class Boosting(Estimator):
         levels = quantile if isinstance(quantile, list) else [quantile]
         if not levels and model.n_outputs > model.n_targets:
             raise ParameterError(
-                "a loss of your own with several scores for one target has no score: compare staged_predict"
+                "a loss of your own with several scores for one target has no score: evaluate its predictions yourself"
             )
         if not levels:
             return lambda predicted: explained(true, predicted, weights)
@@ -484,152 +484,150 @@ class Boosting(Estimator):
 
 
 class GradientBoostingClassifier(Boosting, Classifier):
-    """Trees for labels, each grown on what those before it got wrong.
+    """Gradient boosting for classification: each tree corrects the errors of those before it.
 
     Parameters
     ----------
     n_estimators : int >= 1 or "auto", default "auto"
-        Rounds: a tree for two classes, one per class for more. A number asks for so many rounds of one model; "auto" is
-        what ``quality`` says.
+        Rounds: one tree for two classes, one per class for more. With a number, one model has so many rounds; "auto"
+        follows ``quality``.
     quality : {"fast", "balanced", "best"}, default "balanced"
-        What every parameter that is "auto" stands for; one that is given keeps its value. ``"fast"``: one model of 100
-        rounds. ``"balanced"``: up to 20,000 rows two groups of five models whose scores are averaged, symmetric trees
-        and leaf-wise ones on drawn rows and columns, each ended by a fifth of the rows and replayed on all; of more
-        rows one model of 300 rounds. ``"best"``: four groups of ten up to 20,000 rows, of five up to 100,000. The table
-        is in docs/guides/many-trees/boosting.md.
+        What every parameter that is "auto" stands for; one that is set keeps its value. ``"fast"``: one model of 100
+        rounds. ``"balanced"``: up to 20,000 rows, two groups of five models whose scores are averaged, symmetric trees
+        and leaf-wise ones on sampled rows and columns, each stopped on a fifth of the rows and replayed on all; for
+        more rows, one model of 300 rounds. ``"best"``: four groups of ten up to 20,000 rows, of five up to 100,000. The
+        table is in docs/guides/many-trees/boosting.md.
     learning_rate : float, above 0 up to 1, or "auto", default "auto"
-        Share of each tree's answer that is added: 0.05, and 0.1 for members and where ``quality="fast"``. With a
-        smaller one more rounds are needed, and often less is lost.
+        Share of each tree's prediction that is added: 0.05, or 0.1 for members and with ``quality="fast"``. A smaller
+        rate needs more rounds, and often predicts better.
     loss : "log_loss", callable or object, default "log_loss"
-        What is lowered. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
+        What rounds lower. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
         an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row.
         ``y`` are codes, int32[n], in the order of ``classes_``; ``raw`` and both arrays of gradients float64[n] for two
-        classes, [n, n_classes] for more. Other shapes, and what is not finite, are refused; your own exceptions come
-        through with a note of the shapes.
+        classes, [n, n_classes] for more. Other shapes and numbers that are not finite are refused; your own exceptions
+        are raised with a note of the shapes.
     max_leaf_nodes : int >= 2 or None, default 31
-        Leaves of a tree; of symmetric trees ``max_depth`` says how many.
+        Leaves of a tree; for symmetric trees ``max_depth`` decides.
     max_depth : int >= 1, optional
         6 for symmetric trees.
     growth : {"auto", "leaf", "level", "symmetric"}, default "auto"
-        Which node is split next: the one that gains most; the highest one; or all of a level by one test.
+        Which node is split next: the one with the largest gain; the highest one; or all of a level by one test.
         "auto" is ``"leaf"`` for one model.
     min_samples_leaf : int >= 1 or "auto", default "auto"
-        Rows a branch needs; a whole weight counts as so many rows. ``"auto"`` is 20, and a third of the rows where
+        Rows a branch needs; a row with a whole weight k counts as k rows. ``"auto"`` is 20, or a third of the rows if
         these are fewer than 60.
     min_child_weight : float >= 0, default 0.001
         Sum of hessians a branch needs, in the unit of the weights.
     l1, l2 : float >= 0, default 0 and 3
-        What is taken from a leaf's gradient towards 0; what is added to its hessian. Both make leaves smaller.
+        What is subtracted from a leaf's gradient, towards 0; what is added to its hessian. Both shrink leaf values.
     min_gain : float >= 0, default 0
-        What a split must gain at least.
+        Gain that a split needs.
     subsample : float, above 0 up to 1, or "auto", default "auto"
-        Share of the rows that each round draws, without replacement; 1 for one model.
+        Share of the rows that each round samples, without replacement; 1 for one model.
     sampling : {"uniform", "gradient", "minimal_variance"}, default "uniform"
-        ``"gradient"``: each round takes the rows of the largest gradients (``top_rate`` of all) and draws
-        ``other_rate`` of all from the others, which count for more (Ke et al. 2017). ``"minimal_variance"``: each round
-        draws the share ``subsample`` of the rows on average (by default half), each with a chance in proportion to the
-        size of its gradient and hessian, and what is rarely drawn counts for more (Ibragimov and Gusev 2019).
+        ``"gradient"``: each round uses the rows with the largest gradients (``top_rate`` of all) and samples
+        ``other_rate`` of all from the others, which weigh more (Ke et al. 2017). ``"minimal_variance"``: each round
+        samples the share ``subsample`` of the rows on average (by default half), each with a chance in proportion to
+        the size of its gradient and hessian; rows with a small chance weigh more (Ibragimov and Gusev 2019).
     top_rate, other_rate : float, above 0 up to 1, default 0.2 and 0.1
     features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1, 1 and "auto"
-        Share of the columns drawn for each tree, of those for each depth, and of those for each node; at least one.
+        Share of the columns sampled for each tree, of those for each depth, and of those for each node; at least one.
         "auto" is 0.7 for one model.
     max_bins : int from 2 to 255, default 255
-        Values of a column are put into so many bins at most; cuts lie between bins. A column with fewer distinct values
-        loses nothing.
+        Most bins of a column; cuts lie between bins. A column with fewer distinct values loses nothing.
     level_encoding : {"auto", "subsets", "ordered"}, default "auto"
-        How nominal columns are asked. ``"subsets"``: is the level one of these? ``"ordered"``: levels are put in the
-        order of a statistic of the target that a row's own target has no part in (Prokhorenkova et al. 2018).
-        ``"auto"``: subsets for columns of few levels, ordered for many (see Notes). Ordered only for two classes.
+        How nominal columns are tested. ``"subsets"``: is the level one of these? ``"ordered"``: levels are ordered by a
+        statistic of the target that does not use a row's own target (Prokhorenkova et al. 2018). ``"auto"``: subsets
+        for columns with few levels, ordered for many (see Notes). Ordered only for two classes.
     level_smoothing : float >= 0, default 10
-        Of ``"subsets"``: added to the hessian of each level where levels are brought in an order.
+        For ``"subsets"``: added to the hessian of each level when levels are ordered.
     level_l2 : float >= 0, default 1
-        Added to ``l2`` where a subset of levels is asked for.
+        Added to ``l2`` in subset tests.
     derived_columns : {"auto", "all", "none"}, default "auto"
-        ``"all"``: trees may also ask how many rows a level has (of nominal columns with 30 levels or more), and members
-        about sums, differences, products and ratios of two numeric columns, the levels of two nominal ones together
-        (both of 500 rows or more) and a linear score of all columns (100 rows or more), where the rows aside are
-        answered better with them. The model makes these columns itself; no table needs to have them. Constraints and
-        sparse tables have none. "auto" is ``"all"`` where ``quality`` makes members.
+        ``"all"``: trees may also test the row count of a level (of nominal columns with 30 levels or more), and members
+        the sums, differences, products and ratios of two numeric columns, the pairs of levels of two nominal ones
+        (both from 500 rows on) and a linear score of all columns (from 100 rows on), if these lower the loss of the
+        held-out rows. The model computes these columns itself; no table needs to have them. With constraints and sparse
+        tables there are none. "auto" is ``"all"`` if ``quality`` makes members.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
-        Columns that may be asked on one way from the root to a leaf: those of one group, of at most 64. Columns in no
+        Columns that may be tested on one path from the root to a leaf: those of one group, of at most 64. Columns in no
         group are one group more.
     class_weight : dict, list of dict, "balanced", optional
-        Weight of each class. ``"balanced"`` counts all rows that are given. It makes gradients larger; for
-        ``min_samples_leaf`` a row counts as one whatever its class weighs.
+        Weight of each class. ``"balanced"`` counts all rows that are given. A weight multiplies gradients; for
+        ``min_samples_leaf`` a row counts as one in any class.
     init : None, "zero", float or sequence of floats, default None
-        Where scores begin: at the best constant, at 0, or at these numbers, one per score.
+        Initial scores: the best constant, 0, or these numbers, one per score.
     early_stopping : bool or "auto", default "auto"
-        Whether to stop when the rounds no longer get better, and to keep those up to the best one. "auto": where there
-        are members, or rows of your own and no number of rounds.
+        Whether to stop when the rounds no longer improve, and to keep those up to the best one. "auto": if there are
+        members, or evaluation rows and no number of rounds.
     validation_fraction : float, above 0 and below 1, None or "auto", default "auto"
-        Share of the rows that is kept aside to judge that, of every class alike; None judges on the rows of the fit.
-        "auto" is 0.1, and one part of as many as there are members where ``quality`` says so.
-        Rows of your own (``X_val``, ``y_val``) take its place.
+        Share of the rows that is held out for that, the same share of every class; None evaluates on the training rows.
+        "auto" is 0.1, or 1 / ``n_members`` if ``quality`` makes members. Your own rows (``X_val``, ``y_val``) replace
+        it.
     n_members : int >= 1 or "auto", default "auto"
-        Models whose scores are averaged, each grown on the rows that it does not keep aside. All end with the round in
-        which the rows aside, taken together, are answered best, and are then replayed on all rows: the tests stay, what
-        leaves say is worked out anew. A round of such a model is one of a member. Neither the order of the rows nor
-        whether one has weight 2 or is there twice changes the model, but for the last bits of its numbers; the latter
-        not where levels are in the order of a statistic, or ``scoring`` judges, which knows no weights.
+        Models whose scores are averaged, each grown on the rows that it does not hold out. All stop at the round with
+        the lowest loss on all held-out rows together, and are then replayed on all rows: the tests stay, the values of
+        the leaves are computed anew. A round of such a model is one of a member. The order of the rows does not change
+        the model, and neither does replacing a row of weight 2 by two rows, up to the last bits of its numbers; but
+        the latter does if levels are ordered by a statistic, or with ``scoring``, which ignores weights.
     n_iter_no_change : int >= 1 or "auto", default "auto"
-        Rounds without a better value before the growth ends: 10; 20 where ``quality`` says when to stop.
+        Rounds without a better value before growth ends: 10; 20 if ``quality`` decides when to stop.
     tol : float >= 0, default 0
         A value must be better by more than this to count.
     scoring : str or callable, optional
-        Judges the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "roc_auc";
-        or a function of the true labels and the predicted shares, higher is better.
-        Of two classes it gets the second's share float64[n], as ``sklearn.metrics.roc_auc_score`` takes it, of more
+        Evaluates the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as
+        "roc_auc"; or a function of the true labels and the predicted probabilities, higher is better. For two classes
+        it gets the second's probability float64[n], as ``sklearn.metrics.roc_auc_score`` expects it, for more classes
         float64[n, n_classes].
     callbacks : callable or sequence of them, optional
         Each is called after each round with a ``treewright.boosting.rounds.Round``; one that returns True ends the
         growth.
     warm_start : bool, default False
         Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. They
-        are the same as if all had been grown at once. What shapes a round alone may be another then, such as
+        are the same as if all had been grown at once. Parameters that only shape a round may change, such as
         ``learning_rate`` or ``max_depth``; the model's facts hold the parameters of the last fit.
     verbose : int, default 0
         Anything above 0 shows a progress bar with the loss and the time left on standard error.
     random_state : int, RandomState instance or None
-        Seed. None means 0: a fit repeats.
+        Seed. None means 0: fits are reproducible.
     n_jobs : int, optional
         Threads; all processors by default. The model does not depend on it.
     nominal, numeric : sequence of column names or positions, optional
-        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
     calendar : sequence of parts of dates, or mapping from column name or position to these, optional
         Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
         them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
-        What a level that fit never saw is taken for at predict.
+        How predict treats a level that fit never saw.
 
     Attributes
     ----------
     model_ : Model
-        The fitted model: it stands alone and is what ``save`` writes.
+        The fitted model: it is self-contained and is what ``save`` writes.
     classes_ : ndarray[n_classes], or a list of them for several outputs
     n_classes_ : int, or a list
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     n_estimators_ : int
-        Rounds that the model has.
+        Number of rounds of the model.
     n_iter_ : int
         Rounds that were grown; with early stopping those after the best are not kept.
     best_iteration_ : int
-        The best round, counted from 1; the last where nothing was evaluated. Of one group of members the best round of
-        a member, of several groups the number of all rounds.
+        The best round, counted from 1; the last if nothing was evaluated. With one group of members, the best round of
+        a member; with several groups, the number of all rounds.
     history_ : dict of list
         ``"train"`` and ``"validation"``: the loss (or minus the score) from round 0 on, before any tree. Only what was
-        evaluated. The loss: on the rows of the fit where ``verbose``, ``callbacks``, ``early_stopping`` or rows for
-        evaluation ask for it, and on the latter. A score: on the rows for evaluation alone, or without any on those of
-        the fit.
+        evaluated. The loss: on the training rows if ``verbose``, ``callbacks``, ``early_stopping`` or evaluation rows
+        need it, and on the evaluation rows. A score: on the evaluation rows only, or without any on the training rows.
     estimators_ : sequence of Model
         The trees, round by round; the estimator itself is this sequence too, by ``len``, ``[]`` and ``for``.
-    feature_importances_ : float64[n_features_in_]
-        Share of what all splits gained; sums to one. A column that is made of two gives each a half.
+    feature_importances_ : float64[n_features]
+        Share of the gain of all splits; sums to one. A column derived from two gives each a half.
     fit_seconds_ : dict
         Seconds spent on bins, gradients, histograms, search, partition, update and evaluation; not in pickles.
 
@@ -638,8 +636,8 @@ class GradientBoostingClassifier(Boosting, Classifier):
     Friedman 2001, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29; second order
     as in Chen and Guestrin 2016, "XGBoost". The columns are put into bins once. Gradients and hessians are whole
     numbers, so the model is the same for any number of threads, and a row of weight k (a whole number) is k rows. A
-    missing value goes to the side that gains more. ``level_encoding="auto"`` orders columns of more than 254 levels,
-    and those of 32 levels and more with fewer than 16 rows to a level. The defaults were chosen on data, by
+    missing value follows the branch with the larger gain. ``level_encoding="auto"`` orders columns with more than 254
+    levels, and those with 32 levels or more and fewer than 16 rows per level. The defaults were chosen on data, by
     ``benchmarks/defaults``: decision 0006 has the table.
 
     Examples
@@ -704,7 +702,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
 
 
 class GradientBoostingRegressor(Boosting, Regressor):
-    """Trees for numbers, each grown on what those before it left.
+    """Gradient boosting for regression: each tree corrects the errors of those before it.
 
     Parameters
     ----------
@@ -713,22 +711,22 @@ class GradientBoostingRegressor(Boosting, Regressor):
     quality, learning_rate
         As in ``GradientBoostingClassifier``.
     loss : str, callable or object, default "squared_error"
-        What is lowered, and so what the predictions are: ``"squared_error"`` means; ``"absolute_error"`` medians;
+        What rounds lower, and so what is predicted: ``"squared_error"`` means; ``"absolute_error"`` medians;
         ``"huber"`` between the two; ``"quantile"`` quantiles; ``"expectile"`` expectiles; ``"poisson"`` means of
         counts; ``"gamma"`` and ``"tweedie"`` means of numbers above 0, and from 0 on, that vary more the larger they
         are. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or an object
         with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row; it may have a
         ``link``. ``y`` is one output as float64[n], ``raw`` and both arrays of gradients float64[n] too, or
-        [n, n_scores] where the object has ``n_scores``; else as in ``GradientBoostingClassifier``.
+        [n, n_scores] if the object has ``n_scores``; else as in ``GradientBoostingClassifier``.
     quantile : float or ascending sequence of floats, above 0 and below 1, default 0.5
-        Of ``"quantile"``. Several levels are one model with an answer for each, ascending in every row; one target.
+        For ``"quantile"``. Several levels are one model with a prediction for each, ascending in every row; one target.
     huber_delta : float > 0, optional
-        Of ``"huber"``: residuals beyond it count as in absolute error. None: nine tenths of the distances to the
+        For ``"huber"``: residuals beyond it count as in absolute error. None: nine tenths of the distances to the
         median are smaller.
     tweedie_power : float, above 1 and below 2, default 1.5
-        Of ``"tweedie"``.
+        For ``"tweedie"``.
     expectile : float, above 0 and below 1, default 0.5
-        Of ``"expectile"``.
+        For ``"expectile"``.
     max_leaf_nodes, max_depth, growth, min_samples_leaf, min_child_weight, l1, l2, min_gain
         As in ``GradientBoostingClassifier``. Hessians of poisson and tweedie are in the unit of the target. Leaves of
         absolute_error and quantile are quantiles of their rows, which ``l1`` and ``l2`` do not shrink.
@@ -741,13 +739,13 @@ class GradientBoostingRegressor(Boosting, Regressor):
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
     init : None, "zero", float or sequence of floats, default None
-        Where scores begin: at the best constant of the loss, at 0, or at these numbers, one per score. Scores are
-        logarithms of predictions for ``"poisson"``, ``"gamma"`` and ``"tweedie"``.
+        Initial scores: the best constant of the loss, 0, or these numbers, one per score. Scores are logarithms of
+        predictions for ``"poisson"``, ``"gamma"`` and ``"tweedie"``.
     early_stopping, validation_fraction, n_members, n_iter_no_change, tol
         As in ``GradientBoostingClassifier``.
     scoring : str or callable, optional
-        Judges the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "r2"; or a
-        function of the true numbers and the predicted ones, higher is better.
+        Evaluates the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "r2"; or
+        a function of the true numbers and the predicted ones, higher is better.
     callbacks, warm_start, verbose, random_state, n_jobs, nominal, numeric, ordinal, calendar, unseen
         As in ``GradientBoostingClassifier``.
 
@@ -757,7 +755,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
     n_outputs_, n_features_in_ : int
         Several quantiles are several outputs.
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     n_estimators_, n_iter_, best_iteration_, history_, estimators_, feature_importances_, fit_seconds_
         As in ``GradientBoostingClassifier``.
 

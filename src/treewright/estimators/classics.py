@@ -9,7 +9,7 @@ from treewright.estimators.trees import SingleTree
 
 
 class ID3Classifier(SingleTree, Classifier):
-    """Quinlan's first tree: the column of the largest information gain, and a branch for each of its levels.
+    """ID3, Quinlan's first tree: split by the column with the largest information gain, a branch per level.
 
     Parameters
     ----------
@@ -20,13 +20,13 @@ class ID3Classifier(SingleTree, Classifier):
         Rows each branch needs that has any.
     min_impurity_decrease : float >= 0, default 0.0
         A split must lower the entropy (in bits) by this much, weighted by the node's share of all weight. With 0 a
-        split that gains nothing is allowed too: it may prepare one that does (XOR).
+        split without gain is allowed too: it may prepare one with gain (XOR).
     max_p_value : float in (0, 1], optional
-        A node stays a leaf whose chosen test has a larger p-value (chi-squared of branches and classes), times the
-        number of columns that could be asked there (Bonferroni). Weights count as numbers of rows.
+        A node stays a leaf if the p-value of its chosen test (chi-squared of branches and classes), times the number of
+        columns that could be tested there (Bonferroni), is larger. Weights count as row counts.
     class_weight : dict, list of dict, "balanced", optional
     nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
-        Columns to take as nominal, whatever their type.
+        Columns to treat as nominal, whatever their type.
     numeric : sequence of column names or positions, optional
         Refused like any numeric column.
     ordinal : dict from column name or position to its levels, lowest first, optional
@@ -35,12 +35,12 @@ class ID3Classifier(SingleTree, Classifier):
         Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
         them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     missing : {"branch", "direction", "fractional", "error"}, default "branch"
-        Missing values are a branch of their own (the heaviest branch where the node saw none), join the branch
-        where that costs least, go into every branch with a part of their weight, or are an error.
+        Missing values have a branch of their own (the heaviest branch if the node saw none), follow the branch where
+        that costs least, follow every branch with a part of their weight, or are an error.
     unseen : {"missing", "error", "majority"}, default "missing"
-        What a level that fit never saw is taken for at predict.
+        How predict treats a level that fit never saw.
     grow_trace : bool, default False
-        Keep what every node was offered: ``trace_`` tells how the tree grew.
+        Keep the best splits of every node: ``trace_`` shows how the tree grew.
     n_jobs : int, optional
         Threads for prediction.
 
@@ -50,15 +50,15 @@ class ID3Classifier(SingleTree, Classifier):
     classes_ : ndarray[n_classes], or a list of them for several outputs
     n_classes_, n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     tree_ : treewright.tree.arrays.Tree
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
 
     Notes
     -----
     Quinlan 1986, "Induction of decision trees". Information gain is in bits. A level that the column has but the node's
-    rows lack gets a branch without rows, which predicts what the node does. A column is asked once on a path: after
-    that it is constant. Growth stops at a pure node and where every column is constant. Ties: the lower column.
+    rows lack gets a branch without rows, which predicts like the node. A column is tested once on a path: after
+    that it is constant. Growth stops at a pure node and if every column is constant. Ties: the lower column.
 
     Examples
     --------
@@ -98,32 +98,32 @@ class C45Classifier(SingleTree, Classifier):
     Parameters
     ----------
     confidence : float in (0, 0.5], or None, default 0.25
-        Level of the upper limit of a leaf's error; the smaller, the more is cut. None does not prune.
+        Level of the upper limit of a leaf's error; the smaller, the more is pruned. None does not prune.
     subtree_raising : bool, default True
-        Whether pruning may put a node's largest branch in its place.
+        Whether pruning may replace a node by its largest branch.
     min_samples_leaf : int >= 1, or float in (0, 1), default 2
-        Weight (rows, where there are no weights) that two branches at least need.
+        Weight (rows, if there are no weights) that at least two branches need.
     max_depth : int >= 1, optional
     min_samples_split : int >= 2, or float in (0, 1], default 2
     max_p_value : float in (0, 1], optional
-        A node stays a leaf whose chosen test has a larger p-value (chi-squared of branches and classes), times the
-        number of tests that were possible there (Bonferroni). Weights, and parts of rows, count as numbers of rows.
+        A node stays a leaf if the p-value of its chosen test (chi-squared of branches and classes), times the number of
+        tests that were possible there (Bonferroni), is larger. Weights, and parts of rows, count as row counts.
     nominal_splits : {"multiway", "grouped"}, default "multiway"
         A branch per level, or levels merged into groups while the gain ratio does not fall.
     class_weight : dict, list of dict, "balanced", optional
     nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
     numeric : sequence of column names or positions, optional
     ordinal : dict from column name or position to its levels, lowest first, optional
-        Cut like numbers.
+        Split like numeric columns.
     calendar : sequence of parts of dates, or mapping from column name or position to these, optional
         Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
         them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     missing : {"fractional", "error"}, default "fractional"
-        A missing value goes into every branch with a part of its weight, or is an error.
+        A missing value follows every branch with a part of its weight, or is an error.
     unseen : {"missing", "error", "majority"}, default "missing"
-        What a level that fit never saw is taken for at predict.
+        How predict treats a level that fit never saw.
     grow_trace : bool, default False
-        Keep what every node was offered: ``trace_`` tells how the tree grew.
+        Keep the best splits of every node: ``trace_`` shows how the tree grew.
     n_jobs : int, optional
         Threads for prediction.
 
@@ -133,9 +133,9 @@ class C45Classifier(SingleTree, Classifier):
     classes_ : ndarray[n_classes]
     n_classes_, n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     tree_ : treewright.tree.arrays.Tree
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
 
     Notes
     -----
@@ -182,27 +182,28 @@ class C45Classifier(SingleTree, Classifier):
 
 
 class CHAIDClassifier(SingleTree, Classifier):
-    """CHAID for classes: levels merged by chi-squared tests, a branch per group of levels.
+    """CHAID for classification: levels merged by chi-squared tests, a branch per group of levels.
 
     Parameters
     ----------
     alpha : float in (0, 1], default 0.05
-        A node splits where the smallest adjusted p-value is not above it.
+        A node is split if the smallest adjusted p-value is not above it.
     alpha_merge : float in (0, 1], default 0.05
-        Two groups of levels merge while their p-value is above it; 1 merges nothing but groups that are too small.
+        Two groups of levels merge while their p-value is above it; 1 merges only groups that are too small.
     test : {"pearson", "likelihood_ratio"}, default "pearson"
-        Which chi-squared statistic.
+        The chi-squared statistic.
     exhaustive : bool, default False
         Exhaustive CHAID: merge down to two groups, then take the step with the smallest adjusted p-value.
     bonferroni : bool, default True
         Multiply the p-value of a column by the number of ways in which its levels could have been merged.
     n_bins : int >= 2, default 10
-        A numeric column with more values than this is cut into so many bins of about equal weight, once, at the root.
+        A numeric column with more values than this is divided into so many bins of about equal weight, once, at the
+        root.
     max_depth : int >= 1, optional, default 3
     min_samples_split : int >= 2, or float in (0, 1], default 2
         Rows a node needs to be split; a float is a share of all rows, rounded up. SPSS has 100.
     min_samples_leaf : int >= 1, or float in (0, 1), default 1
-        Rows a branch needs: a smaller group merges with the one that it differs least from. SPSS has 50.
+        Rows a branch needs: a smaller group merges with the one from which it differs least. SPSS has 50.
     class_weight : dict, list of dict, "balanced", optional
     nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
     ordinal : dict from column name or position to its levels, lowest first, optional
@@ -214,9 +215,9 @@ class CHAIDClassifier(SingleTree, Classifier):
     missing : {"branch", "error"}, default "branch"
         A missing value is a level that may merge with any group, or is an error.
     unseen : {"missing", "error", "majority"}, default "missing"
-        What a level that fit never saw is taken for at predict.
+        How predict treats a level that fit never saw.
     grow_trace : bool, default False
-        Keep what every node was offered: ``trace_`` tells how the tree grew.
+        Keep the best splits of every node: ``trace_`` shows how the tree grew.
     n_jobs : int, optional
         Threads for prediction.
 
@@ -226,20 +227,20 @@ class CHAIDClassifier(SingleTree, Classifier):
     classes_ : ndarray[n_classes]
     n_classes_, n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     tree_ : treewright.tree.arrays.Tree
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
 
     Notes
     -----
     Kass 1980; Biggs, de Ville and Suen 1991 for ``exhaustive``. The pair of groups that differs least merges while its
-    p-value is above ``alpha_merge`` and more than two are left; a group below ``min_samples_leaf`` merges whatever its
-    p-value. In order (ordinal and numeric columns) only neighbours merge; missing cells then join the group that they
-    differ least from, or stay alone, whichever has the smaller adjusted p-value. Merged groups are not split again. The
+    p-value is above ``alpha_merge`` and more than two are left; a group below ``min_samples_leaf`` merges with any
+    p-value. In ordinal and numeric columns only neighbours merge; missing cells then join the group from which they
+    differ least, or stay alone, whichever has the smaller adjusted p-value. Merged groups are not split again. The
     column with the smallest adjusted p-value splits the node; ties: the larger statistic, then the lower column. The
     test of a pair leaves out classes that neither group holds. Weights are counts, as in SPSS: a row of weight 2 is two
     rows (but one row for ``min_samples_*``), so weights that are not counts should add up to the number of rows.
-    Impurity in the tree is Gini's. One target.
+    The impurity in the tree is Gini impurity. One target.
 
     Examples
     --------
@@ -280,7 +281,7 @@ class CHAIDClassifier(SingleTree, Classifier):
 
 
 class CHAIDRegressor(SingleTree, Regressor):
-    """CHAID for numbers: levels merged by F tests, a branch per group of levels.
+    """CHAID for regression: levels merged by F tests, a branch per group of levels.
 
     Parameters
     ----------
@@ -294,16 +295,15 @@ class CHAIDRegressor(SingleTree, Regressor):
     model_ : Model
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     tree_ : treewright.tree.arrays.Tree
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
 
     Notes
     -----
     As ``CHAIDClassifier``, with the F test of a one-way analysis of variance: of two groups by themselves for merging,
-    of all groups for the column. Levels of one row cannot be told apart: in a
-    nominal column they merge first. Impurity in the tree is the
-    variance.
+    of all groups for the column. Levels with one row cannot be compared: in a nominal column they merge first. The
+    impurity in the tree is the variance.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Forests for scikit-learn: what can be asked of one, and the four estimators."""
+"""Forests for scikit-learn: the methods of forests, and the four estimators."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def _predicts_numbers(forest: Forest) -> bool:
     return forest._task == NUMBERS
 
 
-ROWS_LAY_ELSEWHERE = "the rows of the fit lay elsewhere, so nobody here knows which of them each tree drew"
+ROWS_LAY_ELSEWHERE = "the training rows lay elsewhere, so it is unknown which of them each tree sampled"
 
 
 @dataclass(frozen=True, eq=False)
 class KeptRows:
-    """The rows of a fit, as trees are judged on them: cells, target, weights (see ``JudgingRows``).
+    """The rows of a fit on which trees are evaluated: cells, target, weights (see ``JudgingRows``).
 
-    ``own`` float64[n] or None: what rows weigh without their classes.
+    ``own`` float64[n] or None: the weights of rows without those of their classes.
     """
 
     cells: np.ndarray
@@ -69,7 +69,7 @@ class KeptRows:
 
 @sequence_of_estimators
 class Forest(Estimator):
-    """What can be asked of every forest on bins."""
+    """The methods of every forest on bins."""
 
     _kept_rows: KeptRows | None
     _trained: Trained
@@ -80,13 +80,13 @@ class Forest(Estimator):
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         if trained is self.__dict__.get("_trained"):
             return  # a warm start that added no tree
-        estimates = self._out_of_bag(dataset, trained)  # first, as a score of the user's own may fail
+        estimates = self._out_of_bag(dataset, trained)  # first, as a user's own score may fail
         super()._keep(dataset, params, trained)
         self._trained = replace(trained, cells=None, judged=None)
         cells = trained.cells
         self._kept_rows = None
         if cells is not None and cells.nbytes <= KEPT_BYTES:
-            # The matrix and the target may be the user's own arrays, which may be changed after the fit.
+            # The matrix and the target may be the user's own arrays, which may change after the fit.
             cells = cells.copy() if cells is dataset.matrix else cells
             own = None if dataset.sample_weight is None else dataset.sample_weight.copy()
             self._kept_rows = KeptRows(cells, dataset.target_array.copy(), dataset.weights, own)
@@ -96,11 +96,11 @@ class Forest(Estimator):
         self.__dict__.pop(name, None)
         if estimates is not None:
             self.oob_score_ = estimates[1]
-            if trained.judged is None:  # rows elsewhere have no order in which they could be told of
+            if trained.judged is None:  # rows elsewhere have no order in which predictions could be listed
                 self.__dict__[name] = self._shaped(estimates[0])
 
     def _out_of_bag(self, dataset: Dataset, trained: Trained) -> tuple[np.ndarray, float] | None:
-        """What the trees predict of the rows that they left out, nan where none did; and how good that is."""
+        """The out-of-bag predictions, nan where no tree left the row out; and their score."""
         votes = trained.votes
         if votes is None:
             return None
@@ -130,7 +130,7 @@ class Forest(Estimator):
         return np.stack([means[:, columns].argmax(axis=1) for columns in output_columns(n_classes)], axis=1)
 
     def _score_of(self, true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
-        """How good predictions are, codes or numbers [n, n_outputs], as ``score`` says."""
+        """The score of predictions, codes or numbers [n, n_outputs], as in ``score``."""
         return (share_right if self._task == CLASSES else explained)(true, predicted, weights)
 
     def _shaped(self, means: np.ndarray) -> Any:
@@ -143,17 +143,17 @@ class Forest(Estimator):
     def _fitted(self) -> Model:
         model: Model = super()._fitted()
         if self.n_jobs is not None:
-            resolve_jobs(self.n_jobs)  # it may have been set after the fit, and few rows ask for no threads
+            resolve_jobs(self.n_jobs)  # it may have been set after the fit, and few rows use no threads
         return model
 
     @property
     def estimators_(self) -> TreesOf:
-        """The trees, each a ``Model`` of its own that is made when it is asked for."""
+        """The trees, each a ``Model`` of its own that is made when it is accessed."""
         return TreesOf(self._fitted())
 
     @property
     def estimators_samples_(self) -> SamplesOf:
-        """The rows that each tree was grown on: int64, ascending, a row that was drawn twice is there twice."""
+        """The rows of each tree: int64, ascending; a row that was drawn twice is listed twice."""
         return SamplesOf.of(self._fitted(), self._trained)
 
     def tree(self, i: int) -> Model:
@@ -186,49 +186,48 @@ class Forest(Estimator):
         ----------
         kind : {"impurity", "debiased", "permutation"}, default "impurity"
             ``"impurity"``: the share of the impurity that splits removed, on the training rows: the values of
-            ``feature_importances_``. It likes columns with many distinct values, also those that say nothing.
-            ``"debiased"``: the same sums on rows that the tree never saw (Li et al. 2019).
-            ``"permutation"``: how much worse a tree predicts such rows when the column is shuffled among them
-            (Breiman 2001).
+            ``feature_importances_``. It favours columns with many distinct values, even uninformative ones.
+            ``"debiased"``: the same sums on rows that the tree never saw (Li et al. 2019). ``"permutation"``: how much
+            worse a tree predicts such rows when the column is shuffled among them (Breiman 2001).
         X, y : optional
-            Rows with their target. ``rows="out_of_bag"``: the table of the fit again, row by row, where the estimator
-            did not keep it: it keeps up to 32 MB of bins, and none in a pickle. ``rows="all"``: other rows, such as a
-            hold-out.
+            Rows with their target. ``rows="out_of_bag"``: the training table again, row by row, if the estimator did
+            not keep it: it keeps up to 32 MB of bins, and none in a pickle. ``rows="all"``: other rows, such as
+            held-out ones.
         sample_weight : float[n], optional
-            What rows of X weigh; as at the fit, where they are its rows.
+            Weights of the rows of X; for the training rows, the weights of the fit.
         rows : {"out_of_bag", "all"}, default "out_of_bag"
-            Which rows judge a tree: those that it did not draw, or all of X.
+            The rows on which a tree is evaluated: its out-of-bag rows, or all of X.
         random_state : int >= 0, default 0
             Seed of the shuffles.
 
         Returns
         -------
         treewright.forest.importance_table.Importances
-            Print it, or take ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``. It does not
+            Print it, or use ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``. It does not
             depend on ``n_jobs``.
 
         Raises
         ------
         ParameterError
-            There is no such kind; ``rows="out_of_bag"`` of trees that saw every row, or with another table than that of
-            the fit; rows are lacking or not wanted; ``"debiased"`` of trees whose leaves hold medians.
+            The kind is unknown; ``rows="out_of_bag"`` for trees that saw every row, or with another table than that of
+            the fit; rows are missing, or given but not used; ``"debiased"`` for trees whose leaves hold medians.
         DataError
-            The table was refused, or every tree drew all rows.
+            The table was refused, or every tree sampled all rows.
         """
         model = self._fitted()
         for name, value, known in (("kind", kind, KINDS), ("rows", rows, ROWS)):
             if not isinstance(value, str):
                 raise ParameterError(
-                    f"{name} is one of {', '.join(map(repr, known))}, not of type {type(value).__name__}: as in "
+                    f"{name} must be one of {', '.join(map(repr, known))}, not a {type(value).__name__}: call "
                     "importances('permutation', X, y)"
                 )
             if value not in known:
-                raise ParameterError(f"{name}={value!r}: there are {', '.join(map(repr, known))}")
+                raise ParameterError(f"{name}={value!r}: choose from {', '.join(map(repr, known))}")
         if (X is None) != (y is None) or (X is None and sample_weight is not None):
-            raise ParameterError("importances takes X and y together, sample_weight only with them")
+            raise ParameterError("pass X and y together, and sample_weight only with them")
         if kind == "impurity":
             if X is not None:
-                raise ParameterError("kind='impurity' is of the training rows as the trees hold them: leave X, y out")
+                raise ParameterError("kind='impurity' uses the training rows only: leave X and y out")
             return impurity_decrease(model)
         seed, n_threads = whole_number("random_state", random_state, 0), resolve_jobs(self.n_jobs)
         judging = self._judging_rows(X, y, sample_weight, rows, n_threads)
@@ -238,47 +237,47 @@ class Forest(Estimator):
             return permutation_importances(model, judging, seed=seed, n_threads=n_threads)
 
     def _judging_rows(self, X: Any, y: Any, sample_weight: Any, rows: str, n_threads: int) -> JudgingRows:
-        """The rows that judge the trees."""
+        """The rows on which the trees are evaluated."""
         owner = type(self).__name__
         if rows == "all":
             if X is None:
-                raise ParameterError("rows='all' needs rows: give X and y, such as a hold-out")
+                raise ParameterError("rows='all' needs rows: pass X and y, best held-out ones")
             matrix, target, weights = self.model_.encode_rows(X, y, sample_weight, owner=owner, routed=True)
             cells = walk_of(self.model_.trees).cells(matrix, n_threads)
             return JudgingRows(cells, target, weights)
         draws = self._draws(
-            f"every tree of {owner}(bootstrap=False) was grown on all rows, so none is left out to judge it on: "
-            "give other rows, as in importances(kind, X, y, rows='all'), or fit with bootstrap=True"
+            f"every tree of {owner}(bootstrap=False) was grown on all rows, so there are no out-of-bag rows: "
+            "pass other rows, as in importances(kind, X, y, rows='all'), or fit with bootstrap=True"
         )
         kept = self.__dict__.get("_kept_rows")
         if X is not None:
             kept = self._rows_again(X, y, sample_weight, n_threads)
         if kept is None:
             raise ParameterError(
-                "the rows of the fit were not kept (more than 32 MB, or the estimator comes out of a pickle): give the "
+                "the training rows were not kept (more than 32 MB, or the estimator was pickled): pass the "
                 "same table again, as in importances(kind, X, y), or other rows with rows='all'"
             )
         return JudgingRows(kept.cells, kept.target, kept.weights, draws.left_out)
 
     def _draws(self, why_none: str) -> Draws:
-        """Which rows each tree drew; a ParameterError, with the reason given, where each saw all rows."""
+        """Which rows each tree sampled; ParameterError with the reason ``why_none`` if each saw all rows."""
         trained = self._trained
         if trained.warm_start is None:
-            raise ParameterError(f"{ROWS_LAY_ELSEWHERE}: judge by other rows, or fit on a table in memory")
+            raise ParameterError(f"{ROWS_LAY_ELSEWHERE}: use other rows, or fit on a table in memory")
         if trained.draws is None:
             raise ParameterError(why_none)
         return trained.draws
 
     def _rows_again(
         self, X: Any, y: Any, sample_weight: Any, n_threads: int, *, who: str = "rows='out_of_bag'",
-        otherwise: str = "give that one, or rows='all' to judge every tree on all rows of this table",
+        otherwise: str = "pass that one, or rows='all' to evaluate every tree on all rows of this table",
     ) -> KeptRows:  # fmt: skip
-        """The rows of the fit, given once more; ``who`` needs them, ``otherwise`` says what to do.
+        """The training rows, passed again; for errors, ``who`` needs them and ``otherwise`` is the advice.
 
         Raises
         ------
         ParameterError
-            They are others: which rows a tree drew is known by their places alone.
+            The rows are different: which rows a tree sampled is known only by position.
         """
         params = self._check_parameters()
         dataset, rows, bins, codes, _ = prepared(self._dataset(X, y, params, sample_weight), params, n_threads)
@@ -287,41 +286,41 @@ class Forest(Estimator):
         other = what_differs(warm, self.model_, dataset, rows.digest(bins, codes))
         if other:
             raise ParameterError(
-                f"{who} needs the table of the fit, row by row, with its target, weights and parameters; "
-                f"this is another ({other}): {otherwise}"
+                f"{who} needs the training table, row by row, with its target, weights and parameters; "
+                f"this one is different ({other}): {otherwise}"
             )
         if isinstance(codes, SparseCodes):
-            check_fits(len(codes) * codes.shape[1], "the sparse table as bins", "give fewer columns")
+            check_fits(len(codes) * codes.shape[1], "the sparse table as bins", "use fewer columns")
             codes = codes.dense()
         cells = walk_of(self.model_.trees).chosen(codes, rows.matrix)
         return KeptRows(cells, dataset.target_array, dataset.weights, dataset.sample_weight)
 
     def oob_curve(self, X: Any = None, y: Any = None, *, sample_weight: Any = None, points: int = 60) -> OobCurve:
-        """How good the first trees predict the rows that they left out, over the number of trees.
+        """The out-of-bag score of the first trees, over the number of trees.
 
-        The last point is what ``oob_score_`` says (where ``oob_score`` is no function of the user's). The first points
-        judge few rows: those that at least one tree left out (``n_judged``).
+        The last point is ``oob_score_`` (unless ``oob_score`` is your own function). The first points are based on few
+        rows: those that at least one tree left out (``n_judged``).
 
         Parameters
         ----------
         X, y : optional
-            The table of the fit again, row by row, where the estimator did not keep it: it keeps up to 32 MB of bins,
-            and none in a pickle.
+            The training table again, row by row, if the estimator did not keep it: it keeps up to 32 MB of bins, and
+            none in a pickle.
         sample_weight : float[n], optional
             As at the fit.
         points : int >= 2, default 60
-            At most about so many numbers of trees: the first ones, then at like ratios, and all.
+            About the most numbers of trees to evaluate: the first ones, then at equal ratios, and all.
 
         Returns
         -------
         treewright.forest.out_of_bag.OobCurve
-            Print it, or take ``n_trees``, ``error``, ``score``, ``to_dict()`` or ``plot()``. It does not depend on
+            Print it, or use ``n_trees``, ``error``, ``score``, ``to_dict()`` or ``plot()``. It does not depend on
             ``n_jobs``, nor on whether the fit had ``oob_score=True``.
 
         Raises
         ------
         ParameterError
-            The trees saw every row; the rows of the fit are not at hand, or others are given.
+            The trees saw every row; the training rows were not kept, or different rows are passed.
 
         Examples
         --------
@@ -362,33 +361,33 @@ class Forest(Estimator):
             return float(np.average(np.square(predicted - true).mean(axis=1), weights=own)), score, len(true)
 
     def _rows_left_out(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> KeptRows:
-        """The rows of the fit, of which each tree left some out."""
+        """The training rows, of which each tree left some out."""
         if (X is None) != (y is None) or (X is None and sample_weight is not None):
-            raise ParameterError("oob_curve takes X and y together, sample_weight only with them")
+            raise ParameterError("pass X and y together, and sample_weight only with them")
         self._draws(
-            f"every tree of {type(self).__name__}(bootstrap=False) was grown on all rows, so none is left out: fit "
-            "with bootstrap=True"
+            f"every tree of {type(self).__name__}(bootstrap=False) was grown on all rows, so none is out of bag: "
+            "fit with bootstrap=True"
         )
         kept: KeptRows | None = self.__dict__.get("_kept_rows")
         if X is not None:
             kept = self._rows_again(
-                X, y, sample_weight, n_threads, who="oob_curve", otherwise="give that one, or fit again"
+                X, y, sample_weight, n_threads, who="oob_curve", otherwise="pass that one, or fit again"
             )
         if kept is None:
             raise ParameterError(
-                "the rows of the fit were not kept (more than 32 MB, or the estimator comes out of a pickle): give the "
+                "the training rows were not kept (more than 32 MB, or the estimator was pickled): pass the "
                 "same table again, oob_curve(X, y)"
             )
         return kept
 
     def __getstate__(self) -> dict[str, Any]:
-        # The rows of the fit stay here: a pickle is for using the model, and may leave the house.
+        # The training rows are left out: a pickle is for using the model, and may be given to others.
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_kept_rows", None)
         return state
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # A copy stays here too; copy would make it by way of __getstate__. Nobody changes the rows: they are shared.
+        # A copy keeps the rows, which __getstate__ would leave out. Nothing changes the rows: they are shared.
         kept = self.__dict__.get("_kept_rows")
         memo[id(kept)] = kept
         return self._copied(deepcopy(self.__dict__, memo))
@@ -403,9 +402,9 @@ class Forest(Estimator):
         return made
 
     def predict_std(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Standard error of each prediction: how far a forest on other rows of the same kind would be.
+        """Standard error of each prediction: how much a forest on other rows of the same kind would differ.
 
-        It measures how sure the forest's mean is, not how far a new target may lie from it (that is
+        It measures the uncertainty of the forest's mean, not how far a new target may lie from it (that is
         ``predict_interval``). The infinitesimal jackknife, corrected for finitely many trees (Wager, Hastie and Efron
         2014, equations 5 and 7; see ``treewright.forest.jackknife``). It needs many trees, about as many as rows.
 
@@ -418,14 +417,14 @@ class Forest(Estimator):
         float64[n] or float64[n, n_outputs]
             Regression.
         float64[n, n_classes], or a list of them for several outputs
-            Classification: of the share of each class, as in ``predict_proba``.
-            nan where there are too few trees to tell: everywhere with fewer than leave every row out at least once
-            (20 to 40), and where the correction is more than there is to correct.
+            Classification: of the probability of each class, as in ``predict_proba``. nan if there are too few trees:
+            everywhere with fewer than leave every row out at least once (20 to 40), and where the correction exceeds
+            the estimate.
 
         Raises
         ------
         ParameterError
-            The trees did not draw their rows (``bootstrap=False``).
+            The trees did not sample their rows (``bootstrap=False``).
         TooLargeError
             A table of trees by trees would not fit in memory.
 
@@ -445,8 +444,7 @@ class Forest(Estimator):
         """
         model = self._fitted()
         draws = self._draws(
-            "predict_std counts how often each tree drew each row, and these trees saw all rows: fit with "
-            "bootstrap=True"
+            "predict_std needs bootstrap samples, but these trees were grown on all rows: fit with bootstrap=True"
         )
         matrix = model._encoded(X, type(self).__name__)
         errors = standard_errors(model, draws, matrix, self.n_jobs)
@@ -456,13 +454,13 @@ class Forest(Estimator):
         return parts[0] if len(parts) == 1 else parts
 
     def proximity(self, X: Any, Y: Any = None) -> np.ndarray:
-        """In which share of the trees two rows share a leaf.
+        """The share of the trees in which two rows are in the same leaf.
 
         Parameters
         ----------
         X : table of n rows
         Y : table of m rows, optional
-            The rows to compare with; without them ``X`` with itself.
+            The rows to compare with; by default ``X`` itself.
 
         Returns
         -------
@@ -487,18 +485,18 @@ class Forest(Estimator):
         return proximities(model, model._encoded(X, owner), other, self.n_jobs)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """How good the predictions are.
+        """The score of the predictions: accuracy or R2.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for ``fit``; a label that the forest does not know is predicted wrong.
+            As for ``fit``; a label that the forest does not know counts as an error.
 
         Returns
         -------
         float
-            Of labels the share of the rows that are predicted right, of several outputs with every one of them right;
-            of numbers the coefficient of determination, of several outputs the mean.
+            Classification: the accuracy; with several outputs all must be correct. Regression: the coefficient of
+            determination, for several outputs the mean.
         """
         model = self._fitted()
         matrix = model._encoded(X, type(self).__name__, sparse=True)
@@ -511,11 +509,11 @@ class Forest(Estimator):
 
     @available_if(_predicts_numbers)
     def predict_quantile(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
-        """Quantiles of the targets that are to be expected of each row (Meinshausen 2006).
+        """Quantiles of the expected targets of each row (Meinshausen 2006).
 
-        In each tree the training rows in the row's leaf share a weight of one, in proportion to how often the tree drew
-        them; over the trees the weights are averaged. The answer to ``q`` is the lowest target of the fit up to which
-        the weights add up to ``q`` (those within 2**-30 below it count as reached).
+        In each tree the training rows in the row's leaf share a weight of one, in proportion to how often the tree
+        sampled them; the weights are averaged over the trees. The quantile ``q`` is the lowest training target up to
+        which the weights add up to ``q`` (a sum within 2**-30 below it counts).
 
         Parameters
         ----------
@@ -525,7 +523,7 @@ class Forest(Estimator):
         Returns
         -------
         float64[n, q], or float64[n, q, n_outputs] for several outputs
-            Targets of the fit; those of several outputs are looked at one by one.
+            Training targets; those of several outputs are treated one by one.
 
         Raises
         ------
@@ -545,7 +543,7 @@ class Forest(Estimator):
 
     @available_if(_predicts_numbers)
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
-        """Interval that holds the share ``level`` of the targets to be expected: two quantiles, as much below as above.
+        """Interval with the share ``level`` of the expected targets: two quantiles, with equal shares below and above.
 
         Parameters
         ----------
@@ -566,27 +564,27 @@ class Forest(Estimator):
 
 
 def _as_given(rows: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Codes or numbers [n, n_outputs] as the user gives them: [n], or [n, n_outputs]."""
+    """Codes or numbers [n, n_outputs] in the form of the user's target: [n], or [n, n_outputs]."""
     if classes:
         rows = np.stack([labels.take(rows[:, at]) for at, labels in enumerate(classes)], axis=1)
     return rows[:, 0] if rows.shape[1] == 1 else rows
 
 
 class SamplesOf(Sequence[np.ndarray]):
-    """The rows that each tree was grown on.
+    """The training rows of each tree.
 
     Parameters
     ----------
     draws : Draws or None
         None: every tree was grown on all rows.
     rows : int64[n]
-        What the rows that could be drawn are called: their positions in the table of the fit, less those of weight 0.
+        Positions in the training table of the rows that could be sampled: all but those of weight 0.
     n_trees : int
     """
 
     @classmethod
     def of(cls, model: Model, trained: Trained) -> SamplesOf:
-        """Of the trees that a fit made."""
+        """The rows of the trees of a fit."""
         warm = trained.warm_start
         if warm is None:
             raise AttributeError(ROWS_LAY_ELSEWHERE)
@@ -609,7 +607,7 @@ class SamplesOf(Sequence[np.ndarray]):
         return [self._of_tree(at) for at in places] if isinstance(places, range) else self._of_tree(places)
 
     def _of_tree(self, tree: int) -> np.ndarray:
-        """int64[m], ascending; a row that was drawn twice is there twice."""
+        """int64[m], ascending; a row that was drawn twice is listed twice."""
         if self._draws is None:
             return self._rows.copy()
         rows, counts = self._draws.counts(tree)
@@ -617,7 +615,7 @@ class SamplesOf(Sequence[np.ndarray]):
 
 
 class RandomForestClassifier(Forest, Classifier):
-    """Many classification trees, each grown on rows drawn at random, each node on columns drawn at random.
+    """Random forest for classification: trees on bootstrap samples, with columns sampled at each node.
 
     Parameters
     ----------
@@ -628,100 +626,99 @@ class RandomForestClassifier(Forest, Classifier):
     max_depth : int >= 1, optional
     min_samples_split : int >= 2, or float in (0, 1], default 2
         Rows a node needs to be split; a float is a share of the rows of the tree, rounded up. A row that was drawn
-        twice counts twice.
+        twice counts as two.
     min_samples_leaf : int >= 1, or float in (0, 1), default 1
         Rows a branch needs.
     min_weight_fraction_leaf : float in [0, 0.5], default 0.0
         Share of the whole weight a branch needs.
     max_features : int, float, {"sqrt", "log2"} or None, default "sqrt"
-        Columns drawn at random for each node; None takes all.
+        Columns sampled at random for each node; None takes all.
     max_features_per_tree : int, float, {"sqrt", "log2"} or None, default None
-        Columns drawn at random once for each tree, from which its nodes then draw theirs. With ``max_features=None`` a
-        tree sees the same columns in all its nodes.
+        Columns sampled once for each tree, from which its nodes then sample theirs. With ``max_features=None`` all
+        nodes of a tree use the same columns.
     max_leaf_nodes : int >= 2, optional
         Grow best-first: the leaf whose split gains most is split next.
     min_impurity_decrease : float >= 0, default 0.0
         A split must lower the impurity by this much (weighted by the node's share of all weight).
     bootstrap : bool, default True
-        Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
+        Whether each tree samples its rows, with replacement; else every tree is grown on all rows.
     oob_score : bool or callable, default False
-        Whether each row is predicted by the trees that did not draw it, which is nearly as good as fresh rows. A
-        function of the true labels and the predicted ones, for a score other than that of ``score``.
+        Whether each row is predicted by the trees for which it is out of bag, which is nearly as good as a test on new
+        rows. A function of the true labels and the predicted ones replaces the score of ``score``.
     n_jobs : int, optional
         Threads; all processors by default. The forest does not depend on it.
     random_state : int, RandomState instance or None
-        Seed. None means 0: a fit repeats.
+        Seed. None means 0: fits are reproducible.
     verbose : int, default 0
         Anything above 0 shows a progress bar on standard error.
     warm_start : bool, default False
         Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. The
-        forest is the same as if it had been grown at once. What shapes a tree alone may be another then, such as
+        forest is the same as if it had been grown at once. Parameters that only shape a tree may change, such as
         ``max_depth`` or ``max_features``; the model's facts hold the parameters of the last fit.
     class_weight : dict, list of dict, "balanced", "balanced_subsample", optional
-        Weight of each class, after rows are drawn: which rows a tree sees does not depend on it, nor what limits in
-        rows mean, and a common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.
+        Weight of each class, applied after sampling: neither the sampled rows nor limits in rows depend on it, and a
+        common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.
     max_samples : int >= 1, or float in (0, 1], optional
-        Rows that each tree draws; as many as there are by default. A float is a share of all rows.
+        Rows that each tree samples; as many as there are by default. A float is a share of all rows.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
-        Columns that may be asked on one way from the root to a leaf: those of one group. Columns in no group are one
-        group more.
+        Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
+        one more group.
     voting : {"soft", "hard"}, default "soft"
-        Whether the trees' class shares are averaged, or each tree has one vote.
+        Whether the trees' class probabilities are averaged, or each tree has one vote.
     max_bins : int from 2 to 255, default 255
-        Values of a column are put into so many bins at most; cuts lie between bins. A column with fewer distinct values
-        loses nothing.
+        Most bins of a column; cuts lie between bins. A column with fewer distinct values loses nothing.
     level_encoding : {"auto", "subsets", "ordered"}, default "auto"
-        How nominal columns are asked. ``"subsets"``: is the level one of these? ``"ordered"``: is it one of the first
-        levels, in their order (as sorted, or as declared)? ``"auto"``: subsets, but ordered for columns of more than
-        254 levels and for those of 32 levels and more with fewer than 32 rows to a level, whose subsets would fit the
-        luck of their rows. Of ``criterion="absolute_error"`` always subsets.
+        How nominal columns are tested. ``"subsets"``: is the level one of these? ``"ordered"``: is it one of the first
+        levels, in their order (as sorted, or as declared)? ``"auto"``: subsets, but ordered for columns with more than
+        254 levels and for those with 32 levels or more and fewer than 32 rows per level, whose subsets would overfit.
+        With ``criterion="absolute_error"`` always subsets.
     derived_columns : {"auto", "none"}, default "auto"
-        ``"auto"``: trees may also ask how many rows the level of a nominal column has, of columns whose levels are
-        asked for in their order. The model makes these columns itself; no table needs to have them. Constraints and
-        sparse tables have none.
+        ``"auto"``: trees may also test the row count of a level, for nominal columns with ``"ordered"`` tests. The
+        model computes these columns itself; no table needs to have them. With constraints and sparse tables there are
+        none.
     nominal, numeric : sequence of column names or positions, optional
-        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
     calendar : sequence of parts of dates, or mapping from column name or position to these, optional
         Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
         them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
-        What a level that fit never saw is taken for at predict.
+        How predict treats a level that fit never saw.
     missing : {"direction", "error"}, default "direction"
-        Missing values go to the side that gains more, or are an error.
+        Missing values follow the branch with the larger gain, or are an error.
 
     Attributes
     ----------
     model_ : Model
-        The fitted model: it stands alone and is what ``save`` writes.
+        The fitted model: it is self-contained and is what ``save`` writes.
     classes_ : ndarray[n_classes], or a list of them for several outputs
     n_classes_ : int, or a list
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     estimators_ : sequence of Model
         The trees; the forest itself is this sequence too, by ``len``, ``[]`` and ``for``.
     estimators_samples_ : sequence of int64[n_draws]
         The rows of each tree.
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
         Mean decrease of impurity over the trees; sums to one.
     oob_score_ : float
-        Share of the rows that the trees which did not draw them predict right; of several outputs, with every one of
-        them right. What the function says, where ``oob_score`` is one.
+        Out-of-bag accuracy; with several outputs all must be correct. The result of the function if ``oob_score`` is
+        one.
     oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
-        Only after ``oob_score``: the mean class shares of the trees that did not draw the row; nan where every tree
-        did, and for rows of weight 0.
+        Only with ``oob_score``: the mean class probabilities of the trees for which the row is out of bag; nan for rows
+        in every bag, and for rows of weight 0.
 
     Notes
     -----
     Breiman 2001, "Random forests", Machine Learning 45. The columns are put into bins once, and each tree is grown on
-    the bins. Which rows a tree draws depends on the rows, not on their order: a table with its rows shuffled gives the
-    same forest, and a row of weight k (a whole number) is k rows. Weights that are no whole numbers, or add up to
+    the bins. Which rows a tree samples depends on the rows, not on their order: a table with its rows shuffled gives
+    the same forest, and a row of weight k (a whole number) is k rows. Weights that are not whole numbers, or add up to
     more than 16 for each row, are the chances of the rows. Ties between gains: the lower column, then the lower cut.
-    Where no column that was drawn splits the node, others are drawn one by one until one does. Trees are not pruned.
+    If no sampled column splits the node, others are sampled one by one until one does. Trees are not pruned.
 
     Examples
     --------
@@ -775,12 +772,12 @@ class RandomForestClassifier(Forest, Classifier):
 
 
 class ExtraTreesClassifier(Forest, Classifier):
-    """Many classification trees on all rows, each node on one random cut for each of some columns.
+    """Extremely randomised trees for classification: one random cut for each sampled column of a node.
 
     Parameters
     ----------
     bootstrap : bool, default False
-        Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
+        Whether each tree samples its rows, with replacement; else every tree is grown on all rows.
     n_estimators, criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
         As in ``RandomForestClassifier``.
     max_features, max_features_per_tree, max_leaf_nodes, min_impurity_decrease
@@ -803,8 +800,9 @@ class ExtraTreesClassifier(Forest, Classifier):
     Notes
     -----
     Geurts, Ernst and Wehenkel 2006, "Extremely randomized trees", Machine Learning 63. For each column that a node
-    draws, one cut is drawn evenly between the smallest and the largest value of its rows (on the bins), or a random set
-    of levels; the best of these cuts is the split. Without ``bootstrap`` a row of weight k is k rows in its nodes.
+    samples, one cut is sampled uniformly between the smallest and the largest value of its rows (on the bins), or
+    a random set of levels; the best of these is the split. Without ``bootstrap`` a row of weight k is k rows in its
+    nodes.
 
     Examples
     --------
@@ -856,7 +854,7 @@ class ExtraTreesClassifier(Forest, Classifier):
 
 
 class RandomForestRegressor(Forest, Regressor):
-    """Many regression trees, each grown on rows drawn at random, each node on columns drawn at random.
+    """Random forest for regression: trees on bootstrap samples, with columns sampled at each node.
 
     Parameters
     ----------
@@ -866,10 +864,10 @@ class RandomForestRegressor(Forest, Regressor):
         What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. Trees of
         ``absolute_error`` are grown on the values themselves, not on bins, which is much slower and takes more memory.
     max_features : int, float, {"sqrt", "log2"} or None, default 1.0
-        Columns drawn at random for each node; 1.0 and None take all, as scikit-learn does. Breiman 2001 draws a third.
+        Columns sampled at random for each node; 1.0 and None take all, as in scikit-learn. Breiman 2001 has a third.
     oob_score : bool or callable, default False
-        Whether each row is predicted by the trees that did not draw it. A function of the true numbers and the
-        predicted ones, for a score other than the coefficient of determination.
+        Whether each row is predicted by the trees for which it is out of bag. A function of the true numbers and the
+        predicted ones replaces the coefficient of determination.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
         As in ``RandomForestClassifier``.
     max_features_per_tree, max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples
@@ -879,8 +877,8 @@ class RandomForestRegressor(Forest, Regressor):
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
     quantiles : bool, default False
-        Whether the model keeps which targets lie in its leaves, for ``predict_quantile`` and ``predict_interval``: at
-        most 8 bytes for each row of each tree.
+        Whether the model keeps the targets in its leaves, for ``predict_quantile`` and ``predict_interval``: at most 8
+        bytes for each row of each tree.
     interaction_cst, nominal, ordinal, numeric, calendar, unseen, missing
         As in ``RandomForestClassifier``.
 
@@ -889,15 +887,15 @@ class RandomForestRegressor(Forest, Regressor):
     model_ : Model
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     estimators_, estimators_samples_, feature_importances_
         As in ``RandomForestClassifier``.
     oob_score_ : float
-        Coefficient of determination of ``oob_prediction_``, of several outputs the mean; what the function says, where
+        Coefficient of determination of ``oob_prediction_``, for several outputs the mean; the result of the function if
         ``oob_score`` is one.
     oob_prediction_ : float64[n], or float64[n, n_outputs]
-        Only after ``oob_score``: the mean prediction of the trees that did not draw the row; nan where every tree did,
-        and for rows of weight 0.
+        Only with ``oob_score``: the mean prediction of the trees for which the row is out of bag; nan for rows in every
+        bag, and for rows of weight 0.
 
     Notes
     -----
@@ -952,7 +950,7 @@ class RandomForestRegressor(Forest, Regressor):
 
 
 class ExtraTreesRegressor(Forest, Regressor):
-    """Many regression trees on all rows, each node on one random cut for each of some columns.
+    """Extremely randomised trees for regression: one random cut for each sampled column of a node.
 
     Parameters
     ----------
@@ -960,11 +958,11 @@ class ExtraTreesRegressor(Forest, Regressor):
         What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. Trees of
         ``absolute_error`` are not packed: they take more memory.
     bootstrap : bool, default False
-        Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
+        Whether each tree samples its rows, with replacement; else every tree is grown on all rows.
     n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
         As in ``RandomForestClassifier``.
     max_features : int, float, {"sqrt", "log2"} or None, default 1.0
-        Columns drawn at random for each node.
+        Columns sampled at random for each node.
     max_features_per_tree, max_leaf_nodes, min_impurity_decrease
         As in ``RandomForestClassifier``.
     oob_score, max_samples

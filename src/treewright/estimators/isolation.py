@@ -26,74 +26,74 @@ from treewright.learn.train import Trained, train
 
 @sequence_of_estimators
 class IsolationForest(OutlierMixin, Estimator):
-    """Rows that a few random cuts set apart from the others (Liu, Ting and Zhou 2008 and 2012).
+    """Isolation forest: rows that few random cuts isolate are outliers (Liu, Ting and Zhou 2008 and 2012).
 
     Parameters
     ----------
     n_estimators : int >= 1, default 100
         Trees.
     max_samples : int >= 1, float in (0, 1], or "auto", default "auto"
-        Rows that each tree draws; a float is a share of all rows, "auto" is 256, or all rows where there are fewer.
+        Rows that each tree samples; a float is a share of all rows, "auto" is 256, or all rows if there are fewer.
     contamination : float in (0, 0.5], or "auto", default "auto"
-        The share of the training rows to call outliers. "auto" calls those outliers whose score is above 0.5; where
-        columns hold few different values (names, say), or values that lie evenly, that can be most of the rows: a
-        warning says so.
+        The share of the training rows that are outliers. With "auto" those with a score above 0.5 are; if columns have
+        few different values (levels, for example) or evenly spaced ones, that can be most of the rows: then there is a
+        warning.
     max_features : int from 1 to all columns, or float in (0, 1], default 1.0
-        Columns that each tree draws; a float is a share of all columns.
+        Columns that each tree samples; a float is a share of all columns.
     bootstrap : bool, default False
-        Whether a tree draws its rows with replacement.
+        Whether a tree samples its rows with replacement.
     n_jobs : int, optional
         Threads; all processors by default. The forest does not depend on it.
     random_state : int, RandomState instance or None
-        Seed. None means 0: a fit repeats.
+        Seed. None means 0: fits are reproducible.
     verbose : int >= 0, default 0
         Above 0, show a progress bar on standard error.
     warm_start : bool, default False
-        Whether a further fit keeps the trees and adds as many as ``n_estimators`` has grown by. The table is to be the
-        same, and so are the parameters that trees depend on: the result is that of one fit.
+        Whether a further fit keeps the trees and adds new ones, up to ``n_estimators``. The table must be the same, and
+        so must the parameters that trees depend on: the result is that of one fit.
     nominal, numeric : sequence of column names or positions, optional
-        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
     calendar : sequence of parts of dates, or mapping from column name or position to these, optional
         Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
         them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
-        What a level that fit never saw is taken for at predict: a missing cell, an error, or a cell that takes
-        the heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
+        How predict treats a level that fit never saw: as a missing cell, as an error, or as a cell that takes the
+        heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
 
     Attributes
     ----------
     model_ : Model
-        The fitted model: it stands alone and is what ``save`` writes. Its prediction is the mean path length of a row;
-        ``treewright.forest.isolation_scores.anomaly_scores`` makes a score of it.
+        The fitted model: it is self-contained and is what ``save`` writes. Its prediction is the mean path length of a
+        row; ``treewright.forest.isolation_scores.anomaly_scores`` computes the score from it.
     offset_ : float
-        A row is an outlier where ``score_samples`` is below it.
+        A row is an outlier if ``score_samples`` is below it.
     max_samples_ : int
-        Rows that each tree drew.
+        Rows that each tree sampled.
     estimators_ : sequence of Model
-        Each tree as a model of its own, made when it is asked for; ``len(forest)``, ``forest[i]`` and ``for`` are
-        those of this sequence.
+        Each tree as a model of its own, made when it is accessed; ``len(forest)``, ``forest[i]`` and ``for`` use this
+        sequence.
     estimators_features_, estimators_samples_ : sequence of int64 arrays
-        Columns and rows that each tree drew, ascending; a row that was drawn twice is there twice.
+        Columns and rows of each tree, ascending; a row that was drawn twice is listed twice.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
 
     Notes
     -----
-    A node draws one of the columns that are not constant in it. A number is cut anywhere between the node's smallest
-    and largest value, each place as likely; infinities count as the largest finite numbers. The levels of a name that
-    the node holds are parted at random, each two groups as likely; levels that it does not hold take the heavier
-    branch. Where the node has missing cells they take a random branch together, or, where the values are all the same,
-    are parted from these; where it has none, missing cells take the heavier branch. A tree is at most
+    A node samples one of the columns that are not constant in it. In a numeric column the cut is uniform between the
+    node's smallest and largest value; infinities count as the largest finite numbers. In a nominal column the levels in
+    the node are divided into two random groups, all divisions being equally likely; levels that it does not hold take
+    the heavier branch. Missing cells in the node take a random branch together or, if all values are the same, are
+    separated from these; if there are none, later missing cells take the heavier branch. A tree is at most
     ``ceil(log2(max_samples_))`` deep.
 
-    A row's path is the number of questions to its leaf, and for a leaf of several rows the average path in a tree of
-    them. The score is ``2 ** (-mean path / average path of max_samples_ rows)``.
+    A row's path length is the number of tests to its leaf, plus, for a leaf with several rows, the average path length
+    in a tree of them. The score is ``2 ** (-mean path length / average path length of max_samples_ rows)``.
 
-    Weights that are whole numbers, 16 or less on average, count rows; others are probabilities of being drawn. Which
-    rows are drawn does not depend on their order.
+    Weights that are whole numbers, 16 or less on average, are row counts; others are chances of being sampled. Which
+    rows are sampled does not depend on their order.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class IsolationForest(OutlierMixin, Estimator):
             ``Dataset`` is made without a target (``target=None``), and has its weights itself.
         y : ignored
         sample_weight : float[n], optional
-            Whole numbers count rows, others are probabilities of being drawn (see Notes).
+            Whole numbers are row counts, others are chances of being sampled (see Notes).
 
         Returns
         -------
@@ -149,8 +149,8 @@ class IsolationForest(OutlierMixin, Estimator):
         Raises
         ------
         ParameterError
-            A parameter is out of range, or more columns are to be drawn than there are; under ``warm_start`` the table
-            or a parameter that trees depend on is another one, or there are fewer trees than before.
+            A parameter is out of range, or more columns are to be sampled than there are; under ``warm_start`` the
+            table or a parameter that trees depend on is different, or there are fewer trees than before.
         DataError
             The table or the weights are refused, or there are no rows.
         TooLargeError
@@ -159,7 +159,7 @@ class IsolationForest(OutlierMixin, Estimator):
         Warns
         -----
         DataWarning
-            ``contamination="auto"`` calls more than half of the training rows outliers; ``max_samples`` is more than
+            With ``contamination="auto"`` more than half of the training rows are outliers; ``max_samples`` is more than
             there are rows; or under ``warm_start`` there are no more trees to grow.
         """
         params = self._check_parameters()
@@ -185,7 +185,7 @@ class IsolationForest(OutlierMixin, Estimator):
 
     @property
     def estimators_(self) -> TreesOf:
-        """The trees, each a ``Model`` of its own that is made when it is asked for."""
+        """The trees, each a ``Model`` of its own that is made when it is accessed."""
         return TreesOf(self._fitted())
 
     def tree(self, i: int) -> Model:
@@ -194,12 +194,12 @@ class IsolationForest(OutlierMixin, Estimator):
 
     @property
     def estimators_samples_(self) -> SamplesOf:
-        """The rows that each tree was grown on: int64, ascending, a row that was drawn twice is there twice."""
+        """The rows of each tree: int64, ascending; a row that was drawn twice is listed twice."""
         return SamplesOf.of(self._fitted(), self._trained)
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:
-        """Columns that each tree drew, ascending."""
+        """Columns that each tree sampled, ascending."""
         model = self._fitted()
         draws, p, n_columns = self._trained.draws, len(model.schema), self._n_columns
         if draws is None:
@@ -208,7 +208,7 @@ class IsolationForest(OutlierMixin, Estimator):
         return [candidate_columns(seed, tree, p, n_columns).astype(np.int64) for tree in range(model.n_trees)]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file; ``treewright.load`` reads it, and ``anomaly_scores`` scores rows with what it read.
+        """Write the model file; ``treewright.load`` reads it, and ``anomaly_scores`` scores rows with the loaded model.
 
         Raises
         ------
@@ -218,12 +218,12 @@ class IsolationForest(OutlierMixin, Estimator):
         self._fitted().save(path)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The score of the paper with a minus: the lower, the odder.
+        """The negative anomaly score of the paper: the lower, the more abnormal.
 
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where fit knew names.
+            Columns are matched by name if fit had names.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class IsolationForest(OutlierMixin, Estimator):
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         UnseenLevelError
             A level that fit never saw, under ``unseen="error"``.
         """

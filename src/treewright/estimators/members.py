@@ -1,12 +1,11 @@
 """Copies of one estimator, fitted on rows of their own: what bagging and AdaBoost share.
 
-How one member is fitted: a bootstrap sample is a multiset of rows. Our own estimators get the whole table and the
-numbers of times as weights: weight k is k rows to them, and levels and classes stay known that a sample happens to
-miss. Any other estimator gets the rows themselves, repeated: then nothing depends on what it makes of weights, or
-whether it takes any.
+Fitting one member: a bootstrap sample is a multiset of rows. Treewright's own estimators get the whole table and the
+counts as weights: weight k is k rows to them, and levels and classes that a sample happens to miss stay known. Any
+other estimator gets the rows themselves, repeated: then it does not matter how, or whether, it uses weights.
 
-How members answer together: side by side; their answers are added in the order of the members, so that no bit depends
-on the threads.
+Predicting: members predict at the same time; their predictions are added in the order of the members, so that no bit
+depends on the threads.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ from treewright.learn.params import CLASSES, NUMBERS
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-MEMBER_BYTES = 4096  # the least that a fitted member takes
+MEMBER_BYTES = 4096  # least memory of a fitted member
 _NOTHING: Mapping[str, Any] = {}
-_MANY = 100  # members whose size is looked at before memory is gone
+_MANY = 100  # members from which on their size is checked in advance
 Answer = list[np.ndarray]  # one array per output
 
 
@@ -63,13 +62,13 @@ def _table_of_one(row: Any) -> Any:
 class Members(Estimator):
     """An ensemble of fitted copies of one estimator."""
 
-    _passing: ClassVar[tuple[str, ...]] = ()  # methods beside ``fit`` that pass metadata on
+    _passing: ClassVar[tuple[str, ...]] = ()  # methods other than ``fit`` that pass metadata on
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         try:
             of_base = get_tags(self._base())
-        except (AttributeError, TypeError):  # no estimator: fit says so
+        except (AttributeError, TypeError):  # not an estimator: fit raises the error
             return tags
         tags.input_tags.sparse = of_base.input_tags.sparse
         tags.input_tags.allow_nan = of_base.input_tags.allow_nan
@@ -79,27 +78,27 @@ class Members(Estimator):
         return tags
 
     def _base(self) -> Any:
-        """The estimator that members are copies of."""
+        """The estimator of which members are copies."""
         return self._default_base() if self.estimator is None else self.estimator
 
     def _checked_base(self) -> Any:
-        """The base, or what is wrong with it."""
+        """The base; ParameterError if it is invalid."""
         base = self._base()
         if isinstance(base, type):
-            raise ParameterError(f"estimator={base.__name__} is a class: give an estimator, {base.__name__}()")
-        # What is neither (a class without tags of the user's) may be either.
+            raise ParameterError(f"estimator={base.__name__} is a class: pass an instance, {base.__name__}()")
+        # An estimator that is neither (a user's class without tags) may be either.
         if (is_regressor if self._task == CLASSES else is_classifier)(base):
             wanted = "classifier" if self._task == CLASSES else "regressor"
-            raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} takes a {wanted}")
+            raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} needs a {wanted}")
         refuse_pairs(base, type(self).__name__)
         return base
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What is passed on to the members, and what the ensemble takes itself (``sample_weight``).
+        """The metadata that is passed on to the members, and that of the ensemble itself (``sample_weight``).
 
-        Whatever else ``fit`` and the predictions of bagging get goes to the members' methods that ask for it, while
+        All other metadata of ``fit`` and of bagging's predictions goes to the members' methods that request it, while
         scikit-learn's metadata routing is on (``sklearn.set_config(enable_metadata_routing=True)``). Values with an
-        element per row are taken apart as the rows are.
+        element per row are divided like the rows.
         """
         router = MetadataRouter(owner=self).add_self_request(self)
         mapping, base = MethodMapping().add(caller="fit", callee="fit"), self._base()
@@ -108,7 +107,7 @@ class Members(Estimator):
         return router.add(estimator=base, method_mapping=mapping)
 
     def _asked_of(self, base: Any, caller: str) -> str:
-        """The method of members that one of ours asks."""
+        """The method of members that one of the ensemble's methods calls."""
         if self._task != CLASSES or getattr(self, "voting", "soft") == "hard":
             return "predict"
         if caller == "decision_function" or (caller == "predict_log_proba" and hasattr(base, caller)):
@@ -116,12 +115,12 @@ class Members(Estimator):
         return "predict_proba" if hasattr(base, "predict_proba") else "predict"
 
     def _routed(self, caller: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Of what a method was given, what its members' method asks for.
+        """The metadata of a call that the members' method requests.
 
         Raises
         ------
         ValueError
-            Routing is off, or nobody asked for it: scikit-learn's own words.
+            Routing is off, or no member requests it: scikit-learn's own message.
         """
         if not given:
             return {}
@@ -130,7 +129,7 @@ class Members(Estimator):
         return dict(process_routing(self, caller, **given).estimator[callee])
 
     def _threads(self) -> int:
-        """Threads: ours give the lock free; whoever takes others says how many may run side by side."""
+        """Number of threads: for bases other than ours, which hold Python's lock, only what ``n_jobs`` sets."""
         return resolve_jobs(self.n_jobs if is_of_treewright(self._base()) or self.n_jobs is not None else 1)
 
     def _chooses_columns(self) -> bool:
@@ -138,7 +137,7 @@ class Members(Estimator):
         return False
 
     def _columns(self, X: Any, n_rows: int, is_ours: bool) -> BagColumns | None:
-        """The columns of the table; None where only the base knows what X is."""
+        """The columns of the table; None if only the base can interpret X."""
         try:
             columns = BagColumns.of(X)
         except TreewrightError:
@@ -149,17 +148,17 @@ class Members(Estimator):
         return columns
 
     def _members_to_keep(self) -> list[Any]:
-        """The members that a warm start goes on from."""
+        """The members that a warm start continues."""
         before = list(self.__dict__.get("estimators_", ())) if self.warm_start else []
         if len(before) > self.n_estimators:
             raise ParameterError(
-                f"n_estimators={self.n_estimators} must be larger or equal to the {len(before)} members that "
-                "warm_start=True goes on from"
+                f"n_estimators={self.n_estimators} must be larger or equal to the {len(before)} fitted members, "
+                "with warm_start=True"
             )
         return before
 
     def predict_one(self, row: Any) -> Any:
-        """Predict one row, as ``Model.predict_one``; members that are no model of trees get it as a table."""
+        """Predict one row, as ``Model.predict_one``; members that are not one model of trees get it as a table."""
         check_is_fitted(self, "estimators_")
         if "model_" in self.__dict__:
             return self.model_.predict_one(row)
@@ -168,7 +167,7 @@ class Members(Estimator):
 
     @available_if(_of_classes)
     def predict_proba_one(self, row: Any) -> Any:
-        """Share of each class for one row, as ``Model.predict_proba_one``."""
+        """Probability of each class for one row, as ``Model.predict_proba_one``."""
         check_is_fitted(self, "estimators_")
         if "model_" in self.__dict__:
             return self.model_.predict_proba_one(row)
@@ -208,33 +207,33 @@ class Members(Estimator):
         check_is_fitted(self, "estimators_")
         if self._why_no_model is not None:
             raise AttributeError(
-                f"{type(self).__name__} is not one model of trees: {self._why_no_model}. Ask a member, as in "
+                f"{type(self).__name__} is not one model of trees: {self._why_no_model}. Use a member, as in "
                 "estimators_[0]"
             )
         return self.model_
 
     def _check_target(self, y: Any, sample_weight: Any = None) -> None:
-        """As ``Estimator._check_target``; the base knows what it refuses."""
+        """As ``Estimator._check_target``, by the rules of the base."""
         base = self._base()
         if hasattr(base, "_check_target"):
             base._check_target(y, sample_weight)
 
     @abstractmethod
     def _default_base(self) -> Any:
-        """The base where none is given."""
+        """The base if none is given."""
 
 
 # Fitting one member.
 
 
 def is_of_treewright(estimator: Any) -> bool:
-    """Whether an estimator is one of ours, or made from one by inheritance."""
+    """Whether an estimator is one of Treewright's, or a subclass of one."""
     return any(kind.__module__.partition(".")[0] == "treewright" for kind in type(estimator).__mro__)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What all members of a fit have in common.
+    """What all members of a fit share.
 
     Attributes
     ----------
@@ -244,7 +243,7 @@ class Plan:
     y : ndarray[n] or ndarray[n, n_outputs]
     rows : BagRows
     columns : BagColumns or None
-        None: X is no table with columns, but something that the base understands.
+        None: X is not a table with columns, but something that the base understands.
     n_chosen : int
         Columns of each member.
     replace_columns : bool
@@ -253,7 +252,7 @@ class Plan:
         Of the finished ensemble.
     verbose : int
     metadata : mapping
-        What members' ``fit`` gets beside rows, target and weights.
+        Further arguments of the members' ``fit``.
     """
 
     base: Any
@@ -269,7 +268,7 @@ class Plan:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def fit(self, member: int) -> Any:
-        """A fitted member.
+        """Fit one member.
 
         Parameters
         ----------
@@ -279,7 +278,7 @@ class Plan:
         Raises
         ------
         Exception
-            Whatever the base raises, with a note that names the member.
+            Errors of the base, with a note that names the member.
         """
         try:
             fitted = self._fitted(member)
@@ -292,7 +291,7 @@ class Plan:
         return fitted
 
     def columns_of(self, member: int) -> np.ndarray | None:
-        """int64[n_chosen], the columns of a member; None where there are none to choose from."""
+        """int64[n_chosen], the columns of a member; None if there are none to choose from."""
         if self.columns is None:
             return None
         return member_columns(len(self.columns), self.n_chosen, self.seed, member, replace=self.replace_columns)
@@ -307,13 +306,13 @@ class Plan:
         takes_weights = has_fit_parameter(self.base, "sample_weight")
         if is_ours and takes_weights:
             estimator.fit(X, self.y, sample_weight=self.rows.as_weights(member), **self.metadata)
-            # The rows that it may keep for audits would be kept once for each member; copies leave them behind.
+            # A copy drops the rows for audits, which would be kept once for each member.
             return copy.copy(estimator)
         if self.rows.own_weights is not None:
             if not takes_weights:
                 raise ParameterError(
-                    f"fit of {type(self.base).__name__} takes no sample_weight, and these weights are no numbers of "
-                    "rows: leave them out, or draw with replacement (bootstrap=True), where they are the rows' chances"
+                    f"fit of {type(self.base).__name__} takes no sample_weight, and these weights are not row "
+                    "counts: leave them out, or set bootstrap=True, which samples rows by their weights"
                 )
             rows, weights = self.rows.drawn(member)
             more = metadata_of_rows(self.metadata, rows, len(self.y))
@@ -323,7 +322,7 @@ class Plan:
 
 
 def metadata_of_rows(metadata: Mapping[str, Any], rows: np.ndarray, n_rows: int) -> dict[str, Any]:
-    """Metadata for some rows: what has an element per row is taken apart, anything else stays.
+    """Metadata for some rows: values with an element per row are indexed, anything else stays.
 
     Examples
     --------
@@ -338,7 +337,7 @@ def metadata_of_rows(metadata: Mapping[str, Any], rows: np.ndarray, n_rows: int)
 
 
 def refuse_too_many(fitted: Any, n_more: int) -> None:
-    """Refuse members that would not fit in memory, going by the first.
+    """Refuse members that would not fit in memory, judging by the size of the first.
 
     Raises
     ------
@@ -348,16 +347,16 @@ def refuse_too_many(fitted: Any, n_more: int) -> None:
         return
     try:
         size = len(pickle.dumps(fitted, protocol=5))
-    except Exception:  # what cannot be pickled cannot be measured
+    except Exception:  # the size of a member that cannot be pickled is unknown
         return
     check_fits(size * n_more, f"{n_more} members as large as the first, {size} bytes,", "use fewer or smaller ones")
 
 
-# Asking all members.
+# Predictions of all members.
 
 
 def in_order(work: Callable[[int], Any], n_members: int, n_threads: int, take: Callable[[int, Any], None]) -> None:
-    """``take(member, work(member))`` for each member in order; only ``n_threads`` answers are held at a time.
+    """Call ``take(member, work(member))`` for each member in order; only ``n_threads`` results are held at a time.
 
     Parameters
     ----------
@@ -374,12 +373,12 @@ def in_order(work: Callable[[int], Any], n_members: int, n_threads: int, take: C
 
 
 def classes_of(member: Any, n_outputs: int) -> list[np.ndarray]:
-    """The labels that a member knows, an array per output."""
+    """The classes of a member, an array per output."""
     return [np.asarray(member.classes_)] if n_outputs == 1 else [np.asarray(one) for one in member.classes_]
 
 
 def codes_of(known: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Where a member's labels stand among all classes.
+    """The positions of a member's labels among all classes.
 
     Parameters
     ----------
@@ -393,19 +392,19 @@ def codes_of(known: np.ndarray, classes: np.ndarray) -> np.ndarray:
     Raises
     ------
     ParameterError
-        A label is none of the classes: the member was fitted on another target.
+        A label is not one of the classes: the member was fitted on another target.
     """
     places = {label: code for code, label in enumerate(classes.tolist())}
     try:
         return np.array([places[label] for label in known.tolist()], np.int64)
     except KeyError as lost:
-        raise ParameterError(f"a member knows the class {lost}, which is not among the classes of y") from None
+        raise ParameterError(f"a member has the class {lost}, which is not among the classes of y") from None
 
 
 def shares_of(
     member: Any, X: Any, classes: tuple[np.ndarray, ...], *, is_soft: bool, metadata: Mapping[str, Any] = _NOTHING
 ) -> Answer:
-    """What a member says of the classes of each row.
+    """A member's class probabilities for each row.
 
     Parameters
     ----------
@@ -414,14 +413,14 @@ def shares_of(
     classes : tuple of ndarray
         Per output.
     is_soft : bool
-        Take its ``predict_proba``, if it has one; else its vote.
+        Use its ``predict_proba``, if it has one; else its vote.
     metadata : mapping
-        What its method gets beside X.
+        Further arguments of its method.
 
     Returns
     -------
     list of float64[n, n_classes]
-        Per output; a class that the member has never seen has 0.
+        Per output; 0 for a class that the member has never seen.
     """
     if not is_soft or not hasattr(member, "predict_proba"):
         return votes_of(member.predict(X, **metadata), classes)
@@ -429,15 +428,15 @@ def shares_of(
 
 
 def log_shares_of(member: Any, X: Any, classes: tuple[np.ndarray, ...], metadata: Mapping[str, Any]) -> Answer:
-    """Logarithms of what a member says of the classes of each row: its own, which small shares do not vanish from.
+    """Logarithms of a member's class probabilities, from its own method, so that small ones do not become 0.
 
-    Parameters and results as ``shares_of``; a class that the member has never seen has -inf.
+    Parameters and results as in ``shares_of``; -inf for a class that the member has never seen.
     """
     return _aligned(member, member.predict_log_proba(X, **metadata), classes, -np.inf)
 
 
 def _aligned(member: Any, said: Any, classes: tuple[np.ndarray, ...], of_others: float) -> Answer:
-    """Numbers for the classes that a member knows, as numbers for all classes."""
+    """Numbers for the classes of a member, aligned to all classes."""
     aligned = []
     known = classes_of(member, len(classes))
     for labels, shares, own in zip(classes, [said] if len(classes) == 1 else said, known, strict=True):
@@ -452,7 +451,7 @@ def _aligned(member: Any, said: Any, classes: tuple[np.ndarray, ...], of_others:
 
 
 def votes_of(predicted: Any, classes: tuple[np.ndarray, ...]) -> Answer:
-    """Predicted labels as a 1 in the column of the class."""
+    """Predicted labels as votes: 1 in the column of the class, 0 elsewhere."""
     predicted = np.asarray(predicted)
     votes = [np.zeros((len(predicted), len(labels))) for labels in classes]
     if len(predicted):
@@ -463,7 +462,7 @@ def votes_of(predicted: Any, classes: tuple[np.ndarray, ...]) -> Answer:
 
 
 def numbers_of(member: Any, X: Any, n_outputs: int, metadata: Mapping[str, Any] = _NOTHING) -> Answer:
-    """What a regressor says of each row: a list of one float64[n, n_outputs]."""
+    """A regressor's predictions: a list of one float64[n, n_outputs]."""
     return [np.asarray(member.predict(X, **metadata), np.float64).reshape(-1, n_outputs)]
 
 
@@ -473,7 +472,7 @@ def decisions_of(member: Any, X: Any, classes: np.ndarray, metadata: Mapping[str
     Raises
     ------
     ParameterError
-        It has not seen every class: its values belong to other questions.
+        It has not seen every class, so its values cannot be averaged with others.
     """
     own = np.asarray(member.classes_)
     if not np.array_equal(own, classes):
@@ -485,12 +484,12 @@ def decisions_of(member: Any, X: Any, classes: np.ndarray, metadata: Mapping[str
 
 
 class Average:
-    """A mean that is summed up in the order in which answers come.
+    """A mean of predictions, summed up in the order in which they come.
 
     Parameters
     ----------
     shapes : sequence of (int, int)
-        Of each array of an answer.
+        Of each array of predictions.
     """
 
     def __init__(self, shapes: Sequence[tuple[int, int]]) -> None:
@@ -498,13 +497,13 @@ class Average:
         self.times = np.zeros(shapes[0][0], np.int64)
 
     def add(self, answer: Answer, rows: np.ndarray | None = None) -> None:
-        """Add an answer for all rows, or for some."""
+        """Add predictions for all rows, or for some."""
         places: Any = slice(None) if rows is None else rows
         for total, part in zip(self._sums, answer, strict=True):
             total[places] += part
         self.times[places] += 1
 
     def means(self) -> Answer:
-        """The means so far; nan for a row that no answer was about."""
+        """The means so far; nan for a row without predictions."""
         with np.errstate(invalid="ignore"):
             return [total / self.times[:, None] for total in self._sums]

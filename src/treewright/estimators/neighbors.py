@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Neighbors(Estimator):
-    """What can be asked of an estimator that stores its rows."""
+    """The methods of an estimator that stores its rows."""
 
     _algorithm = "nearest_neighbors"
     _has_trees = False
@@ -61,7 +61,7 @@ class Neighbors(Estimator):
         ----------
         X : table of n rows and p columns
             Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table. Never
-            modified. Under ``metric="precomputed"`` the n x n distances between the rows.
+            modified. With ``metric="precomputed"`` the n x n distances between the rows.
         y : n labels or finite numbers, or n x n_outputs of them
 
         Returns
@@ -73,10 +73,10 @@ class Neighbors(Estimator):
         DataError
             A column, cell, label or number was refused; the message says which and what to do.
         MissingValueError
-            A missing cell, where the metric takes none.
+            A missing cell, if the metric does not support them.
         ParameterError
             A parameter is outside its range, there are fewer rows than neighbours, or metric, columns and algorithm do
-            not go together.
+            not fit together.
         TooLargeError
             The work would not fit in memory.
         """
@@ -94,12 +94,12 @@ class Neighbors(Estimator):
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """The nearest rows of the fit.
+        """The nearest training rows.
 
         Parameters
         ----------
         X : table of n rows, optional
-            None: the rows of the fit, each without itself (by its number: a duplicate may be among its neighbours).
+            None: the training rows, each without itself (by position: a duplicate may be among its neighbours).
         n_neighbors : int, optional
             By default that of the estimator.
         return_distance : bool, default True
@@ -107,14 +107,14 @@ class Neighbors(Estimator):
         Returns
         -------
         distances : float64[n, n_neighbors]
-            Ascending; only where they are asked for.
+            Ascending; only with ``return_distance``.
         rows : int64[n, n_neighbors]
-            Positions in the table of the fit; of equal distances the lower one first.
+            Positions in the training table; of equal distances the lower one first.
 
         Raises
         ------
         ParameterError
-            There are fewer rows than neighbours asked for.
+            There are fewer rows than neighbours.
         DataError
             The table was refused.
         """
@@ -122,7 +122,7 @@ class Neighbors(Estimator):
         return (distances, rows) if return_distance else rows
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> csr_matrix:
-        """The nearest rows of the fit as a sparse matrix.
+        """The nearest training rows as a sparse matrix.
 
         Parameters
         ----------
@@ -133,8 +133,8 @@ class Neighbors(Estimator):
 
         Returns
         -------
-        csr_matrix of float64[n, n_samples_fit_]
-            The cells of a row stand from the nearest on.
+        csr_matrix of float64[n, n_samples_fit]
+            The cells of a row are in the order of distance.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class Neighbors(Estimator):
         from scipy.sparse import csr_matrix
 
         if mode not in ("connectivity", "distance"):
-            raise ParameterError(f"mode={shown(mode)}: give 'connectivity' or 'distance'")
+            raise ParameterError(f"mode={shown(mode)}: choose 'connectivity' or 'distance'")
         distances, rows = self.kneighbors(X, n_neighbors)
         cells = distances.ravel() if mode == "distance" else np.ones(rows.size)
         ends = np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
@@ -157,7 +157,7 @@ class Neighbors(Estimator):
         return_distance: bool = True,
         sort_results: bool = True,  # noqa: ARG002 - scikit-learn has it
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """The rows of the fit that are at most so far away.
+        """The training rows within a radius.
 
         Parameters
         ----------
@@ -172,14 +172,14 @@ class Neighbors(Estimator):
         Returns
         -------
         distances : object[n], of float64
-            Ascending; only where they are asked for.
+            Ascending; only with ``return_distance``.
         rows : object[n], of int64
             Of equal distances the lower row first.
 
         Raises
         ------
         ParameterError
-            The radius is no number >= 0.
+            The radius is not a number >= 0.
         DataError
             The table was refused.
         """
@@ -190,12 +190,12 @@ class Neighbors(Estimator):
         return (_in_lists(distances, offsets), found) if return_distance else found
 
     def show(self) -> str:  # type: ignore[override]
-        """What is stored, what near means and what a prediction costs, as text."""
+        """A summary of the stored rows, the metric and the work of a prediction, as text."""
         return self._fitted().show()
 
 
 def _in_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """object[n]: what stands between two offsets, each an array of its own."""
+    """object[n]: the items between each two offsets, each an array of its own."""
     lists = np.empty(len(offsets) - 1, object)
     for at, (first, last) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
         lists[at] = items[first:last].copy()
@@ -203,63 +203,63 @@ def _in_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 class KNeighborsClassifier(Neighbors, Classifier):
-    """The classes of the nearest rows.
+    """Nearest neighbours for classification: predict from the classes of the nearest training rows.
 
     Parameters
     ----------
     n_neighbors : int >= 1, default 5
-        Neighbours that vote. Of rows at equal distances the lower one is the nearer.
+        Number of neighbours. Of rows at equal distances the lower one is the nearer.
     weights : str, callable or None, default "uniform"
-        What a neighbour's vote counts: "uniform", 1; "distance", 1 / distance, and where rows stand at distance 0 they
-        alone count. The kernels of Hechenbichler and Schliep (2004), of distance over the distance of the neighbour
-        after the last: "triangular", "epanechnikov", "biweight", "tricube", "gaussian". Or a function that takes
-        distances float64[n, n_neighbors] and returns weights of that shape. Where all weights are 0, all count alike.
+        Weight of a neighbour's vote: "uniform", 1; "distance", 1 / distance, but if rows are at distance 0 only these
+        count. The kernels of Hechenbichler and Schliep (2004), of distance over the distance of the neighbour after the
+        last: "triangular", "epanechnikov", "biweight", "tricube", "gaussian". Or a function that takes distances
+        float64[n, n_neighbors] and returns weights of that shape. If all weights are 0, all count alike.
     metric : str or callable, default "auto"
         "euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "cosine", "angle", "correlation", "hamming",
         "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm"; for numbers with
-        missing cells "nan_euclidean", the root of the sum of squares over the columns that both rows know, times p over
-        their number. "auto" is "minkowski" (of p=2: euclidean) where every column is a number and no cell is missing,
-        else HEOM. "precomputed": cells are distances, at fit between all its rows, later from each row to each of
-        those. Or a function of two float64[p] that returns a distance.
+        missing cells "nan_euclidean", the root of the sum of squares over the columns present in both rows, times p
+        over their number. "auto" is "minkowski" (with p=2: euclidean) if all columns are numeric and no cell is
+        missing, else HEOM. "precomputed": cells are distances, at fit between all its rows, later from each row to
+        each of those. Or a function of two float64[p] that returns a distance.
     p : float >= 1, default 2.0
         The power of "minkowski", and of "auto" for numbers: 1 is manhattan, 2 euclidean, infinity chebyshev. Refused
-        beside a metric that has no such power.
+        with a metric that has no such power.
     metric_params : dict, optional
         Further numbers of a metric (see ``treewright.neighbors.metrics_by_name.metric_of``).
     scale : {"standard", "range", "robust"}, p numbers, or None
-        What columns are multiplied by before distances are taken: one over the standard deviation, the range, the
-        interquartile range, or the given numbers. By name, their mean, least cell or median is subtracted first:
-        that matters to "cosine", "angle", "correlation" and "canberra" alone.
+        Factors of the columns before distances are computed: one over the standard deviation, the range, the
+        interquartile range, or the given numbers. By name, their mean, lowest cell or median is subtracted first:
+        that matters only to "cosine", "angle", "correlation" and "canberra".
     algorithm : {"auto", "brute", "kd_tree"}, default "auto"
-        How to search; it changes nothing but the time.
+        How to search; it only changes the time.
     n_jobs : int, optional
         Threads; all processors by default. The result does not depend on it.
     nominal, numeric : sequence of column names or positions, optional
-        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
     calendar : sequence of parts of dates, or mapping from column name or position to these, optional
         Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
         them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"other", "missing", "error"}, default "other"
-        What a level that fit never saw is taken for at predict: a level that differs from every other one, a missing
-        cell, an error. An ordinal column has no place for such a level: there ``other`` is ``missing``.
+        How predict treats a level that fit never saw: as a level that differs from every other one, as a missing
+        cell, or as an error. An ordinal column has no place for such a level: there ``other`` is ``missing``.
 
     Attributes
     ----------
     model_ : NeighborsModel
-        The fitted model: it stands alone and is what ``save`` writes. It holds the rows of the fit.
+        The fitted model: it is self-contained and is what ``save`` writes. It holds the rows of the fit.
     classes_ : ndarray, or list of ndarray for several outputs
     n_classes_ : int, or list of int
     n_features_in_, n_outputs_, n_samples_fit_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     effective_metric_ : str
         What "auto" was.
 
     Notes
     -----
-    Of classes with equal shares ``predict`` takes the first. Sparse rows are searched as they are under "cosine",
+    Of equally probable classes ``predict`` returns the first. Sparse rows are searched as they are under "cosine",
     "angle" and "euclidean" ("auto"); under other metrics they are made dense.
 
     Examples
@@ -273,7 +273,7 @@ class KNeighborsClassifier(Neighbors, Classifier):
 
 
 class KNeighborsRegressor(Neighbors, Regressor):
-    """The mean of the nearest rows.
+    """Nearest neighbours for regression: predict the mean of the nearest training rows.
 
     Parameters
     ----------
@@ -285,10 +285,10 @@ class KNeighborsRegressor(Neighbors, Regressor):
     Attributes
     ----------
     model_ : NeighborsModel
-        The fitted model: it stands alone and is what ``save`` writes. It holds the rows of the fit.
+        The fitted model: it is self-contained and is what ``save`` writes. It holds the rows of the fit.
     n_features_in_, n_outputs_, n_samples_fit_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     effective_metric_ : str
         What "auto" was.
 

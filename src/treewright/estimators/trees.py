@@ -1,4 +1,4 @@
-"""Single trees for scikit-learn: what can be asked of one, CART's two estimators, and the two with random cuts."""
+"""Single trees for scikit-learn: their methods, CART's two estimators, and the two with random cuts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from treewright.prune.methods import PruneLog
     from treewright.tree.arrays import Tree
 
-_UNPRUNED = {"ccp_alpha": 0.0, "confidence": None}  # parameters that cut a grown tree back, as they do not
+_UNPRUNED = {"ccp_alpha": 0.0, "confidence": None}  # values of the pruning parameters that do not prune
 IMPORTANCES = ("impurity", "permutation")
 SHARE = "share of the impurity that splits removed, on the training rows"
 
@@ -49,7 +49,7 @@ class SingleTree(Estimator):
             self.max_features_ = columns_per_node(params.max_features, len(self.model_.schema))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The rows of the fit stay here: a pickle is for using the model, and may leave the house.
+        # The training rows are left out: a pickle is for using the model, and may be given to others.
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_rows", None)
         return state
@@ -86,10 +86,10 @@ class SingleTree(Estimator):
         node : int
             0 is the root; ``show`` numbers the others.
         X, y, sample_weight : optional
-            The table to audit on. Without it, the rows of the last fit, which are kept while they are small (32 MB)
-            and not pickled.
+            The table to audit on. Without it, the rows of the last fit, which are kept if they are small (32 MB) and
+            are not pickled.
         every : hashable, optional
-            The name or position of a column whose cuts or divisions are listed one by one.
+            The name or position of a column whose cuts or partitions are listed one by one.
         log_base : {2, "e"}
             Whether entropies are in bits or in nats.
         digits : int, 1 to 12
@@ -103,7 +103,7 @@ class SingleTree(Estimator):
         Raises
         ------
         ParameterError
-            There is no such node, or no rows are at hand.
+            There is no such node, or the rows are not available.
 
         Examples
         --------
@@ -116,16 +116,16 @@ class SingleTree(Estimator):
 
         model = self._fitted()
         if (X is None) != (y is None):
-            raise ParameterError("audit takes X and y together, or neither, behind a node: audit(0, X, y)")
+            raise ParameterError("pass X and y together or not at all, after the node: audit(0, X, y)")
         if X is None and sample_weight is not None:
-            raise ParameterError("audit takes sample_weight only with X and y; the rows of the fit have theirs")
+            raise ParameterError("pass sample_weight only with X and y; the training rows have their own")
         rows = self.__dict__.get("_rows") if X is None else self._rows_again(X, y, sample_weight)
         if rows is None:
             raise ParameterError(
-                "the rows of the fit are not at hand (more than 32 MB, or a copy left them behind, as in a pickle or a "
+                "the training rows were not kept (more than 32 MB, or the estimator was pickled or is a member of a "
                 "bag): pass them, audit(node, X, y, sample_weight)"
             )
-        # The parameters of the fit: those of now may have been set since.
+        # The parameters of the fit: the current ones may have been set since.
         problem, policy = problem_and_policy(rows, self._params_of_fit, int(model.facts["n_samples"]))
         return audit_rows(model, problem, policy, rows.matrix, node, every=every, log_base=log_base, digits=digits)
 
@@ -148,34 +148,35 @@ class SingleTree(Estimator):
         if steps is None:
             if cuts_of(model):
                 raise AttributeError(
-                    "the tree was pruned, so its nodes have other numbers: ask the estimator before prune"
+                    "the tree was pruned, so its nodes have other numbers: use the estimator before prune"
                 )
             raise AttributeError("no trace was kept: fit with grow_trace=True")
         return trace_of(model, steps)
 
     def prune(self, method: str, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
-        """Cut the tree back; this estimator stays as it is.
+        """Prune the tree; this estimator does not change.
 
         Parameters
         ----------
         method : {"cost_complexity", "depth", "leaves", "reduced_error", "error_based", "pessimistic", \
 "minimum_error", "significance", "description_length", "merge_equal_leaves"}
         X, y, sample_weight : optional
-            ``reduced_error`` needs rows that the tree was not grown on. ``error_based`` takes the rows of the fit,
-            which are kept while they are small (32 MB) and not pickled; pass them otherwise. The others take none.
-            A class weighs in passed rows what it weighed at the fit, also under ``class_weight="balanced"``.
+            ``reduced_error`` needs held-out rows. ``error_based`` uses the training rows, which are kept if they are
+            small (32 MB) and are not pickled; pass them otherwise. The others use none. In passed rows a class has the
+            weight of the fit, also with ``class_weight="balanced"``.
         **options
             The method's own; the guide to pruning lists them.
 
         Returns
         -------
         estimator
-            A fitted copy with the pruned tree; its ``prune_log_`` tells every cut.
+            A fitted copy with the pruned tree; its ``prune_log_`` lists every pruned node.
 
         Raises
         ------
         ParameterError
-            There is no such method or option, rows are lacking or not wanted, or the method is undefined for this tree.
+            The method or option is unknown; rows are missing, or given but not used; or the method is undefined for
+            this tree.
         DataError
             The rows were refused.
 
@@ -195,29 +196,29 @@ class SingleTree(Estimator):
             chosen, _, needs_rows = request_of(model, method, options)
             rows = self._rows_of_fit(method) if needs_rows and chosen.needs == "training" else None
         pruned.model_ = model.pruned(method, rows, **options)
-        # What copies leave behind, as pickles do: audits read it.
+        # Copies, like pickles, drop these rows, but audits need them.
         pruned.__dict__["_rows"] = self.__dict__.get("_rows")
-        # Where node numbers are other ones now, the steps of growing no longer fit them.
+        # If node numbers have changed, the steps of growing no longer fit them.
         pruned.__dict__["_steps"] = self.__dict__.get("_steps") if _asks_the_same(model, pruned.model_) else None
         return pruned
 
     def _rows_of_fit(self, method: str) -> Rows:
-        """The rows of the fit, which a method cannot do without."""
+        """The training rows, which a method needs."""
         rows: Dataset | None = self.__dict__.get("_rows")
         if rows is None:
             raise ParameterError(
-                f"{method} needs the rows of the fit, and they are not at hand (more than 32 MB, or the estimator "
+                f"{method} needs the training rows, but they were not kept (more than 32 MB, or the estimator "
                 f"was pickled): pass them, prune({method!r}, X, y)"
             )
         return Rows(rows.matrix, rows.target_array, rows.weights)
 
     @property
     def prune_log_(self) -> PruneLog:
-        """Every cut of the last ``prune``, with the numbers that decided."""
+        """Every pruned node of the last ``prune``, with the numbers that decided."""
         return self._fitted().prune_log
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """The nested subtrees that cost-complexity pruning passes through, as scikit-learn gives them.
+        """The nested subtrees of cost-complexity pruning, in scikit-learn's form.
 
         Parameters
         ----------
@@ -228,7 +229,7 @@ class SingleTree(Estimator):
         -------
         Bunch
             ``ccp_alphas`` float64[k], strictly ascending from 0; ``impurities`` float64[k], the weighted impurity of
-            the leaves of each subtree. scikit-learn lists every cut on its own, ours each alpha once.
+            the leaves of each subtree. scikit-learn lists every pruned node, this method each alpha once.
 
         See Also
         --------
@@ -257,10 +258,10 @@ class SingleTree(Estimator):
         ----------
         kind : {"impurity", "permutation"}, default "impurity"
             ``"impurity"``: the share of the impurity that splits removed, on the training rows: the values of
-            ``feature_importances_``. ``"permutation"``: how much more of the rows X the tree predicts wrong, or how
-            much its squared error rises, when the column is shuffled among them (Breiman 2001).
+            ``feature_importances_``. ``"permutation"``: how much the misclassification rate or the squared error of the
+            rows X rises when the column is shuffled among them (Breiman 2001).
         X, y : optional
-            Rows for ``"permutation"``: best such that the tree was not grown on.
+            Rows for ``"permutation"``, best held-out ones.
         sample_weight : float[n], optional
         n_repeats : int >= 1, default 5
             Shuffles of each column.
@@ -270,12 +271,12 @@ class SingleTree(Estimator):
         Returns
         -------
         treewright.forest.importance_table.Importances
-            Print it, or take ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``.
+            Print it, or use ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``.
 
         Raises
         ------
         ParameterError
-            There is no such kind; rows are lacking or not wanted.
+            The kind is unknown; rows are missing, or given but not used.
         DataError
             The table was refused, or the squared error is beyond float64.
 
@@ -290,15 +291,15 @@ class SingleTree(Estimator):
         """
         model: Model = self._fitted()
         if kind not in IMPORTANCES:
-            raise ParameterError(f"kind={kind!r}: there are {', '.join(map(repr, IMPORTANCES))}")
+            raise ParameterError(f"kind={kind!r}: choose from {', '.join(map(repr, IMPORTANCES))}")
         if kind == "impurity":
             if X is not None or y is not None or sample_weight is not None:
-                raise ParameterError("kind='impurity' is of the tree as it was grown: leave X and y out")
+                raise ParameterError("kind='impurity' uses the training rows only: leave X and y out")
             values = model.feature_importances
             nothing = np.full(len(values), np.nan)
             return Importances(kind, model.task, model.schema.names, values, nothing, 1, sample="", what=SHARE)
         if X is None or y is None:
-            raise ParameterError("kind='permutation' needs rows: importances('permutation', X, y), such as a hold-out")
+            raise ParameterError("kind='permutation' needs rows, best held-out ones: importances('permutation', X, y)")
         from treewright.learn.importance import permutation_of_trees
 
         repeats, seed = whole_number("n_repeats", n_repeats, 1), whole_number("random_state", random_state, 0)
@@ -315,19 +316,19 @@ class SingleTree(Estimator):
         keep: Iterable[Hashable] = (),
         like: Any = None,
     ) -> Counterfactual:
-        """Find what would have to change about a row for another answer: the nearest row that the tree answers so.
+        """Find the nearest row with another prediction: what would have to change.
 
         Parameters
         ----------
         row : mapping from column name to cell, sequence of p cells, or table of one row
         to : class label, optional
-            The answer that is wanted; without it any other.
+            The prediction to reach; by default any other.
         at_least, at_most : number, optional
-            The same for numbers.
+            The same for regression.
         keep : column names or positions
-            Columns that must stay as they are.
+            Columns that must not change.
         like : table, optional
-            Rows that say how much of each numeric column counts as 1; without it the cuts of the tree do.
+            Rows whose spread sets the unit of each numeric column; by default the cuts of the tree do.
 
         Returns
         -------
@@ -337,7 +338,7 @@ class SingleTree(Estimator):
         Raises
         ------
         ParameterError
-            There is no such class or column, or no number is asked of a tree of numbers.
+            There is no such class or column, or a regression tree gets neither ``at_least`` nor ``at_most``.
         DataError
             The row was refused.
         """
@@ -346,7 +347,7 @@ class SingleTree(Estimator):
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """In a notebook a fitted estimator shows its tree: a page in a frame, a picture where frames are left out."""
+        """In a notebook a fitted estimator shows its tree: a page in a frame, or a picture without frames."""
         model = self.__dict__.get("model_")
         if model is None:
             bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
@@ -359,7 +360,7 @@ class SingleTree(Estimator):
 
 
 def _asks_the_same(one: Model, other: Model) -> bool:
-    """Whether the nodes of both have the same numbers and questions."""
+    """Whether the nodes of both have the same numbers and tests."""
     names = ("feature", "threshold", "first_child")
     return all(np.array_equal(getattr(one.trees[0], name), getattr(other.trees[0], name)) for name in names)
 
@@ -370,15 +371,15 @@ class DecisionTreeClassifier(SingleTree, Classifier):
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "misclassification", "gain_ratio"} or callable, default "gini"
-        What a split minimises. ``log_loss`` is ``entropy``. ``gain_ratio`` takes the column whose entropy gain is
-        largest beside the entropy of the division itself, among those of at least average gain. A function of your
-        own takes float64[k, n_classes], the weighted class counts of k sets of rows, and returns their k impurities
-        (finite, >= 0; called once per output).
+        What a split minimises. ``log_loss`` is ``entropy``. ``gain_ratio`` chooses the column with the largest entropy
+        gain relative to its split information, among those of at least average gain. A function of your own takes
+        float64[k, n_classes], the weighted class counts of k sets of rows, and returns their k impurities (finite, >=
+        0; called once per output).
     splitter : {"best", "hist", "random"}, default "best"
-        How a node looks for its split. ``best`` tries every cut between two values. ``hist`` sorts the values of
-        each column into at most ``max_bins`` bins first and tries the cuts between bins: the same tree where no column
-        has more distinct values, and much faster on many rows. ``random`` draws one cut for each column (a random set
-        of levels where it is nominal), on the bins, and takes the best of these.
+        How a node searches its split. ``best`` tries every cut between two values. ``hist`` first puts the values of
+        each column into at most ``max_bins`` bins and tries the cuts between bins: the same tree if no column has more
+        distinct values, and much faster on many rows. ``random`` samples one cut for each column (a random set of
+        levels if it is nominal), on the bins, and chooses the best of these.
     max_depth : int >= 1, optional
     min_samples_split : int >= 2, or float in (0, 1], default 2
         Rows a node needs to be split; a float is a share of all rows, rounded up.
@@ -387,16 +388,16 @@ class DecisionTreeClassifier(SingleTree, Classifier):
     min_weight_fraction_leaf : float in [0, 0.5], default 0.0
         Share of the whole weight a branch needs.
     max_features : int, float, {"sqrt", "log2"}, optional
-        Columns drawn at random for each node; all by default.
+        Columns sampled at random for each node; all by default.
     random_state : int, RandomState instance or None
-        Seed of that draw, and of random cuts. None means 0: a fit repeats.
+        Seed of that sampling, and of random cuts. None means 0: fits are reproducible.
     max_leaf_nodes : int >= 2, optional
         Grow best-first: the leaf whose split gains most is split next.
     min_impurity_decrease : float >= 0, default 0.0
         A split must lower the impurity by this much (weighted by the node's share of all weight).
     max_p_value : float in (0, 1], optional
-        A node stays a leaf whose chosen test has a larger p-value (chi-squared of branches and classes), times the
-        number of tests that were possible there (Bonferroni). Weights count as numbers of rows. Grown node by node.
+        A node stays a leaf if the p-value of its chosen test (chi-squared of branches and classes), times the number of
+        tests that were possible there (Bonferroni), is larger. Weights count as row counts. Grown node by node.
     class_weight : dict, list of dict, "balanced", optional
         Weight of each class, as in scikit-learn.
     ccp_alpha : float >= 0, default 0.0
@@ -404,57 +405,57 @@ class DecisionTreeClassifier(SingleTree, Classifier):
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
-        Columns that may be asked on one way from the root to a leaf: those of one group. Columns in no group are one
-        group more. Needs ``splitter="hist"`` or ``"random"``.
+        Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
+        one more group. Needs ``splitter="hist"`` or ``"random"``.
     max_bins : int from 2 to 255, default 255
-        Bins of a column, beside one for missing cells; for ``splitter="hist"`` and ``"random"``.
+        Bins of a column, in addition to one for missing cells; for ``splitter="hist"`` and ``"random"``.
     nominal_splits : {"auto", "subset", "runs", "multiway", "one_vs_rest"}, default "auto"
-        How a nominal column is split: into any two sets of levels, a first run of the levels in their order (sorted)
-        and the rest, a branch per level, or one level against the rest. "auto" is "runs" for columns of 32
-        levels and more with fewer than 32 rows to a level (and rows times levels up to 5e8), "subset" for all
-        others: the best set of levels of few rows is luck.
+        How a nominal column is split: into any two sets of levels, a run of the first levels in their order (sorted)
+        and the rest, a branch per level, or one level against the rest. "auto" is "runs" for columns with 32 levels or
+        more and fewer than 32 rows per level (and rows times levels up to 5e8), "subset" for all others: the best set
+        of levels with few rows overfits.
     missing : {"direction", "surrogate", "fractional", "branch", "error"}, default "direction"
-        Which way missing values go, at fit and at predict: the side that gains more; where the surrogate tests
-        say (see ``max_surrogates``; two-way splits only); into every branch, with a part of their weight; into a branch
-        of their own, or the heavier one where the node saw none; or they are an error.
+        The branch that missing values follow, at fit and at predict: the one with the larger gain; that of the
+        surrogate tests (see ``max_surrogates``; two-way splits only); every branch, with a part of their weight; a
+        branch of their own, or the heavier one if the node saw none; or they are an error.
     max_surrogates : int >= 0, default 5
         Surrogate tests kept per node.
     nominal, numeric : sequence of column names or positions, optional
-        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
     calendar : sequence of parts of dates, or mapping from column name or position to these, optional
         Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
         them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
-        What a level that fit never saw is taken for at predict: a missing cell, an error, or a cell that takes
-        the heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
+        How predict treats a level that fit never saw: as a missing cell, as an error, or as a cell that takes the
+        heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
     grow_trace : bool, default False
-        Keep what every node was offered: ``trace_`` tells how the tree grew.
+        Keep the best splits of every node: ``trace_`` shows how the tree grew.
     n_jobs : int, optional
         Threads; all processors by default. The tree does not depend on it.
 
     Attributes
     ----------
     model_ : Model
-        The fitted model: it stands alone and is what ``save`` writes.
+        The fitted model: it is self-contained and is what ``save`` writes.
     classes_ : ndarray[n_classes], or a list of them for several outputs
     n_classes_ : int, or a list
     n_outputs_, n_features_in_, max_features_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     tree_ : treewright.tree.arrays.Tree
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
 
     Notes
     -----
     Breiman, Friedman, Olshen and Stone 1984. Every cut between two distinct values is tried, at the middle; ``x <= t``
     goes left. A nominal column is split into two sets of levels: optimal for two classes, and for more classes while at
-    most 10 levels are in the node; beyond, levels are ordered along the first principal component of their class shares
-    (Coppersmith, Hong and Hosking 1999), an approximation. Missing cells take the side that gains more; where a node
-    saw none, the heavier branch. A split that gains nothing is allowed: it may prepare one that does (XOR). Ties: the
-    lower column, then the lower threshold or the smaller set of levels, then missing to the right. Rows of weight 0 are
-    left out, but their labels and levels are known.
+    most 10 levels are in the node; beyond, levels are ordered along the first principal component of their class
+    proportions (Coppersmith, Hong and Hosking 1999), an approximation. Missing cells follow the branch with the larger
+    gain; if a node saw none, the heavier branch. A split without gain is allowed: it may prepare one with gain (XOR).
+    Ties: the lower column, then the lower threshold or the smaller set of levels, then missing to the right. Rows of
+    weight 0 are left out, but their labels and levels are known.
 
     Examples
     --------
@@ -518,8 +519,8 @@ class DecisionTreeRegressor(SingleTree, Regressor):
     max_leaf_nodes, min_impurity_decrease, ccp_alpha
         As in ``DecisionTreeClassifier``.
     max_p_value : float in (0, 1], optional
-        As in ``DecisionTreeClassifier``, by the F test of the branches' means; for ``squared_error`` only. Rows are
-        counted, whatever they weigh: a common factor of the weights changes nothing.
+        As in ``DecisionTreeClassifier``, by the F test of the branches' means; for ``squared_error`` only. It uses row
+        counts, not weights: a common factor of the weights changes nothing.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
     interaction_cst, max_bins, nominal_splits, missing, max_surrogates
@@ -532,9 +533,9 @@ class DecisionTreeRegressor(SingleTree, Regressor):
     model_ : Model
     n_outputs_, n_features_in_, max_features_ : int
     feature_names_in_ : ndarray of str
-        Only where the table had names that are all strings.
+        Only if the table had names that are all strings.
     tree_ : treewright.tree.arrays.Tree
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
 
     Notes
     -----
@@ -587,15 +588,15 @@ class DecisionTreeRegressor(SingleTree, Regressor):
 class ExtraTreeClassifier(SingleTree, Classifier):
     """A classification tree of random cuts: one tree of `ExtraTreesClassifier` (Geurts, Ernst and Wehenkel 2006).
 
-    ``DecisionTreeClassifier`` by other defaults: meant for ensembles, as a single one says little.
+    ``DecisionTreeClassifier`` with other defaults, for ensembles: a single one predicts poorly.
 
     Parameters
     ----------
     splitter : {"best", "hist", "random"}, default "random"
-        As in ``DecisionTreeClassifier``: one cut is drawn for each column that a node looks at, and the best of them
+        As in ``DecisionTreeClassifier``: one cut is sampled for each column that a node considers, and the best of them
         splits it.
     max_features : int, float, {"sqrt", "log2"}, optional, default "sqrt"
-        Columns drawn at random for each node.
+        Columns sampled at random for each node.
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, random_state, max_leaf_nodes
         As in ``DecisionTreeClassifier``.
     min_impurity_decrease, max_p_value, class_weight, ccp_alpha, monotonic_cst, interaction_cst, max_bins
@@ -607,7 +608,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
     ----------
     model_, classes_, n_classes_, n_outputs_, n_features_in_, max_features_, feature_names_in_, tree_
         As in ``DecisionTreeClassifier``.
-    feature_importances_ : float64[n_features_in_]
+    feature_importances_ : float64[n_features]
 
     Examples
     --------
@@ -657,15 +658,15 @@ class ExtraTreeClassifier(SingleTree, Classifier):
 class ExtraTreeRegressor(SingleTree, Regressor):
     """A regression tree of random cuts: one tree of `ExtraTreesRegressor` (Geurts, Ernst and Wehenkel 2006).
 
-    ``DecisionTreeRegressor`` by other defaults: meant for ensembles, as a single one says little.
+    ``DecisionTreeRegressor`` with other defaults, for ensembles: a single one predicts poorly.
 
     Parameters
     ----------
     splitter : {"best", "hist", "random"}, default "random"
-        As in ``DecisionTreeRegressor``: one cut is drawn for each column that a node looks at, and the best of them
+        As in ``DecisionTreeRegressor``: one cut is sampled for each column that a node considers, and the best of them
         splits it.
     max_features : int, float, {"sqrt", "log2"}, optional, default 1.0
-        Columns drawn at random for each node.
+        Columns sampled at random for each node.
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, random_state, max_leaf_nodes
         As in ``DecisionTreeRegressor``.
     min_impurity_decrease, max_p_value, ccp_alpha, monotonic_cst, interaction_cst, max_bins

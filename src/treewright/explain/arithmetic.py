@@ -1,4 +1,4 @@
-"""Impurities and gains written out as on paper. In: counts, numbers. Out: one line each.
+"""Impurities and gains written out as by hand. In: counts, numbers. Out: one line each.
 
 A line is ``label = what is computed = result``. Results come from all digits of the numbers; where the printed ones,
 taken as they stand, give another last digit, the line says so.
@@ -18,7 +18,7 @@ MOST_TERMS = 8  # a sum of more terms is not written out
 
 @dataclass(frozen=True)
 class Written:
-    """What is computed: its text, and what comes out when the printed numbers are taken as they stand."""
+    """A computation: its text, and its result from the printed (rounded) numbers."""
 
     text: str
     rounded: float
@@ -31,7 +31,7 @@ class Paper:
     Attributes
     ----------
     decimals : int
-        Behind the point.
+        Digits after the point.
     log : str
         ``"log2"`` or ``"ln"``.
     """
@@ -49,7 +49,7 @@ class Paper:
         return text[1:] if float(text) == 0 and text.startswith("-") else text
 
     def as_printed(self, value: float) -> float:
-        """Return a number as a reader of the text has it."""
+        """Return a number rounded as it is printed."""
         return float(self.number(value))
 
     def line(self, label: str, written: Written, value: float, unit: str = "") -> str:
@@ -64,7 +64,7 @@ class Paper:
         return float(log2_of(value)) if self.log == "log2" else float(log_of(value))
 
     def entropy(self, parts: Sequence[float]) -> Written | None:
-        """Return ``-(9/14) log2(9/14) - (5/14) log2(5/14)``; None where it is 0 at sight or too long."""
+        """Return ``-(9/14) log2(9/14) - (5/14) log2(5/14)``; None if it is obviously 0 or too long."""
         parts = [part for part in parts if part > 0]
         if not 1 < len(parts) <= MOST_TERMS:
             return None
@@ -74,7 +74,7 @@ class Paper:
         return Written(f"-{text}", -sum(share.rounded * self.logarithm(share.rounded) for share in shares))
 
     def gini(self, parts: Sequence[float]) -> Written | None:
-        """Return ``1 - (9/14)^2 - (5/14)^2``; None as `entropy`."""
+        """Return ``1 - (9/14)^2 - (5/14)^2``; None as for `entropy`."""
         parts = [part for part in parts if part > 0]
         if not 1 < len(parts) <= MOST_TERMS:
             return None
@@ -83,7 +83,7 @@ class Paper:
         return Written(f"1 - {text}", 1.0 - sum(share.rounded**2 for share in shares))
 
     def misclassification(self, parts: Sequence[float]) -> Written | None:
-        """Return ``1 - 9/14``: the share of the largest class; None where there is one class."""
+        """Return ``1 - 9/14``: 1 minus the share of the largest class; None if there is one class."""
         parts = [part for part in parts if part > 0]
         if len(parts) < 2:
             return None
@@ -110,7 +110,7 @@ class Paper:
         return Written(text, sum(share.rounded * self.as_printed(value) for share, value in pairs))
 
     def gain(self, before: float, after: float, price: float, known: Written | None) -> Written:
-        """Return ``0.940 - 0.694``, with the share of known weight and the price where there are any."""
+        """Return ``0.940 - 0.694``, with the share of known weight and the price if there are any."""
         taken = self.number(after)
         text = f"{self.number(before)} - " + (f"({taken})" if taken.startswith("-") else taken)
         rounded = self.as_printed(before) - self.as_printed(after)

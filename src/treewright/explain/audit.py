@@ -1,9 +1,9 @@
-"""What a node could have asked: the audit of one split. In: a model, rows, a node. Out: ``Audit``.
+"""The tests that a node could have had: the audit of one split. In: a model, rows, a node. Out: ``Audit``.
 
-An audit shows the best test of every column with the numbers that it was judged by, or every cut or division of one
-column. Nothing is kept while a tree grows: the node-by-node grower (``explain.audit_search``) is asked again, each
-number is computed from the rows of the branches (``explain.audit_rows``), and the text works it out as on paper
-(``explain.audit_text``).
+An audit shows the best test of every column with the numbers that they are compared by, or every cut or division of one
+column. Nothing is kept while a tree grows: the search of the node-by-node grower is repeated
+(``explain.audit_search``), each number is computed from the rows of the branches (``explain.audit_rows``), and the text
+computes it step by step as by hand (``explain.audit_text``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MOST_TARGETS = 8  # a variance of more numbers is not written out
 
 @dataclass(frozen=True, eq=False)
 class Audit(Sequence[AuditRow]):
-    """What a node could ask: a sequence of ``AuditRow`` that prints as one would work it out on paper.
+    """The possible tests of a node: a sequence of ``AuditRow`` that prints as one would compute it by hand.
 
     Attributes
     ----------
@@ -62,40 +62,40 @@ class Audit(Sequence[AuditRow]):
         The tree, its classes and criterion.
     node : int
     path : tuple of str
-        What leads to the node, one condition per column.
+        The conditions on the path to the node, one per column.
     n_samples, weight : int, float
-        Rows of the data given that are in the node.
+        Rows of the given data that are in the node.
     n_fitted : int
-        Rows that the tree saw in the node.
+        Training rows in the node.
     whole : AuditBranch
-        What the node holds: counts or numbers, and its impurity.
+        The node as a whole: counts or numbers, and its impurity.
     criterion, algorithm : str
     log_base : {2, "e"}
         Entropies are in bits or in nats.
     every : hashable or None
         The column whose candidates are listed.
     of : hashable or None
-        The column whose test is worked out, where it is not to be the best one.
+        The column whose test is computed step by step, if it is not the best one.
     barred : tuple of Barred
         Columns without a candidate, and why.
     asked : str
-        The question of the tree; empty at a leaf.
+        The test of the tree; empty at a leaf.
     asked_feature : int
         Its column; -1 at a leaf.
     leaf_reason : str
-        Why the node is a leaf; empty where it is none.
+        Why the node is a leaf; empty if it is none.
     by_ratio : bool
         Whether columns are compared by their gain ratio.
     average_of : tuple of float
-        Gains that make the average gain, where columns below the average are left out.
+        Gains that the average gain is computed from, if columns below the average are left out.
     uncounted : tuple of hashable
         Columns with a test whose gain is not in that average: they have too many levels (C4.5).
     gainless : tuple of hashable
-        Columns that are left out because they gain nothing, though they are not below the average (C4.5).
+        Columns that are left out because their gain is 0, though they are not below the average (C4.5).
     tied : tuple of hashable
         Other columns with the winner's score.
     n_equal_cuts : int
-        Other cuts of the winner that gain the same.
+        Other cuts of the winner's column with the same gain.
     digits : int
         Decimals in texts.
     """
@@ -141,12 +141,12 @@ class Audit(Sequence[AuditRow]):
 
     @property
     def winner(self) -> AuditRow | None:
-        """The candidate that the algorithm takes; None where it takes none."""
+        """The candidate that the algorithm chooses; None if it chooses none."""
         return next((row for row in self.rows if row.chosen), None)
 
     @property
     def takes_winner(self) -> bool:
-        """Whether the tree asks what the algorithm takes: not at a leaf, nor where a draw or a limit kept it out."""
+        """Whether the tree has the chosen test: not at a leaf, nor if sampling or a limit ruled the test out."""
         return self.winner is not None and bool(self.asked) and self.winner.question == self.asked
 
     @property
@@ -176,7 +176,7 @@ class Audit(Sequence[AuditRow]):
         return f"<treewright.Audit: node {self.node}, {len(self)} {what}>"
 
     def _repr_html_(self) -> str:
-        """The candidates as a table; a notebook asks for it."""
+        """Return the candidates as an HTML table for notebooks."""
         return html_of(self)
 
 
@@ -188,7 +188,7 @@ def audit_model(
     Parameters
     ----------
     model : ModelData
-        Of one tree; one of bagging's is audited by the algorithm of the members.
+        Of one tree; a tree of bagging is audited by the algorithm of the members.
     matrix : float[n, p]
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
     weights : float64[n], > 0, or None
@@ -201,8 +201,8 @@ def audit_model(
     for name, kind in NEEDED[growth.algorithm].items():
         if not isinstance(growth.parameters.get(name), kind):
             raise ParameterError(
-                f"the facts of the model do not tell {name!r} of {growth.algorithm}, so its search cannot be repeated: "
-                "audit the estimator that was fitted, or fit again"
+                f"the facts of the model lack {name!r} of {growth.algorithm}, so its search cannot be repeated: "
+                "audit the fitted estimator, or fit again"
             )
     algorithm, parameters, facts = growth.algorithm, growth.parameters, model.facts
     n_rows = int(facts.get("n_samples", len(matrix)))
@@ -227,40 +227,40 @@ def audit_rows(
     is_chosen_here = audit.every is None and bool(audit.asked) and audit.n_samples == audit.n_fitted
     if is_chosen_here and not audit.takes_winner and growth_of(model).splitter == "hist":
         raise ParameterError(
-            f"node {node} asks {audit.asked!r}, the best cut between bins (splitter='hist'); audit compares the cuts "
+            f"node {node} tests {audit.asked!r}, the best cut between bins (splitter='hist'); audit compares the cuts "
             f"between all values, and another one is better: fit a tree with splitter='best' to see how one is chosen"
         )
     return audit
 
 
 def refuse_other_growth(model: ModelData) -> None:
-    """Refuse trees whose nodes did not choose the best of all tests: an audit would star another one."""
+    """Refuse trees whose nodes did not choose the best of all tests: an audit would mark another one."""
     growth = growth_of(model)
     instead = "fit a tree with splitter='best' to see how one is chosen"
     boosted = model.facts.get("algorithm")
     if boosted in BOOSTED:
         raise ParameterError(
             f"audit compares the tests of a node by the target of its rows, and a tree of {boosted} "
-            f"{BOOSTED[boosted]}. show(tree=i) tells what a tree asks; {instead}"
+            f"{BOOSTED[boosted]}. show(tree=i) shows the tests of a tree; {instead}"
         )
     if growth.algorithm in FORESTS:
         raise ParameterError(
-            f"audit compares every test that a node could ask, and the trees of {FORESTS[growth.algorithm]} do not "
-            f"choose so: their nodes draw columns or cuts by chance. show(tree=i) tells what a tree asks; {instead}"
+            f"audit compares all possible tests of a node, and the trees of {FORESTS[growth.algorithm]} do not choose "
+            f"so: their nodes sample columns or cuts at random. show(tree=i) shows the tests of a tree; {instead}"
         )
     if growth.splitter not in ("best", "hist"):
         raise ParameterError(
-            f"audit compares every test that a node could ask, and this tree was grown with splitter="
-            f"{growth.splitter!r}, which draws one cut of each column by chance: {instead}"
+            f"audit compares all possible tests of a node, and this tree was fitted with splitter="
+            f"{growth.splitter!r}, which samples one cut of each column at random: {instead}"
         )
     if growth.algorithm not in SEARCHED:
         raise ParameterError(
-            f"audit knows the algorithms {', '.join(SEARCHED)}; the facts of the model say {growth.algorithm!r}"
+            f"audit supports the algorithms {', '.join(SEARCHED)}; the facts of the model name {growth.algorithm!r}"
         )
 
 
 def rows_at(model: ModelData, matrix: np.ndarray, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that reach a node (int32[m]) and the share of each that does (float64[m], above 0)."""
+    """The rows that reach a node (int32[m]) and the share of each row that reaches it (float64[m], above 0)."""
     if node == 0:
         return np.arange(len(matrix), dtype=np.int32), np.ones(len(matrix))
     leaves = values.predict_leaves(model, matrix)
@@ -293,14 +293,14 @@ def audit_node(
     ----------
     model : ModelData
     problem : Problem
-        The rows of the fit, or others.
+        The training rows, or others.
     policy : Policy
         The algorithm, on that problem.
     rows : int32[m], weights : float64[m]
         The instances of the problem that are in the node.
     node : int
     every : hashable, optional
-        The name or position of a column whose cuts or divisions are to be listed one by one.
+        The name or position of a column, to list its cuts or divisions one by one.
     tree : int
         Which of the model's trees.
     log_base : {2, "e"}
@@ -354,17 +354,17 @@ def audit_node(
 def check_options(node: object, log_base: object, digits: object) -> None:
     """Refuse options out of range."""
     if isinstance(log_base, np.ndarray) or log_base not in (2, "e"):
-        raise ParameterError(f"log_base is {shown(log_base)}; there are: 2 (bits), 'e' (nats)")
+        raise ParameterError(f"log_base is {shown(log_base)}; choose 2 (bits) or 'e' (nats)")
     if type(digits) is not int or not 1 <= digits <= 12:
         raise ParameterError(f"digits is {shown(digits)}; give a whole number from 1 to 12")
     check_node(node)
 
 
 def check_node(node: object) -> None:
-    """Refuse what is no number of a node, such as a table in its place."""
+    """Refuse anything but the number of a node, such as a table in its place."""
     if isinstance(node, bool) or not isinstance(node, int | np.integer):
         raise ParameterError(
-            f"node is {shown(node)}; audit takes the number of a node, 0 for the root, and behind it, where wanted, a "
+            f"node is {shown(node)}; give audit the number of a node, 0 for the root, and after it, optionally, a "
             "table and its target"
         )
 
@@ -381,7 +381,7 @@ def refuse_beyond_squares(here: AuditedNode) -> None:
 
 
 def path_texts(model: ModelData, summary: TreeSummary, node: int) -> tuple[str, ...]:
-    """Return what leads to a node, one condition per column."""
+    """Return the conditions on the path to a node, one per column."""
     bounds: dict[int, Bound] = {}
     arrays = summary.tree
     for above, branch in path_to(arrays, node):
@@ -418,7 +418,7 @@ def whole_of(here: AuditedNode) -> AuditBranch:
 
 
 def few_targets(here: AuditedNode) -> tuple[float, ...]:
-    """Return the target of each row where there are so few that a variance can be written out; else nothing."""
+    """Return the target of each row if they are few enough to write out a variance; else nothing."""
     problem, instances = here.problem, here.instances
     plain = not problem.is_classes and problem.n_outputs == 1 and bool((instances.weights == 1.0).all())
     return tuple(problem.targets[0, instances.rows].tolist()) if plain and len(instances) <= MOST_TARGETS else ()

@@ -33,14 +33,14 @@ class AuditBranch:
     Attributes
     ----------
     label : str
-        What leads into it, such as ``> 2.45``.
+        Its condition, such as ``> 2.45``.
     samples : int
         Rows of the node that take it.
     weight : float
     counts : tuple of float
-        Weight of each class, outputs one after another; empty for numbers.
+        Weight of each class, outputs one after another; empty for regression.
     values, variances : tuple of float
-        Per output the mean (the median under ``absolute_error``) and the variance; empty for classes.
+        Per output the mean (the median under ``absolute_error``) and the variance; empty for classification.
     impurity : float
         0.0 for a branch without rows.
     """
@@ -56,7 +56,7 @@ class AuditBranch:
 
 @dataclass(frozen=True)
 class AuditRow:
-    """A candidate test with everything that it is judged by.
+    """A candidate test with its impurities, gain, score and p-value.
 
     Attributes
     ----------
@@ -72,28 +72,28 @@ class AuditRow:
     share_known : float, 0 to 1
         Weight of the other rows, as a share of the node's weight.
     before, after : float
-        Impurity of the rows that branches count, before the split; after it, the weighted mean of the branches'.
+        Impurity of the rows that branches count, before the split; after it, the weighted mean over the branches.
     price : float
-        What C4.5 takes off for the choice among many cuts; 0.0 otherwise.
+        What C4.5 subtracts for the choice among many cuts; 0.0 otherwise.
     gain : float
         ``share_known * (before - after) - price``.
     split_info, gain_ratio : float
-        Entropy of the division itself, rows left out being a part of their own; gain over it (nan where that is 0).
+        Entropy of the division into branches, with rows left out as one more; gain divided by it (nan if that is 0).
     score : float
-        What the algorithm compares columns by; nan where it leaves the column out.
+        What the algorithm compares columns by; nan if it leaves the column out.
     p_value : float
-        Chi-squared test of branches and classes, or F test of the branches' means; CHAID's adjusted one. nan where the
+        Chi-squared test of branches and classes, or F test of the branches' means; CHAID's adjusted one. nan if the
         test has no degrees of freedom or there are several outputs.
     exact : bool
-        False where not every division of the column was tried.
+        False if not every split of the column was tried.
     notes : mapping of str to float
-        Numbers of the algorithm's own, as ``Candidate.notes``: cuts tried, or what CHAID's p-value was made of.
+        Numbers specific to the algorithm, as ``Candidate.notes``: cuts tried, or the parts of CHAID's p-value.
     rank : int
         1 for the best.
     chosen : bool
-        Whether the algorithm takes it.
+        Whether the algorithm chooses it.
     threshold : float
-        Of a test with one cut; nan elsewhere.
+        Of a test with one cut; else nan.
     """
 
     column: Hashable
@@ -125,7 +125,7 @@ class AuditRow:
 
 @dataclass(frozen=True, eq=False)
 class BranchSums:
-    """What the branches of a test hold.
+    """Sums over the rows of each branch of a test.
 
     Attributes
     ----------
@@ -135,9 +135,9 @@ class BranchSums:
     squares : float64[b, n_outputs]
         Sum of squares of the centred targets; empty for classes.
     costs : float64[b] or None
-        Weight times impurity where statistics do not tell it (``absolute_error``).
+        Weight times impurity, if the statistics do not determine it (``absolute_error``).
     medians : float64[b, n_outputs] or None
-        Likewise.
+        Only for ``absolute_error``.
     """
 
     samples: np.ndarray
@@ -149,12 +149,12 @@ class BranchSums:
 
 @dataclass(frozen=True, eq=False)
 class AuditedNode:
-    """A node's rows and how they are measured.
+    """A node's rows, with the criterion that measures them.
 
     Attributes
     ----------
     unit : float
-        What entropies in bits are multiplied by.
+        Factor that turns entropies in bits into the unit asked for.
     missing : str
         ``ModelData.missing``.
     """
@@ -172,7 +172,7 @@ class AuditedNode:
 
     @property
     def factor(self) -> float:
-        """What impurities are multiplied by: only entropies have a unit to choose."""
+        """Factor of impurities: only entropies have a unit to choose."""
         return self.unit if self.criterion.number == ENTROPY else 1.0
 
     @cached_property
@@ -186,7 +186,7 @@ class AuditedNode:
 
     @cached_property
     def squares(self) -> np.ndarray:
-        """float64[m, n_outputs]: weighted squares of the centred targets; no columns for classes."""
+        """float64[m, n_outputs]: weighted squares of the centred targets; no columns for classification."""
         problem, rows = self.problem, self.instances.rows
         if problem.is_classes:
             return np.zeros((len(rows), 0))
@@ -195,7 +195,7 @@ class AuditedNode:
         return squares
 
     def sums(self, branch: np.ndarray, n_branches: int) -> BranchSums:
-        """What the branches hold when row ``i`` of the node takes ``branch[i]`` (int[m]; negative: none)."""
+        """Sums over the branches when row ``i`` of the node takes ``branch[i]`` (int[m]; negative: none)."""
         kept = np.flatnonzero(branch >= 0)
         table = np.zeros((n_branches, self.problem.n_stats))
         np.add.at(table, branch[kept], self.parts[kept])
@@ -250,7 +250,7 @@ def measured(
     node : AuditedNode
     candidate : Candidate
     sums : BranchSums, optional
-        What its branches hold, where that is known already.
+        Sums over its branches, if they are known already.
     digits : int
         Significant digits of cuts in texts.
     price, score, rank, chosen
@@ -302,7 +302,7 @@ def measured(
 def branches_of(
     problem: Problem, labels: Sequence[str], sums: BranchSums, impurities: np.ndarray
 ) -> tuple[AuditBranch, ...]:
-    """Return the branches of a test, called ``labels``, with what they hold."""
+    """Return the branches of a test, named ``labels``, with their numbers."""
     weights = problem.weight_of(sums.table)
     no_numbers: tuple[float, ...] = ()
     branches = []
@@ -364,7 +364,7 @@ def candidate_test(schema: Schema, candidate: Candidate, missing: Missing) -> No
 
 
 def independence_p(problem: Problem, sums: BranchSums) -> float:
-    """Return the p-value of "the target does not depend on the branch"; nan where there is no such test.
+    """Return the p-value of "the target does not depend on the branch"; nan if there is no such test.
 
     Notes
     -----
@@ -391,7 +391,7 @@ def independence_p(problem: Problem, sums: BranchSums) -> float:
         return math.nan
     between = float((weights * (totals / weights - totals.sum() / weights.sum()) ** 2).sum())
     within = float(np.maximum(squares - totals * totals / weights, 0.0).sum())
-    # What roundings leave of a sum of squares is not a spread.
+    # A sum of squares within rounding error is 0.
     noise = 1e-14 * float(squares.sum())
     if within <= noise:
         return 0.0 if between > noise else math.nan

@@ -1,6 +1,6 @@
-"""The candidates of a node, found by asking the algorithm again. In: a node's rows, a policy. Out: ``AuditRow``.
+"""The candidates of a node, found by repeating the search. In: a node's rows, a policy. Out: ``AuditRow``.
 
-Three questions, from the widest to the narrowest: the best test of every column, as the algorithm ranks them
+Three functions, from the widest to the narrowest: the best test of every column, as the algorithm ranks them
 (`compared`); every cut or division of one column (`every_of`); why a column offers no test, or why the node is a leaf
 (`barred_columns`, `leaf_reason`).
 """
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from treewright.explain.audit import Audit
 
 NO_ORDER_OF_ITS_OWN = 1e-12  # scores of an algorithm that states no tolerance are equal within this
-OWN_BRANCH_NUMBER = 2  # the branch that missing rows have to themselves beside the two sides of a cut
+OWN_BRANCH_NUMBER = 2  # a third branch of missing values, next to the two sides of a cut
 PURE = "it is pure: all its rows have one target"
-NOTHING_KNOWN = "every cell is missing here"
-CONSTANT = "has one value here"
-TOO_FEW = "no division leaves enough rows in its branches"
-DOES_NOT_PAY = "no cut gains more than the choice among so many costs"
+NOTHING_KNOWN = "every cell is missing in this node"
+CONSTANT = "only one value in this node"
+TOO_FEW = "no split leaves enough rows in its branches"
+DOES_NOT_PAY = "no cut gains more than the price of the choice among so many"
 NOT_OFFERED = "the algorithm offers no test of it"
 
 
@@ -91,7 +91,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
     if audit.asked:
         return audit
     if is_pure(audit.summary, audit.node):
-        # Nobody would ask: every candidate gains nothing.
+        # Every candidate of a pure node has gain 0: there is nothing to show.
         return replace(
             audit, rows=(), barred=(), tied=(), average_of=(), uncounted=(), gainless=(), n_equal_cuts=0,
             leaf_reason=PURE,
@@ -108,7 +108,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
 
 
 def judged(audit: Audit, here: AuditedNode, policy: Policy, chosen: Candidate) -> Chance | None:
-    """Return how significant the winner is among the tests of all columns; None without a limit of p-values."""
+    """Return how significant the winner is among the tests of all columns; None without ``max_p_value``."""
     limit = audit.summary.model.facts.get("parameters", {}).get("max_p_value")
     # Facts may come from a file of any origin.
     if not isinstance(limit, int | float) or not 0.0 < limit <= 1.0 or not isinstance(policy, GainPolicy | C45Policy):
@@ -119,7 +119,7 @@ def judged(audit: Audit, here: AuditedNode, policy: Policy, chosen: Candidate) -
 def out_of_c45(
     policy: Policy, candidates: Sequence[Candidate], instances: Instances
 ) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
-    """Return the columns that C4.5 does not count in the average gain, and those that only gain nothing."""
+    """Return the columns that C4.5 does not count in the average gain, and those left out for a gain of 0."""
     if not isinstance(policy, C45Policy):
         return (), ()
     columns = policy.search.problem.schema.columns
@@ -132,19 +132,19 @@ def out_of_c45(
 
 
 def _plain(score: float) -> float:
-    """A score to sort by."""
+    """A score to sort by: nan is last."""
     return -math.inf if math.isnan(score) else score
 
 
 def price_of(policy: Policy, candidate: Candidate, here: AuditedNode) -> float:
-    """Return what C4.5 takes off the gain of a cut for the choice among many: log2 of their number, per row."""
+    """Return what C4.5 subtracts from the gain of a cut for the choice among many: log2 of their number, per row."""
     if candidate.kind != THRESHOLD or not isinstance(getattr(policy, "search", None), C45Search):
         return 0.0
     return float(log2_of(max(candidate.notes["tried"], 1.0))) / here.weight * here.unit
 
 
 def equal_cuts(here: AuditedNode, policy: Policy, candidate: Candidate) -> int:
-    """Return how many other cuts of the candidate's column gain the same."""
+    """Return how many other cuts of the candidate's column have the same gain."""
     search = getattr(policy, "search", None)
     if candidate.kind != THRESHOLD or not isinstance(search, Search):
         return 0
@@ -184,7 +184,7 @@ def every_of(here: AuditedNode, policy: Policy, feature: int) -> list[AuditRow]:
 
 
 def same_test(row: AuditRow, other: AuditRow) -> bool:
-    """Return whether two candidates of one column divide the rows alike."""
+    """Return whether two candidates of one column split the rows alike."""
     if math.isnan(row.threshold) != math.isnan(other.threshold) or len(row.branches) != len(other.branches):
         return False
     if not math.isnan(row.threshold):
@@ -193,7 +193,7 @@ def same_test(row: AuditRow, other: AuditRow) -> bool:
 
 
 def _held(row: AuditRow) -> list[int]:
-    """Rows per branch: tells where the missing ones go."""
+    """Rows per branch: they show which branch missing values follow."""
     return [branch.samples for branch in row.branches]
 
 
@@ -204,12 +204,12 @@ def mode_of_cuts(search: Search, instances: Instances, place: int) -> int:
 
 
 def place_of(columns: np.ndarray, feature: int) -> int:
-    """Return where a column stands among the ordered or the level columns."""
+    """Return the position of a column among the ordered or the level columns."""
     return int(np.searchsorted(columns, feature))
 
 
 def allowed_cuts(node: AuditedNode, search: Search, feature: int) -> CutList:
-    """Return the cuts of an ordered column that leave enough on both sides, the lowest first."""
+    """Return the cuts of an ordered column that leave enough rows on both sides, the lowest first."""
     instances, problem = node.instances, node.problem
     place = place_of(problem.ordered_columns, feature)
     n_present = int(instances.n_present[place])
@@ -232,7 +232,7 @@ def every_cut(node: AuditedNode, search: Search, feature: int, price: float) -> 
     Parameters
     ----------
     price : float
-        What each pays for the choice among them.
+        What each loses for the choice among them.
     """
     cuts = allowed_cuts(node, search, feature)
     if not len(cuts.gains):
@@ -249,7 +249,7 @@ def every_cut(node: AuditedNode, search: Search, feature: int, price: float) -> 
 
 
 def _cut_candidates(node: AuditedNode, search: Search, feature: int, cuts: CutList) -> list[Candidate]:
-    """The cuts as the search would state them."""
+    """The cuts as candidates, as the search would return them."""
     problem, instances = node.problem, node.instances
     place = place_of(problem.ordered_columns, feature)
     n_present = int(instances.n_present[place])
@@ -280,7 +280,7 @@ def _cut_candidates(node: AuditedNode, search: Search, feature: int, cuts: CutLi
 def _sums_along(
     node: AuditedNode, feature: int, cuts: CutList, candidates: Sequence[Candidate]
 ) -> list[BranchSums | None]:
-    """What the branches of each cut hold, from running sums: one pass for all cuts."""
+    """Sums over the branches of each cut, from running sums: one pass for all cuts."""
     instances = node.instances
     place = place_of(node.problem.ordered_columns, feature)
     order, last = instances.orders[place], int(instances.n_present[place])
@@ -288,7 +288,7 @@ def _sums_along(
     for parts in (np.ones((len(order), 1)), node.parts, node.squares):
         running = np.cumsum(parts[order[:last]], axis=0)
         left = running[cuts.places]
-        # Roundings must not make a class weigh a little on a side that it is not on.
+        # Rounding must not give a class a weight on a side where it has no rows.
         right = np.cumsum(parts[order[:last]][::-1], axis=0)[::-1]
         right = np.vstack([right, np.zeros((1, parts.shape[1]))])[cuts.places + 1]
         held.append((left, right, parts[order[last:]].sum(axis=0)))
@@ -306,9 +306,9 @@ def _sums_along(
 
 
 def every_division(node: AuditedNode, search: Search, feature: int) -> list[AuditRow]:
-    """Return the divisions in two of a nominal column's levels, those that gain most first.
+    """Return the binary splits of a nominal column's levels, the largest gain first.
 
-    All of them up to 10 levels in the node; beyond, those that the search tries.
+    All of them up to 10 levels in the node; with more, those that the search tries.
     """
     problem, instances = node.problem, node.instances
     place = place_of(problem.level_columns, feature)
@@ -324,7 +324,7 @@ def every_division(node: AuditedNode, search: Search, feature: int) -> list[Audi
     offers = [(mask, side) for mask in masks for side in sides]
     if mode != LEAVE_OUT:
         offers.append((np.ones(len(held), bool), 1))  # present against missing
-    # Stated, two offers may be one: of two levels each against the rest. A dict keeps it once.
+    # Two offers may be the same split: of two levels, each against the other. A dict keeps it once.
     stated = {(mask.tobytes(), way): mask for mask, way in (_stated(mask, side) for mask, side in offers)}
     rows = [_division(node, feature, held, mask, way) for (_, way), mask in stated.items()]
     least = max(search.rules.min_rows, 1)
@@ -347,7 +347,7 @@ def _divisions(node: AuditedNode, search: Search, feature: int, tables: np.ndarr
 
 
 def _stated(mask: np.ndarray, side: int) -> tuple[np.ndarray, int]:
-    """A division with fewer levels on the left; of two halves the one with the lowest code."""
+    """A division with fewer levels on the left; of equal halves the one with the lowest code."""
     n_left = int(mask.sum())
     if 2 * n_left > len(mask) or (2 * n_left == len(mask) and not mask[0]):
         return ~mask, {0: 1, 1: 0}.get(side, side)
@@ -382,7 +382,7 @@ def barred_columns(here: AuditedNode, policy: Policy, offered: Sequence[int]) ->
 def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
     """Return why a column offers no test."""
     if left_out := here.problem.schema.columns[feature].left_out:
-        return f"is left out: {left_out}"
+        return f"left out: {left_out}"
     cells = here.problem.values[feature, here.instances.rows]
     known = cells[~np.isnan(cells)]
     if not len(known):
@@ -402,7 +402,7 @@ def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
 
 
 def is_pure(summary: TreeSummary, node: int) -> bool:
-    """Return whether all rows that a node was grown on have one target."""
+    """Return whether all training rows of a node have the same target."""
     impurity = summary.tree.impurity
     return float(impurity[node]) <= 1e-12 * float(impurity[0])
 
@@ -422,13 +422,13 @@ def leaf_reason(
     Parameters
     ----------
     winner : AuditRow or None
-        The candidate that the algorithm would take there.
+        The candidate that the algorithm would choose there.
     best : AuditRow or None
-        The best one, whether it would take it or not.
+        The best one, chosen or not.
     none_gains : bool
-        Whether it would take none because no candidate gains anything.
+        Whether none is chosen because no candidate has a positive gain.
     chance : Chance or None
-        What the winner is judged by where growth has a limit of p-values.
+        The p-values of the winner, if growth has a limit of p-values.
     """
     tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
     if is_pure(summary, node):
@@ -443,13 +443,13 @@ def leaf_reason(
     if winner is None and best is not None and "multiplier" in best.notes:
         return f"the smallest adjusted p-value, {best.p_value:.3g}, is above alpha, {parameters.get('alpha', 0.05):g}"
     if winner is None and none_gains:
-        return "no column gains anything"
+        return "no column has a positive gain"
     if winner is None:
-        return "no column offers a test that the algorithm would take"
+        return "no column offers a test that the algorithm would choose"
     decrease, asked = winner.gain * here.weight / float(tree.weight[0]), parameters.get("min_impurity_decrease") or 0.0
     if decrease < asked * (1 - 1e-12):
         return (
-            f"its best test lowers the impurity of the tree by {decrease:.3g}, and min_impurity_decrease asks for "
+            f"its best test lowers the impurity of the tree by {decrease:.3g}, and min_impurity_decrease requires "
             f"{asked:.3g}"
         )
     if chance is not None and not chance.is_significant:
@@ -458,7 +458,7 @@ def leaf_reason(
 
 
 def significance_text(chance: Chance) -> str:
-    """Return what a test's p-value says.
+    """Return a test's p-values in words, compared with their limit.
 
     Examples
     --------
@@ -478,7 +478,7 @@ def significance_text(chance: Chance) -> str:
 
 
 def _within(p_value: float, chance: Chance) -> str:
-    """A p-value with as many digits as it takes to stand on its own side of the limit."""
+    """A p-value with as many digits as keep it on its side of the limit."""
     for digits in (3, 6, 9):
         text = f"{p_value:.{digits}g}"
         if (float(text) <= float(f"{chance.limit:.6g}")) == chance.is_significant:
@@ -494,23 +494,23 @@ def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
 
 
 def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
-    """Return why a node that could be split is none the less a leaf."""
-    # A leaf does not tell who made it: what bounded growth stands beside a pruning afterwards.
+    """Return why a node that could be split is a leaf."""
+    # A leaf does not record why it is one: it may be a limit of growth, or pruning afterwards.
     was_cut = bool(cuts_of(summary.model))
-    afterwards = "; or it was cut when the tree was pruned after it was grown" if was_cut else ""
+    afterwards = "; or it was pruned after growth" if was_cut else ""
     if parameters.get("ccp_alpha"):
         return (
-            f"it was pruned, or never split: a test was possible (ccp_alpha is {parameters['ccp_alpha']:g}){afterwards}"
+            f"it was pruned, or not split: a split was possible (ccp_alpha is {parameters['ccp_alpha']:g}){afterwards}"
         )
     if parameters.get("max_leaf_nodes") is not None:
         return (
-            f"the tree had all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a test was possible"
+            f"the tree has all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a split was possible"
             f"{afterwards}"
         )
     if summary.algorithm == "c45" and parameters.get("confidence", 0.25) is not None:
-        return "it was split, and pruning took that back"
+        return "it was split and then pruned"
     if BY_HAND in summary.model.facts:
-        return "nothing is asked here"
+        return "no test was chosen here"
     if was_cut:
-        return "a test was possible: the tree was pruned after it was grown"
-    return "a test was possible: the tree was pruned, or other rows grew it"
+        return "a split was possible: the tree was pruned after growth"
+    return "a split was possible: the tree was pruned, or fitted on other rows"

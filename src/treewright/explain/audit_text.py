@@ -1,7 +1,7 @@
 """An audit as text, as columns and as HTML. In: ``Audit``. Out: lines, a dict of lists, a table.
 
-The text is what one would write on paper: the node and its impurity, the table of candidates, then the best one worked
-out with the numbers of ``explain.arithmetic``.
+The text is what one would write by hand: the node and its impurity, the table of candidates, then the best one computed
+step by step with the numbers of ``explain.arithmetic``.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ TERMS = {"squared_error": "variance", "poisson": "half deviance", "absolute_erro
 UNITS = {2: "bits", "e": "nats"}
 LEFT_OUT = {
     "surrogate": "they follow the surrogate tests",
-    "fractional": "they take every branch in part",
+    "fractional": "they take every branch, in proportion to the branch weights",
 }
 MOST_BRANCHES, MOST_CLASSES = 4, 4  # larger tables show their sum alone
-# A page with more rows than this is slow and read by nobody; to_dict has them all.
+# A page with more rows than this is slow and too long to read; to_dict has them all.
 MAX_HTML_ROWS = 200
 
 
@@ -54,24 +54,24 @@ def text_of(audit: Audit) -> str:
 
 
 def paper_of(audit: Audit) -> Paper:
-    """Return how numbers are written: digits behind the point; more for small variances, fewer for large ones."""
+    """Return how numbers are written: digits after the point; more for small variances, fewer for large ones."""
     known_size = audit.criterion in CLASS_FORMULAS
     decimals = audit.digits if known_size else decimals_for(audit.digits, audit.whole.impurity)
     return Paper(decimals, "log2" if audit.log_base == 2 else "ln")
 
 
 def term_of(audit: Audit) -> str:
-    """Return what the impurity is called."""
+    """Return the name of the impurity."""
     return TERMS.get(audit.criterion, audit.criterion)
 
 
 def unit_of(audit: Audit) -> str:
-    """Return the unit of the impurity; empty where it has none."""
+    """Return the unit of the impurity; empty if it has none."""
     return UNITS[audit.log_base] if audit.criterion == "entropy" else ""
 
 
 def head_lines(audit: Audit) -> list[str]:
-    """Return the lines about the node: its rows, how it is reached, its impurity, and what to know first."""
+    """Return the lines about the node: its rows, its path, its impurity, and notes."""
     place = "the root" if audit.node == 0 else "if " + " and ".join(audit.path)
     lines = [f"Node {audit.node}, {place}: {counted(audit.n_samples, 'row')}{weight_note(audit)}"]
     if audit.n_samples:
@@ -79,8 +79,8 @@ def head_lines(audit: Audit) -> list[str]:
         lines.append(impurity_line(audit, audit.whole, term_of(audit)))
     if audit.n_samples != audit.n_fitted:
         lines.append(
-            f"The tree was grown on {counted(audit.n_fitted, 'row')} here: these numbers are those of the rows given, "
-            "not of the fit."
+            f"The tree was fitted on {counted(audit.n_fitted, 'row')} here: these numbers are those of the given rows, "
+            "not of the training rows."
         )
     if audit.leaf_reason:
         lines.append(f"The node is a leaf: {audit.leaf_reason}.")
@@ -88,13 +88,13 @@ def head_lines(audit: Audit) -> list[str]:
 
 
 def weight_note(audit: Audit) -> str:
-    """Return the weight where it is not the number of rows."""
+    """Return the weight, if it is not the number of rows."""
     same = math.isclose(audit.weight, audit.n_samples, rel_tol=1e-9)
     return "" if same else f", weight {written_amount(audit.weight, digits=6)}"
 
 
 def holds_text(audit: Audit) -> str:
-    """Return what the node holds: weights of the classes, or the mean of the targets."""
+    """Return the weights of the node's classes, or the mean of its targets."""
     outputs = audit.summary.outputs
     texts = []
     for at, output in enumerate(outputs):
@@ -114,7 +114,7 @@ def holds_text(audit: Audit) -> str:
 
 
 def impurity_line(audit: Audit, held: AuditBranch, label: str) -> str:
-    """Return ``label = computation = impurity``; without a computation where it is 0 at sight or long."""
+    """Return ``label = computation = impurity``; without a computation if it is obviously 0 or too long."""
     paper, unit = paper_of(audit), unit_of(audit)
     formula = CLASS_FORMULAS.get(audit.criterion)
     written = None
@@ -147,7 +147,7 @@ def table_lines(audit: Audit) -> list[str]:
     ]
     what = "Best test of each column" if audit.every is None else f"Every test of {written_name(audit.every)}"
     unit = f"; entropies in {unit_of(audit)} (log base {audit.log_base})" if unit_of(audit) else ""
-    taken = ", * is taken" if audit.takes_winner else ", * would be taken"
+    taken = ", * is chosen" if audit.takes_winner else ", * would be chosen"
     mark = "" if audit.winner is None else taken if audit.every is None else ", * is the best of them"
     out = "; -: left out" if audit.every is None and any(is_out(audit, row) for row in shown) else ""
     name = p_name(audit)
@@ -160,7 +160,7 @@ def table_lines(audit: Audit) -> list[str]:
 
 
 def is_out(audit: Audit, row: AuditRow) -> bool:
-    """Return whether gain ratios are compared without this column."""
+    """Return whether this column is left out of the comparison of gain ratios."""
     return audit.by_ratio and audit.every is None and math.isnan(row.score)
 
 
@@ -183,7 +183,7 @@ def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | Non
 
 
 def branch_title(audit: Audit) -> str:
-    """Return what stands for each branch in the table."""
+    """Return what the table shows of each branch."""
     output = audit.summary.outputs[0]
     if len(audit.summary.outputs) > 1 or len(output.classes) > MAX_CLASSES:
         return f"rows: {term_of(audit)}"
@@ -221,10 +221,10 @@ def barred_lines(audit: Audit) -> list[str]:
 
 
 def winner_lines(audit: Audit, row: AuditRow) -> list[str]:
-    """Return the arithmetic of one candidate, as one would write it down."""
+    """Return the arithmetic of one candidate, as one would write it by hand."""
     paper, term = paper_of(audit), term_of(audit)
     held = row.held
-    lines = [f"{shorten(row.question, 2 * QUESTION_WIDTH)}, on paper"]
+    lines = [f"{shorten(row.question, 2 * QUESTION_WIDTH)}, by hand"]
     if row.n_left_out:
         way = LEFT_OUT.get(audit.summary.model.missing, "")
         lines.append(
@@ -261,7 +261,7 @@ def known_line(audit: Audit, row: AuditRow) -> str:
 
 
 def ratio_lines(audit: Audit, row: AuditRow) -> list[str]:
-    """Return split information and gain ratio, where the algorithm uses them; CHAID's p-value likewise."""
+    """Return split information and gain ratio, or CHAID's p-value, if the algorithm uses them."""
     paper = paper_of(audit)
     lines = []
     if audit.by_ratio:
@@ -284,10 +284,10 @@ def average_lines(audit: Audit) -> list[str]:
     average = sum(audit.average_of) / len(audit.average_of) if audit.average_of else math.nan
     none_gains = len(audit.gainless) == len(audit.rows)
     if mean is not None:
-        rule = "no column gains anything" if none_gains else "columns below it are left out"
+        rule = "no column has a positive gain" if none_gains else "columns below it are left out"
         lines.append(f"{paper.line('average gain', mean, average)}: {rule}")
     elif audit.average_of:
-        rule = "no column gains anything" if none_gains else "those below are out"
+        rule = "no column has a positive gain" if none_gains else "columns below it are left out"
         lines.append(f"average gain of {len(audit.average_of)} columns: {paper.number(average)}; {rule}")
     if audit.uncounted:
         verb = "has very many levels and does" if len(audit.uncounted) == 1 else "have very many levels and do"
@@ -302,45 +302,45 @@ def names_text(names: Sequence[Hashable]) -> str:
 
 
 def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
-    """Return how the best candidate stands to the others and to the tree."""
+    """Return how the best candidate compares with the others and with the tree."""
     lines = []
     if audit.every is None:
         lines += rival_lines(audit, row)
     if row.price and row.gain <= 0:
-        lines.append("What it gains does not pay for the choice among so many cuts.")
+        lines.append("The gain does not exceed the price of the choice among so many cuts.")
     elif row.gain <= 1e-12 * max(audit.whole.impurity, 1e-300):
         lines.append(
-            "It gains nothing: the rows are as mixed after the split as before."
+            "The gain is 0: the split does not reduce the impurity."
             if audit.asked
-            else "It would gain nothing: its branches are as mixed as the node."
+            else "The gain would be 0: the split would not reduce the impurity."
         )
     if audit.n_equal_cuts:
         others = (
-            "1 other cut of this column gains"
+            "1 other cut of this column has"
             if audit.n_equal_cuts == 1
-            else (f"{audit.n_equal_cuts} other cuts of this column gain")
+            else (f"{audit.n_equal_cuts} other cuts of this column have")
         )
-        lines.append(f"{others} the same: the lowest is taken.")
+        lines.append(f"{others} the same gain: the lowest is chosen.")
     if not row.exact:
-        lines.append("Not every division of its levels was tried: a better one may exist.")
+        lines.append("Not every split of its levels was tried: a better one may exist.")
     if audit.every is None and audit.asked and not (row.chosen and audit.takes_winner):
         asked = shorten(audit.asked, 2 * QUESTION_WIDTH)
-        lines.append(f"The tree asks '{asked}' here, which is not the best test of these rows{why_other(audit)}.")
+        lines.append(f"The tree tests '{asked}' here, which is not the best test of these rows{why_other(audit)}.")
     return lines
 
 
 def why_other(audit: Audit) -> str:
-    """Return why a node may ask another test than the best one of its rows."""
+    """Return why a node may have another test than the best one of its rows."""
     parameters = audit.summary.model.facts.get("parameters", {})
     if BY_HAND in audit.summary.model.facts:
-        return ": somebody chose it"
+        return ": it was chosen by hand"
     if audit.n_samples != audit.n_fitted:
-        return ": it was grown on others"
+        return ": it was fitted on others"
     if parameters.get("max_features") is not None:
-        return f": columns were drawn at random (max_features is {parameters['max_features']})"
+        return f": columns were sampled (max_features is {parameters['max_features']})"
     if any(parameters.get("monotonic_cst") or ()):
-        return ": monotonic_cst forbids some"
-    return ": a pruning that raises subtrees moved it here, or other rows grew it"
+        return ": monotonic_cst excludes some tests"
+    return ": subtree raising moved it here, or it was fitted on other rows"
 
 
 def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
@@ -350,10 +350,8 @@ def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
     n_out = sum(math.isnan(other.score) for other in audit.rows)
     lines = []
     if audit.tied:
-        verb = "scores" if len(audit.tied) == 1 else "score"
-        lines.append(
-            f"Tie: {names_text(audit.tied)} {verb} the same; the column that comes first in the table is taken."
-        )
+        verb = "has" if len(audit.tied) == 1 else "have"
+        lines.append(f"Tie: {names_text(audit.tied)} {verb} the same score; the first column in the table is chosen.")
     elif rivals:
         rival = rivals[0]
         name = shorten(rival.question, QUESTION_WIDTH)
@@ -376,7 +374,7 @@ def out_lines(audit: Audit, n_out: int) -> list[str]:
     """Return how many columns are left out, and why."""
     n_gainless = len(audit.gainless)
     if n_gainless == len(audit.rows):
-        return ["No column gains anything: none is taken."]
+        return ["No column has a positive gain: none is chosen."]
     n_below = n_out - n_gainless
     lines = [f"{counted(n_below, 'column')} below the average gain, left out."] if n_below else []
     if n_gainless:
@@ -386,7 +384,7 @@ def out_lines(audit: Audit, n_out: int) -> list[str]:
 
 
 def p_name(audit: Audit) -> str:
-    """Return what the p-values are those of; empty where there are none."""
+    """Return the name of the test behind the p-values; empty if there are none."""
     if all(math.isnan(row.p_value) for row in audit.rows):
         return ""
     if not audit.summary.counts_classes:
@@ -403,7 +401,7 @@ def by_likelihood(audit: Audit) -> bool:
 
 
 def independence_lines(audit: Audit, row: AuditRow, paper: Paper) -> list[str]:
-    """Return how the adjusted p-value of a candidate of CHAID comes about."""
+    """Return how the adjusted p-value of a candidate of CHAID is computed."""
     notes = row.notes
     statistic, dof = notes["statistic"], f"{notes['dof']:g}"
     lines: list[str] = []
@@ -475,5 +473,5 @@ def html_of(audit: Audit) -> str:
     shown = best_rows(audit, MAX_HTML_ROWS)
     titles, cells = titles_and_cells(audit, shown, width=None)
     hidden = len(audit) - len(shown)
-    note = f"{hidden} more: take to_dict()" if hidden else ""
+    note = f"{hidden} more: see to_dict()" if hidden else ""
     return html_table(head_lines(audit), titles, cells, note)

@@ -1,11 +1,11 @@
 """The leaf that a row reaches with the least change. In: a tree, a row, wanted leaves. Out: ``Reached``.
 
-A *way* is what the tests above a node ask of the row's columns together. A column that every test on the way sends
-along as it is stays as it is and costs nothing; any other has to take a value within what the tests allow, and the
-nearest such value says how far that is.
+A *way* is what the tests above a node require of the row's columns together. A column that passes every test on the way
+stays as it is and costs nothing; any other has to take a value within what the tests allow, and its distance is that to
+the nearest such value.
 
-The tree is searched cheapest first: what a node costs is what its way asks of the row, and a child never costs less
-than its parent. So the first wanted leaf that comes up is the cheapest of all, without an approximation.
+The tree is searched cheapest first: a node costs the changes that its way requires of the row, and a child never costs
+less than its parent. So the first wanted leaf that comes up is the cheapest of all, without an approximation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from treewright.tree.tests import (
 
 # Missing cells of nominal surrogates double the ways through a node; it may have so many.
 MAX_WAYS = 1_000
-# Surrogates make every missing cell a choice. After so many nodes of such a search all that is asked is filled in.
+# Surrogates make every missing cell a choice. After so many nodes of such a search all tested cells are filled in.
 MAX_STEPS = 50_000
 
 
@@ -67,16 +67,16 @@ class Asked:
         return math.isnan(self.cells[feature])
 
     def narrowed(self, way: Way, feature: int, bound: Bound, *, own: bool) -> Way | None:
-        """Return the way with a bound of a column; None where no value meets it, or where the column must stay.
+        """Return the way with a bound of a column; None if no value meets it, or if the column must stay.
 
         Parameters
         ----------
         way : Way
         feature : int
         bound : Bound
-            All that is asked of the column now.
+            All that is now required of the column.
         own : bool
-            Whether the row's own cell meets what is new in it.
+            Whether the row's own cell meets the new part of it.
         """
         before = way.held.get(feature)
         if own and (before is None or before.kept):
@@ -87,7 +87,7 @@ class Asked:
         return Way({**way.held, feature: Held(bound, False)}, {**way.distances, feature: far})
 
     def distance(self, feature: int, bound: Bound) -> float | None:
-        """How far the column moves into a bound; None where no value meets it, or where the column must stay.
+        """How far the column moves into a bound; None if no value meets it, or if the column must stay.
 
         A level of a nominal column and a missing cell that is filled in count 1, an ordinal column counts the levels
         that it moves by, a number what it moves by over the column's scale.
@@ -102,7 +102,7 @@ class Asked:
 
 
 class Held(NamedTuple):
-    """What a way asks of one column.
+    """What a way requires of one column.
 
     Attributes
     ----------
@@ -118,12 +118,12 @@ class Held(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What leads to a node.
+    """What the tests above a node require of a row.
 
     Attributes
     ----------
     held : dict of int to Held
-        Every column that is asked about, first asked first.
+        Every tested column, in the order of the tests.
     distances : dict of int to float
         Of the columns that have to change: how far.
     """
@@ -133,7 +133,7 @@ class Way:
 
     @property
     def distance(self) -> float:
-        """Sum of the distances, in the order of the columns: the same float whatever the way."""
+        """Sum of the distances, in the order of the columns: the same float for any order of the tests."""
         whole = 0.0
         for feature in sorted(self.distances):
             whole += self.distances[feature]
@@ -148,7 +148,7 @@ class Reached(NamedTuple):
     leaf : int
     way : Way
     exact : bool
-        Whether no other change is cheaper: False where there were too many choices about missing cells.
+        Whether no other change is cheaper: False if there were too many choices about missing cells.
     """
 
     leaf: int
@@ -157,7 +157,7 @@ class Reached(NamedTuple):
 
 
 def cheapest_leaf(model: ModelData, asked: Asked, wanted: np.ndarray) -> Reached | None:
-    """Return the wanted leaf that takes the least change of a row.
+    """Return the wanted leaf that requires the smallest change of a row.
 
     Parameters
     ----------
@@ -170,12 +170,12 @@ def cheapest_leaf(model: ModelData, asked: Asked, wanted: np.ndarray) -> Reached
     Returns
     -------
     Reached or None
-        The fewest columns, then the least distance, then the lowest leaf; None where no wanted leaf can be reached.
+        The fewest columns, then the least distance, then the lowest leaf; None if no wanted leaf can be reached.
 
     Notes
     -----
     O(nodes x columns on a way). Under ``missing="fractional"`` a missing cell takes several branches, so it is filled
-    in where a test asks about it. Surrogates tie columns to each other: a missing cell may stay or be filled in, and
+    in if it is tested. Surrogates tie columns to each other: a missing cell may stay or be filled in, and
     both are tried, for up to ``MAX_STEPS`` nodes.
     """
     search = _Search(model, asked, leads_to(model.trees[0], wanted))
@@ -187,7 +187,7 @@ def cheapest_leaf(model: ModelData, asked: Asked, wanted: np.ndarray) -> Reached
 
 
 def leads_to(tree: Tree, wanted: np.ndarray) -> list[bool]:
-    """Return which nodes are wanted leaves or stand above one."""
+    """Return which nodes are wanted leaves or ancestors of one."""
     held = (wanted & tree.is_leaf).tolist()
     parents = tree.parent.tolist()
     for node in range(tree.n_nodes - 1, 0, -1):
@@ -197,7 +197,7 @@ def leads_to(tree: Tree, wanted: np.ndarray) -> list[bool]:
 
 
 class _Step(NamedTuple):
-    """A branch that is taken when its turn comes: beside 20,000 others its bounds would be a set of levels for each."""
+    """A branch whose bounds are made only when it is taken: 20,000 branches would hold a set of levels each."""
 
     way: Way
     node: int
@@ -208,7 +208,7 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True)
 class _Search:
-    """One row's search; ``fill``: every missing cell that a test asks about is filled in."""
+    """One row's search; with ``fill`` every tested missing cell is filled in."""
 
     model: ModelData
     asked: Asked
@@ -244,7 +244,7 @@ class _Search:
         return None
 
     def _by_surrogates(self, way: Way, node: int) -> Iterator[tuple[int, dict[int, float], Way]]:
-        """The branches of a node whose column is missing, where surrogates stand in."""
+        """The branches of a node whose column is missing, by its surrogates."""
         for branch, child in self._branches(node):
             for made in ways_through(self.asked, self.tree, way, node, branch):
                 yield child, made.distances, made
@@ -279,7 +279,7 @@ class _Search:
         return Way({**step.way.held, feature: Held(after, step.kept)}, step.distances)
 
     def _own_branch(self, node: int) -> int:
-        """The branch of the row's own cell; -1 where it would have to be filled in."""
+        """The branch of the row's own cell; -1 if it would have to be filled in."""
         tree, feature = self.tree, int(self.tree.feature[node])
         column, cell, kind = self.model.schema.columns[feature], float(self.asked.cells[feature]), tree.kind[node]
         if math.isnan(cell):
@@ -293,7 +293,7 @@ class _Search:
         return int(level_branches(column, tree, node)[0][int(cell)])
 
     def _missing_branch(self, node: int) -> int:
-        """The branch of a missing cell that stays; -1 where it takes several."""
+        """The branch of a cell that stays missing; -1 if it takes several."""
         tree = self.tree
         if self.fill:
             return -1
@@ -304,7 +304,7 @@ class _Search:
         return int(np.argmax(portions)) if portions.max() == 1.0 else -1
 
     def _open_branches(self, bound: Bound, node: int) -> list[bool]:
-        """Which branches a value takes that is there and within the bound."""
+        """Which branches some value within the bound takes; missing values do not count."""
         tree, feature, kind = self.tree, int(self.tree.feature[node]), self.tree.kind[node]
         column, n_branches = self.model.schema.columns[feature], int(tree.n_branches[node])
         if not bound.present or feature in self.asked.keep:
@@ -321,7 +321,7 @@ class _Search:
         return [each.present and has_values(column, each) for each in bounds]
 
     def _distance(self, feature: int, bound: Bound, node: int, branch: int) -> float | None:
-        """How far the column moves to go on through a branch that is open; None where it must stay."""
+        """How far the column moves to take an open branch; None if it must stay."""
         column = self.model.schema.columns[feature]
         if column.kind == "nominal" or self.asked.is_missing(feature):
             return 1.0
@@ -335,7 +335,7 @@ def nearest_value(column: Column, bound: Bound, cell: float, preferred: int | No
     ----------
     column : Column
     bound : Bound
-        That some value meets.
+        Some value meets it.
     cell : float
         Encoded, outside of the bound; nan is missing: it becomes the upper end, the lowest level, else 0.
     preferred : int, optional
@@ -365,7 +365,7 @@ def nearest_value(column: Column, bound: Bound, cell: float, preferred: int | No
     return 0.0 if bound.lower == -math.inf else math.nextafter(bound.lower, math.inf)
 
 
-class TooManyWays(Exception):  # noqa: N818 - no error: the search is asked again, with fewer choices
+class TooManyWays(Exception):  # noqa: N818 - no error: the search is repeated, with fewer choices
     """There are too many choices about missing cells."""
 
 
@@ -384,14 +384,14 @@ def ways_through(asked: Asked, tree: Tree, way: Way, node: int, branch: int) -> 
 
 
 def _with(way: Way, feature: int, held: Held) -> Way:
-    """The way with what it asks of a column that stays missing."""
+    """The way with what it requires of a column that stays missing."""
     return Way({**way.held, feature: held}, way.distances)
 
 
 def _answered(asked: Asked, tree: Tree, way: Way, node: int, branch: int) -> Iterator[Way]:
-    """The ways on which the first surrogate that answers, or else the missing branch, leads to a branch."""
+    """The ways on which the first surrogate with a value, or else the missing branch, leads to a branch."""
     first, end = np.searchsorted(tree.surrogate_node, [node, node + 1]).tolist()
-    waiting = [way]  # no surrogate so far has answered
+    waiting = [way]  # no surrogate so far has a value
     for at in range(first, end):
         feature, still = int(tree.surrogate_feature[at]), []
         for each in waiting:
@@ -434,7 +434,7 @@ def _by_surrogate(asked: Asked, tree: Tree, way: Way, at: int, branch: int) -> I
 
 
 def _past_surrogate(asked: Asked, tree: Tree, way: Way, at: int) -> Way | None:
-    """The way on which a surrogate's column has a level that it does not know; None where it knows all."""
+    """The way on which a surrogate's column has a level unknown to the surrogate; None if it knows all."""
     feature = int(tree.surrogate_feature[at])
     if tree.surrogate_level_set[at] < 0:
         return None
@@ -451,6 +451,6 @@ def _to_levels(asked: Asked, way: Way, feature: int, side: np.ndarray) -> Way | 
 
 
 def _bound(way: Way, feature: int) -> Bound:
-    """What the way asks of a column so far."""
+    """What the way requires of a column so far."""
     held = way.held.get(feature)
     return Bound() if held is None else held.bound

@@ -1,21 +1,21 @@
-"""What each column contributes to an answer. In: a model, encoded rows. Out: contributions that add up to the answers.
+"""What each column contributes to a prediction. In: a model, encoded rows. Out: contributions that add up to it.
 
 The players of the game are the columns; parts of a date, and the number of rows of a level, play with the column that
 they are made of. What a set S of players is worth for a row, tree by tree (docs/guides/looking/contributions.md):
 
     path            go down the tree; at a test of a player in S take the row's way, at any other every branch, by the
                     share of the training weight that went there
-    interventional  the mean over background rows of the answer to a row that goes the row's ways at tests of S, and the
-                    background row's ways elsewhere
-    steps           no game: the change of the expected answer along the row's own way
+    interventional  the mean over background rows of the prediction for a row that takes the row's ways at tests of S,
+                    and the background row's ways elsewhere
+    steps           no game: the change of the expected prediction along the path of the row
 
 A row's way at a test is what the model does with the whole row: a missing cell goes where the node, its surrogates or
-the policy say; with "fractional" to every branch in part, whoever is in S.
+the policy send it; with "fractional" to every branch in part, whoever is in S.
 
-    contributions_of     what a call asks for, in blocks of rows on threads
+    contributions_of     the contributions of a call, in blocks of rows on threads
       game_of            the trees one after another as kernels take them; kept with the model
       _by_shares         path: tables where many rows pay for them, else quadrature (``predict.contributions``)
-      _by_rows           interventional: tables of the background's patterns, else every row beside every other
+      _by_rows           interventional: tables of the background's patterns, else every row with each of them
       _steps
 """
 
@@ -78,13 +78,13 @@ class Game:
     share_of_slot : float64[l, d]
         Of each leaf the shares of its players.
     players : tuple of int
-        The column that each player is called by.
+        The column that each player is named after.
     n_outputs : int
-        Shares of classes, numbers or scores.
+        Number of class probabilities, numbers or scores.
     start : float64[n_kept]
-        What the model says without any tree.
+        What the model predicts without any tree.
     asked : int64[q]
-        Columns that some tree asks.
+        Columns that some tree tests.
     """
 
     trees: AllTrees
@@ -98,12 +98,12 @@ class Game:
 
     @property
     def n_kept(self) -> int:
-        """Outputs that are worked out: of shares that add up to 1 all but the last."""
+        """Number of outputs that are computed: of probabilities that add up to 1 all but the last."""
         return len(self.start)
 
     @property
     def n_trees(self) -> int:
-        """How many trees there are."""
+        """Number of trees."""
         return len(self.trees.output)
 
     @property
@@ -123,7 +123,7 @@ class Game:
 
     @property
     def expected(self) -> np.ndarray:
-        """float64[n_outputs]: the mean answer, leaves counted by their shares of the training weight."""
+        """float64[n_outputs]: the mean prediction, leaves weighted by their shares of the training weight."""
         total = self.start.copy()
         roots = self.trees.expected[self.trees.roots[:-1]]
         for tree, output in enumerate(self.trees.output.tolist()):
@@ -135,7 +135,7 @@ _games: WeakKeyDictionary[ModelData, Game] = WeakKeyDictionary()
 
 
 def players_of(schema: Schema) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Who plays for each column, int32[p], and the column that each player is called by."""
+    """The player of each column, int32[p], and the column that each player is named after."""
     player_of = np.empty(len(schema), np.int32)
     names: list[int] = []
     for at, column in enumerate(schema.columns):
@@ -185,7 +185,7 @@ def _made(model: ModelData) -> Game:
         return np.concatenate([np.where(at < 0, -1, at + root) for at, root in zip(found, roots, strict=False)])
 
     def padded(name: str) -> np.ndarray:
-        """What stands by slot, as wide as the longest path."""
+        """An array by slot, padded to the longest path."""
         found = [getattr(part, name) for part in parts]
         return np.concatenate([np.pad(each, ((0, 0), (0, longest - each.shape[1]))) for each in found])
 
@@ -217,7 +217,7 @@ def _made(model: ModelData) -> Game:
 
 
 def _leaves_last_out(model: ModelData) -> bool:
-    """Whether the outputs are shares of classes that add up to 1, of which the last is what the others leave."""
+    """Whether the outputs are class probabilities of one target, of which the last is 1 minus the others."""
     return len(model.counted_classes) == 1 and model.counted_classes[0] > 1
 
 
@@ -262,7 +262,7 @@ def _one(model: ModelData, tree: Tree, player_of: np.ndarray) -> _Part:
 
 
 def gauss_legendre(longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights on 0 to 1 that integrate the derivative of a product of so many players exactly.
+    """Points and weights on 0 to 1 that integrate the derivative of a product over so many players exactly.
 
     The integrand has degree ``longest - 1``, and m points are exact up to degree 2 m - 1. By Newton's method, whose
     last bits, unlike those of an eigenvalue problem, are the same on every processor.
@@ -307,14 +307,14 @@ def _legendre(m: int, x: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Sums of a call.
+    """Contributions to the predictions for some rows.
 
     Attributes
     ----------
     values : float64[n, n_players, n_outputs], of pairs float64[n, n_players, n_players, n_outputs]
     base : float64[n_outputs]
     players : tuple of int
-        The column of the schema that each player is called by.
+        The column of the schema that each player is named after.
     """
 
     values: np.ndarray
@@ -335,7 +335,7 @@ def contributions_of(
     worths: bool = False,
     n_jobs: int | None = None,
 ) -> Contributions:
-    """What each player, or each pair, contributes to the answers.
+    """What each player, or each pair, contributes to the predictions.
 
     Parameters
     ----------
@@ -343,26 +343,26 @@ def contributions_of(
         Encoded rows.
     kind : {"path", "interventional", "steps"}
     pairs : bool
-        Not of "steps".
+        Not for "steps".
     background : float [m, p]
-        Encoded rows that stand for unknown players; of "interventional".
+        Encoded rows that stand for unknown players; for "interventional".
     worths : bool
-        Of "interventional": not Shapley values but what knowing a player alone changes (its partial dependence less
+        For "interventional": not Shapley values but what knowing a player alone changes (its partial dependence less
         ``base``), and of pairs, on the other places, what knowing both changes beyond that.
     n_jobs : int or None
-        As everywhere.
+        Number of threads.
 
     Returns
     -------
     Contributions
-        The sum over the players (or over all pairs) and ``base`` are the answer: shares of classes, numbers or
-        scores, to within some 1e-13 of the sizes that trees add up. The same bytes for any number of threads.
+        The sum over the players (or over all pairs) and ``base`` are the prediction: class probabilities, numbers or
+        scores, to within about 1e-13 of the sizes that trees add up. The same bytes for any number of threads.
     """
     game, n_threads = game_of(model), threads.resolve_jobs(n_jobs)
     n, n_players, n_kept = len(matrix), len(game.players), game.n_kept
     n_targets = n_players**2 if pairs else n_players
     n_cells = n * n_targets * game.n_outputs
-    check_fits(n_cells * 8, f"contributions of {n} rows", "explain fewer rows at a time" + " or order=1" * pairs)
+    check_fits(n_cells * 8, f"contributions of {n} rows", "explain fewer rows at a time" + " or use order=1" * pairs)
     found = np.zeros((n, n_targets, game.n_outputs))
     most = max(16, min(game.rows_at_once, _BLOCK_BYTES // (8 * n_targets * n_kept)))
     size = min(most, max(1, -(-n // n_threads)))
@@ -396,7 +396,7 @@ def contributions_of(
 
 
 def _calls(game: Game, first: int, last: int, n_rows: int) -> Iterator[tuple[int, int]]:
-    """Runs of trees of which a kernel takes at most about a fifth of a second; Ctrl-C is answered between them."""
+    """Runs of trees that take a kernel at most about a fifth of a second; Ctrl-C is answered between them."""
     roots, begin = game.trees.roots, first
     while begin < last:
         end = begin + 1
@@ -417,7 +417,7 @@ def _steps(game: Game) -> Work:
 
 
 def answers_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """float64[n, n_outputs]: what contributions add up to: shares of classes, numbers or scores."""
+    """float64[n, n_outputs]: the predictions that contributions add up to: class probabilities, numbers or scores."""
     if model.boosting is not None:
         return scores_of(model, matrix, n_jobs).reshape(len(matrix), -1)
     if model.task == "classification":
@@ -426,7 +426,7 @@ def answers_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.n
 
 
 def _in_pieces(rows: np.ndarray, cells: np.ndarray, sums: np.ndarray, steps_of_row: float, call: Work) -> None:
-    """``call`` with a few rows at a time, where they take long: Ctrl-C is answered in between."""
+    """Do ``call`` for a few rows at a time if they take long; Ctrl-C is answered in between."""
     size = max(1, int(_NODES_AT_ONCE / max(steps_of_row, 1.0)))
     if len(rows) <= size:
         call(rows, cells, sums)
@@ -451,7 +451,7 @@ class _Tables:
 
     @classmethod
     def of(cls, game: Game, is_worth: Callable[[np.ndarray, int, int], bool], *, pairs: bool) -> _Tables:
-        """``is_worth`` is asked for the players of a tree's leaves, the cells that its tables take, and its nodes."""
+        """``is_worth`` takes the numbers of players of a tree's leaves, of cells of its tables and of its nodes."""
         trees = game.trees
         n_leaves, d = len(trees.leaves), trees.n_slots.astype(np.int64)
         sizes = (d * (d + 1) // 2 if pairs else d) << np.minimum(d, _LONGEST)
@@ -497,7 +497,7 @@ class _Tables:
         self, game: Game, first: int, last: int, found: np.ndarray, rows: np.ndarray, cells: np.ndarray,
         sums: np.ndarray, *, pairs: bool,
     ) -> None:  # fmt: skip
-        """Add what trees with tables give."""
+        """Add the contributions of trees with tables."""
         ways, patterns = np.empty(len(rows), np.int32), np.empty((game.most_nodes, len(rows)), np.int32)
         for begin, end in _calls(game, first, last, len(rows)):
             look_up(
@@ -518,7 +518,7 @@ def _runs_of_leaves(n_slots: np.ndarray, starts: np.ndarray, *, base: int, pairs
 
 
 def _by_shares(game: Game, matrix: np.ndarray, n_threads: int, *, pairs: bool) -> Work:
-    """Unknown players count by shares of the training rows: tables where many rows pay for them, else quadrature."""
+    """Average unknown players over the training rows: by tables if many rows pay for them, else by quadrature."""
     trees, n = game.trees, len(matrix)
     is_split = trees.is_fractional and bool(np.isnan(matrix[:, game.asked]).any())
     m = (game.longest + 1) // 2
@@ -560,7 +560,7 @@ def _by_shares(game: Game, matrix: np.ndarray, n_threads: int, *, pairs: bool) -
 
 
 def _by_rows(game: Game, others: np.ndarray, n: int, n_threads: int, *, pairs: bool, worths: bool) -> Work:
-    """Unknown players count by background rows: tables of these rows' patterns, or every row beside every other."""
+    """Average unknown players over background rows: by tables of their patterns, or every row with each of them."""
     trees, m = game.trees, len(others)
     other_cells = np.ascontiguousarray(others.T)
 

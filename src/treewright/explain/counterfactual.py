@@ -1,9 +1,9 @@
-"""What would have to change for another answer. In: a model of one tree, a row. Out: ``Counterfactual``.
+"""What would have to change for another prediction. In: a model of one tree, a row. Out: ``Counterfactual``.
 
-The nearest row with another answer explains an answer without a look into the model (Wachter, Mittelstadt and Russell
-2018, Harvard Journal of Law & Technology 31, 841-887). On one tree the nearest row is known exactly: it stands at the
-edge of a leaf, which ``explain.cheapest_leaf`` finds. Here the row and the wanted answer are read and the changes are
-put into words.
+The nearest row with another prediction explains a prediction without a look into the model (Wachter, Mittelstadt and
+Russell 2018, Harvard Journal of Law & Technology 31, 841-887). On one tree the nearest row is known exactly: it lies at
+the edge of a leaf, which ``explain.cheapest_leaf`` finds. This module reads the row and the wanted prediction and puts
+the changes into words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Change:
     Attributes
     ----------
     column : hashable
-        The column's own name.
+        The column's name.
     feature : int
         Its position in the schema.
     before, after : object
@@ -73,25 +73,25 @@ class Change:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """The nearest row with another answer.
+    """The nearest row with another prediction.
 
     Attributes
     ----------
     wanted : str
-        The answer that was asked for, in words.
+        The wanted prediction, in words.
     before, after : object
         What the model predicts for the row, and for the changed one: labels or numbers, tuples of them for several
-        targets. ``after`` is None where nothing was found.
+        targets. ``after`` is None if nothing was found.
     changes : tuple of Change
-        In the order of the tests; empty where the row gives the wanted answer as it is, or where nothing was found.
+        In the order of the tests; empty if the wanted prediction is made for the row as it is, or if nothing was found.
     leaf : int or None
         Where the changed row ends, as ``apply`` gives it.
     cost : tuple of int and float, or None
         How many columns change, and the sum of their distances.
     row : dict, list, or None
-        The changed row, as ``predict_one`` takes it: by name, or a list where the model knows no names.
+        The changed row, as ``predict_one`` takes it: by name, or a list if the model knows no names.
     exact : bool
-        Whether no row with this answer is nearer. False only where surrogates left too many choices about missing
+        Whether no row with this prediction is nearer. False only if surrogates leave too many choices about missing
         cells.
     why : str
         Why nothing was found; else empty.
@@ -113,7 +113,7 @@ class Counterfactual:
 
     @property
     def found(self) -> bool:
-        """Whether there is such a row."""
+        """Whether a row was found."""
         return self.leaf is not None
 
     @property
@@ -130,7 +130,7 @@ class Counterfactual:
         if not self.changes:
             return f"{now}\n{self.wanted}: nothing has to change (leaf {self.leaf})"
         many = counted(len(self.changes), "column has", "columns have")
-        about = "" if self.exact else ", perhaps not the least change"
+        about = "" if self.exact else ", possibly not the smallest change"
         lines = [now, f"{self.wanted}: {many} to change (leaf {self.leaf}, predicts {self.predicted_after}{about})"]
         return "\n".join([*lines, *(f"  {change.text}" for change in self.changes)])
 
@@ -150,7 +150,7 @@ def counterfactual(
     like: Any = None,
     owner: str = "Model",
 ) -> Counterfactual:
-    """Find what would have to change about a row for another answer.
+    """Find what would have to change in a row for another prediction.
 
     Parameters
     ----------
@@ -158,40 +158,40 @@ def counterfactual(
         Of one tree.
     row : mapping from column name to cell, sequence of p cells, or table of one row
     to : class label, optional
-        The answer that is wanted; of several targets a sequence with a label per target, None for any. Without it
-        every other answer will do.
+        The wanted prediction; for several targets a sequence with a label per target, None for any. Without it
+        every other prediction will do.
     at_least, at_most : number, optional
-        The same for numbers: the wanted answer is not below, not above this. Of several targets a sequence.
+        The same for regression: the wanted prediction is not below, not above this. For several targets a sequence.
     keep : column names or positions
         Columns that must stay as they are.
     like : table, optional
-        Rows that say how much of each numeric column counts as 1: the median distance from its median (Wachter et
-        al. 2018). Without it that is the distance between the lowest and the highest cut of the column in the tree, of
-        one cut its size.
+        Rows that give the distance of each numeric column that counts as 1: the median distance from its median
+        (Wachter et al. 2018). Without it that is the distance between the lowest and the highest cut of the column in
+        the tree, of one cut its size.
     owner : str
         Who is named in messages.
 
     Returns
     -------
     Counterfactual
-        Its ``row`` gives the wanted answer. Of all such rows it is the one with the fewest changed columns, of these
+        Its ``row`` has the wanted prediction. Of all such rows it is the one with the fewest changed columns, of these
         the one with the least sum of distances (`Change`), of these the one in the leaf with the lowest number.
         ``found`` is False where there is none.
 
     Raises
     ------
     ParameterError
-        ``to`` is no class of the model; a number is asked of a model of classes or the other way round, or no number
-        is asked of a model of numbers; ``keep`` names no column.
+        ``to`` is not a class of the model; ``to`` is given for regression, or a number for classification; neither
+        number is given for regression; ``keep`` names no column.
     DataError
         The row was refused.
 
     Notes
     -----
-    A column that all tests on the way send along stays as it is, a missing cell too. So do dates of which the model
-    asks for parts, such as the month, and these parts: one without the others would be no date. A new value is always
-    one that is there: nothing is changed into a missing value. Under ``missing="fractional"`` a missing cell leads to
-    several leaves; it is filled in where the way asks about it, so that the changed row ends in one leaf. Numbers move
+    A column that passes all tests on the path stays as it is, a missing cell too. So do dates of which the model
+    tests parts, such as the month, and these parts: one without the others would be no date. A new value is never
+    missing. Under ``missing="fractional"`` a missing cell leads to
+    several leaves; it is filled in if the path tests it, so that the changed row ends in one leaf. Numbers move
     to the nearest float64 that will do: where ``x <= 2.45`` is wanted that is 2.45, where ``x > 2.45`` is wanted the
     next float64 above.
 
@@ -219,7 +219,7 @@ def counterfactual(
 
 
 class Answering:
-    """Writes the result.
+    """Writes the result of a search.
 
     Attributes
     ----------
@@ -230,12 +230,12 @@ class Answering:
         self.model, self.given, self.asked, self.goal = model, given, asked, goal
 
     def stays(self) -> Counterfactual:
-        """The row gives the answer as it is."""
+        """The result if the row has the wanted prediction as it is."""
         leaf = int(predict_leaves(self.model, self.given.cells[None, :])[0])
         return self._result(self.goal.now[0], (), leaf, (0, 0.0), exact=True)
 
     def found(self, reached: Reached) -> Counterfactual:
-        """The row has to change."""
+        """The result if the row has to change."""
         changes = ChangeWriter(self.model, self.asked, self.given).changes(reached.way, reached.leaf)
         cost = (len(changes), reached.way.distance)
         return self._result(
@@ -243,14 +243,14 @@ class Answering:
         )
 
     def not_found(self) -> Counterfactual:
-        """There is no such row."""
+        """The result if there is no such row."""
         is_predicted = bool((self.goal.holds(predicted_by_nodes(self.model)) & self.model.trees[0].is_leaf).any())
         why = "no row reaches a leaf that predicts it" if is_predicted else "no leaf predicts it"
         if is_predicted and self.asked.keep:
             parts = with_their_parts(self.model.schema)
             kept = ["the kept columns"] if self.asked.keep - parts else []
             derived = any(map(is_derived, self.model.schema.columns))
-            made = "the columns of which the model makes others" if derived else "the dates of which it asks for parts"
+            made = "the columns that others are derived from" if derived else "the dates whose parts are tested"
             kept += [made] if parts else []
             why += f" while {' and '.join(kept)} stay as they are"
         now, in_words = self._labels(self.goal.now[0])
@@ -269,7 +269,7 @@ class Answering:
         return Counterfactual(self.goal.text, now, then, changes, leaf, cost, row, exact, "", words_now, words_then)
 
     def _labels(self, predicted: np.ndarray) -> tuple[Any, str]:
-        """An answer as labels or numbers, and in words."""
+        """A prediction as labels or numbers, and in words."""
         if self.model.task == "classification":
             labels = [plain_label(self.model.classes[at][code]) for at, code in enumerate(predicted.tolist())]
             texts = [written_level(label) for label in labels]
@@ -281,7 +281,7 @@ class Answering:
 
 @dataclass(frozen=True, eq=False)
 class GivenRow:
-    """A row with its own cells.
+    """A row, encoded and as given.
 
     Attributes
     ----------
@@ -318,16 +318,16 @@ def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
 
 
 class Goal(NamedTuple):
-    """The answer that is wanted.
+    """The wanted prediction.
 
     Attributes
     ----------
     now : int32 or float64 [1, n_outputs]
-        What the model says of the row: codes of classes, or numbers.
+        What the model predicts for the row: codes of classes, or numbers.
     low, high : float64[n_outputs]
-        The wanted answer is from ``low`` to ``high`` in each target.
+        The wanted prediction is from ``low`` to ``high`` in each target.
     other : bool
-        Any answer but that of now.
+        Any prediction but the one of now.
     text : str
         In words.
     """
@@ -339,7 +339,7 @@ class Goal(NamedTuple):
     text: str
 
     def holds(self, predicted: np.ndarray) -> np.ndarray:
-        """bool[n]: which answers (``[n, n_outputs]``) will do."""
+        """bool[n]: which predictions (``[n, n_outputs]``) will do."""
         if self.other:
             return np.asarray((predicted != self.now).any(axis=1))
         return np.asarray(((predicted >= self.low) & (predicted <= self.high)).all(axis=1))
@@ -351,12 +351,12 @@ def goal_of(model: ModelData, given: GivenRow, to: Any, at_least: Any, at_most: 
     if model.task == "classification":
         asked = next((name for name, value in numbers.items() if value is not None), None)
         if asked is not None:
-            raise ParameterError(f"{asked} is for numbers; this model predicts classes: name one, to=...")
+            raise ParameterError(f"{asked} is for regression; this model predicts classes: name one with to=...")
         return _class_goal(model, predict_codes(model, given.cells[None, :]), to)
     if to is not None:
-        raise ParameterError("to= is for classes; this model predicts numbers: give at_least= or at_most=")
+        raise ParameterError("to= is for classification; this model predicts numbers: give at_least= or at_most=")
     if at_least is None and at_most is None:
-        raise ParameterError("this model predicts numbers: say which will do, at_least= or at_most=")
+        raise ParameterError("this model predicts numbers: give at_least= or at_most=")
     low = _ends("at_least", at_least, model.n_outputs, -np.inf)
     high = _ends("at_most", at_most, model.n_outputs, np.inf)
     if bool((low > high).any()):
@@ -429,7 +429,7 @@ def listed(keep: Any) -> list[Any]:
 
 
 def with_their_parts(schema: Schema) -> frozenset[int]:
-    """Columns that are made of others, and those: a change of one alone would be no row that there can be."""
+    """Derived columns and their sources: no row can have a change of one of them alone."""
     return frozenset(each for at, column in enumerate(schema.columns) if column.part for each in (at, *column.sources))
 
 
@@ -443,7 +443,7 @@ def position_of(schema: Schema, name: Any) -> int:
         return known
     if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < len(schema):
         return int(name)
-    raise ParameterError(f"keep names {shown(name)}, which is no column of the model")
+    raise ParameterError(f"keep names {shown(name)}, which is not a column of the model")
 
 
 def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
@@ -452,7 +452,7 @@ def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
     Returns
     -------
     float64[p]
-        Of one cut its size; 1 where that is 0, where there is no cut, and for columns of levels.
+        Of one cut its size; 1 if that is 0, if there is no cut, and for ordinal and nominal columns.
     """
     low, high = np.full(len(schema), np.inf), np.full(len(schema), -np.inf)
     one = np.flatnonzero((tree.kind == THRESHOLD) & np.isfinite(tree.threshold))
@@ -480,8 +480,8 @@ def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
     Returns
     -------
     float64[p]
-        The median distance from the column's median; where more than half of the rows are equal their mean distance;
-        1 where all are, and for columns of levels.
+        The median distance from the column's median; if more than half of the rows are equal their mean distance;
+        1 if all are, and for ordinal and nominal columns.
     """
     scales = np.ones(len(schema))
     for feature, column in enumerate(schema.columns):
@@ -497,7 +497,7 @@ def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
 
 
 class ChangeWriter:
-    """Writes what a way asks for.
+    """Writes the changes that a path requires.
 
     Attributes
     ----------
@@ -511,7 +511,7 @@ class ChangeWriter:
         self.model, self.asked, self.raw = model, asked, row.raw
 
     def changes(self, way: Way, leaf: int) -> tuple[Change, ...]:
-        """Return every column that has to change, first asked first."""
+        """Return every column that has to change, in the order of the tests."""
         preferred = preferred_levels(self.model, leaf)
         return tuple(
             self._change(feature, held.bound, way.distances[feature], preferred.get(feature))
@@ -607,7 +607,7 @@ def _raw(cells: Cells) -> Any:
 
 
 def preferred_level(bound: Bound) -> int | None:
-    """Code of the first level that comes this way and was there at the last test; None where there is none.
+    """Code of the first level that follows this path and occurred at the last test; None if there is none.
 
     Parameters
     ----------
@@ -621,7 +621,7 @@ def preferred_level(bound: Bound) -> int | None:
 
 
 def preferred_levels(model: ModelData, leaf: int) -> dict[int, int]:
-    """Return `preferred_level` of each nominal column that the tests above a leaf ask about."""
+    """Return `preferred_level` of each nominal column tested above a leaf."""
     tree, bounds = model.trees[0], dict[int, Bound]()
     for node, branch in path_to(tree, leaf):
         feature = int(tree.feature[node])
@@ -632,12 +632,12 @@ def preferred_levels(model: ModelData, leaf: int) -> dict[int, int]:
 
 
 def levels_of(bounds: Mapping[int, Bound]) -> dict[int, int]:
-    """Return the preferred levels of bounds by column, where there are any."""
+    """Return the preferred levels of bounds by column, if there are any."""
     found = {feature: preferred_level(bound) for feature, bound in bounds.items()}
     return {feature: code for feature, code in found.items() if code is not None}
 
 
 def predicted_by_nodes(model: ModelData) -> np.ndarray:
-    """What each node says as a leaf: int32 codes or float64 numbers, ``[n_nodes, n_outputs]``."""
+    """What each node predicts as a leaf: int32 codes or float64 numbers, ``[n_nodes, n_outputs]``."""
     table = leaf_table(model)
     return table.codes if model.task == "classification" else table.values

@@ -1,8 +1,8 @@
-"""How much columns do together. In: a model, rows. Out: ``Interactions``.
+"""Interactions of pairs of columns. In: a model, rows. Out: ``Interactions``.
 
-Friedman and Popescu 2008, "Predictive learning via rule ensembles", The Annals of Applied Statistics 2, section 8.1: of
-the partial dependence on a pair of columns that share which is no sum of what each does alone. The partial dependence
-at every row comes exactly, and of all pairs at once, from the tables that contributions are read from
+Friedman and Popescu 2008, "Predictive learning via rule ensembles", The Annals of Applied Statistics 2, section 8.1:
+the share of the partial dependence on a pair of columns that is not a sum of what each does alone. The partial
+dependence at every row is exact and computed for all pairs at once, from the tables that contributions are read from
 (``contributions_of`` with ``worths``), not from a grid.
 """
 
@@ -29,18 +29,18 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interactions:
-    """How much pairs of columns do together.
+    """Interactions of pairs of columns: Friedman's H, and their spread.
 
     Attributes
     ----------
     columns, outputs : tuple of hashable
         As of an explanation.
     h : float64[p, p, k]
-        H of Friedman and Popescu: the root of the share of the variance of what a pair does that is no sum of what each
-        column does alone; 0 for none, about 1 where all of it is. 0 on the diagonal.
+        H of Friedman and Popescu: of the variance of the partial dependence on a pair, the root of the share that is
+        not a sum of what each column does alone; 0 if there is none, about 1 if all of it is. 0 on the diagonal.
     spread : float64[p, p, k]
-        The standard deviation of that part, in the units of the answer: a large H of a pair that does nothing is
-        nothing.
+        The standard deviation of that part, in the units of the prediction: a large H with a small spread does not
+        matter.
     n_rows : int
     """
 
@@ -51,7 +51,7 @@ class Interactions:
     n_rows: int
 
     def pairs(self, output: int = 0) -> list[tuple[Hashable, Hashable, float, float]]:
-        """Columns, H and spread of each pair that does something together, the widest spread first."""
+        """Columns, H and spread of each pair that interacts, the largest spread first."""
         p = len(self.columns)
         found = [
             (self.columns[i], self.columns[j], float(self.h[i, j, output]), float(self.spread[i, j, output]))
@@ -77,7 +77,7 @@ class Interactions:
 
     def __str__(self) -> str:
         over = counted(self.n_rows, "row")
-        parts = [f"pairs of columns, over {over}: H, and the spread of what they do together, the widest first"]
+        parts = [f"interactions of pairs of columns over {over}: H and spread (standard deviation), largest first"]
         for output, output_name in enumerate(self.outputs):
             pairs = self.pairs(output)
             names = [
@@ -90,20 +90,20 @@ class Interactions:
             for name, (_, _, h, spread) in zip(names, pairs, strict=False):
                 lines.append(f"  {name:<{width}}  {h:.3f}  {written_amount(spread)}")
             lines += [f"  {len(pairs) - MOST_PAIRS} more"] if len(pairs) > MOST_PAIRS else []
-            parts.append("\n".join(lines or ["  none do anything together"]))
+            parts.append("\n".join(lines or ["  no pair interacts"]))
         return "\n\n".join(parts) if len(self.outputs) > 1 else "\n".join(parts)
 
 
 def interactions(
     model: ModelData, X: Any, *, background: Any = None, n_jobs: int | None = None, owner: str = "Model"
 ) -> Interactions:
-    """How much pairs of columns do together, by Friedman's H.
+    """Compute the interactions of pairs of columns: Friedman's H.
 
     Parameters
     ----------
     model : ModelData
     X : table of n rows
-        Of more than 2,000 as many, evenly spread.
+        If there are more than 2,000, 2,000 of them are used, evenly spread.
     background : table of m rows, optional
         Rows that partial dependence is a mean over; by default at most 500 of X, evenly spread.
     n_jobs : int, optional
@@ -115,7 +115,7 @@ def interactions(
     Raises
     ------
     ParameterError
-        The answers are no sum over the trees.
+        The predictions are not a sum over the trees.
     DataError
         The rows were refused, or there are none.
 
@@ -131,10 +131,10 @@ def interactions(
     matrix = _spread(encoded(model, X, owner), MOST_ROWS)
     others = _spread(matrix if background is None else encoded(model, background, owner), MOST_BACKGROUND)
     if not len(matrix) or not len(others):
-        raise DataError("interactions are a mean over rows, and there are none")
+        raise DataError("interactions are means over rows, but there are no rows")
     if model.missing == "fractional" and bool(np.isnan(matrix).any() or np.isnan(others).any()):
         raise DataError(
-            "missing cells go to every branch (missing='fractional'), which is no partial dependence: fill them"
+            "interactions do not work with missing cells that follow every branch (missing='fractional'): fill them"
         )
     n_players = len(game_of(model).players)
     check_fits(
@@ -147,7 +147,7 @@ def interactions(
     values -= values.mean(axis=0)
     alone = values[:, range(n_players), range(n_players)]
     h, spread = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
-    least = (_ROUNDING * np.abs(alone).max(axis=(0, 1), initial=0.0)) ** 2  # what rounding alone may do together
+    least = (_ROUNDING * np.abs(alone).max(axis=(0, 1), initial=0.0)) ** 2  # what rounding alone may give
     for i in range(n_players):
         for j in range(i):
             together = (values[:, i, j] ** 2).mean(axis=0)

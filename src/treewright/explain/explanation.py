@@ -1,4 +1,4 @@
-"""An explanation as people and other programs take it. In: contributions, rows. Out: ``ExplanationTable``."""
+"""Contributions as text, columns, a data frame or a ``shap.Explanation``. In: rows. Out: ``ExplanationTable``."""
 
 from __future__ import annotations
 
@@ -24,47 +24,47 @@ from treewright.tree.writing import shorten, written_amount, written_cut, writte
 Table = TypeVar("Table", bound="ExplanationTable")
 
 UNSEEN = "(unseen level)"
-_TWO_CLASSES = "A score is the log odds of the class: its share is 1 / (1 + exp(-score))"
-_CLASSES = "Shares of the classes are the softmax of their scores: exp(score), divided by the sum of those"
+_TWO_CLASSES = "A score is the log odds of the class: its probability is 1 / (1 + exp(-score))"
+_CLASSES = "Class probabilities are the softmax of the scores: exp(score) divided by the sum over the classes"
 _LINKS = {"log": "The prediction is exp(score)", "sorted": "Predictions are the scores in ascending order"}
 NAME_WIDTH, CELL_WIDTH, MOST_TERMS, MOST_OUTPUTS = 30, 24, 15, 12
 _ROUNDING = 1e-13
 _GAMES = {
-    "path": "unknown columns count by the training rows",
-    "interventional": "unknown columns count by background rows",
-    "steps": "changes of the expected answer along the way of the row",
+    "path": "unknown columns are averaged over the training rows",
+    "interventional": "unknown columns are averaged over the background rows",
+    "steps": "changes of the expected prediction along the path of the row",
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExplanationTable:
-    """What each column contributes to the answers for some rows.
+    """What each column contributes to the predictions for some rows.
 
     Attributes
     ----------
     values : float64[n, p] or float64[n, p, k]
         Contributions of p columns to each of k outputs; of one output without the last axis. With ``order=2`` of pairs:
-        float64[n, p, p] or float64[n, p, p, k], symmetric; each half of what a pair does together stands on its side of
-        the diagonal, and what a column does alone on it.
+        float64[n, p, p] or float64[n, p, p, k], symmetric; each half of what a pair does together is on its side of
+        the diagonal, and what a column does alone on the diagonal.
     base : float or float64[k]
-        The answer where nothing is known of the row: ``base`` plus all contributions of a row is its answer.
+        The prediction if nothing is known of the row: ``base`` plus all contributions of a row is its prediction.
     columns : tuple of hashable
-        Names. A column that is made of two others (``a / b``) is one of its own.
+        Names. A column that is made of two others (``a / b``) counts as a column.
     cells : tuple of list
         Of each column the cells of the rows: numbers, levels, None where missing.
     outputs : tuple of hashable
-        Classes, names of targets, or what the scores are of.
+        Classes, names of targets, or names of scores.
     scale : {"share", "score", "number"}
-        What is explained: shares of classes, scores before the link (log odds of the second of two classes), or
+        What is explained: class probabilities, scores before the link (log odds of the second of two classes), or
         numbers.
     kind : {"path", "interventional", "steps"}
     order : {1, 2}
     clocks : tuple of (str, str)
         Of each column of dates, whose cells are days since 1970, the family and the time zone; else empty texts.
     positions : int64[n]
-        Where the rows stood in the table that was explained, counted from 0.
+        Positions of the rows in the table that was explained, counted from 0.
     link : str
-        What makes answers of scores: "log", "classes", "sorted"; "identity" where they are the answers.
+        How scores become predictions: "log", "classes", "sorted"; "identity" if they are the predictions.
     """
 
     values: np.ndarray
@@ -129,7 +129,7 @@ class ExplanationTable:
 
     @property
     def link_words(self) -> str:
-        """How scores become answers; empty where they are."""
+        """How scores become predictions, in words; empty if they are the predictions."""
         n = len(self.outputs)
         if self.link == "classes":
             return _CLASSES if n > 1 else _TWO_CLASSES
@@ -146,7 +146,7 @@ class ExplanationTable:
             There are no rows.
         """
         if not len(self):
-            raise ParameterError("importances are means over rows, and there are none")
+            raise ParameterError("importances are means over rows, but this explanation has no rows")
         values = self.values if len(self.outputs) > 1 else self.values[..., None]
         sizes = np.abs(values if self.order == 1 else values.sum(axis=2))
         n = len(sizes)
@@ -157,11 +157,11 @@ class ExplanationTable:
         return dict(zip(self.columns, zip(sizes.mean(axis=0), errors, strict=True), strict=True))
 
     def shares_together(self) -> dict[Hashable, np.ndarray]:
-        """How much of what each column does it does together with others, 0 to 1: float64[k] each.
+        """The share of each column's contributions that come from pairs with other columns, 0 to 1: float64[k] each.
 
-        Of an explanation of pairs. What a column does alone is the mean size of its own contributions, what it does
-        together the mean size of its halves of all pairs; the share is the second of both. nan for a column that does
-        nothing.
+        For an explanation of pairs. What a column does alone is the mean size of its own contributions, what it does
+        together the mean size of its halves of all pairs; the share is the second divided by their sum. nan for a
+        column that contributes nothing.
 
         Raises
         ------
@@ -178,9 +178,9 @@ class ExplanationTable:
         {'a': [1.0], 'b': [1.0], 'c': [nan]}
         """
         if self.order != 2:
-            raise ParameterError("shares_together is of pairs: explain with order=2")
+            raise ParameterError("shares_together needs pairs of columns: explain with order=2")
         if not len(self):
-            raise ParameterError("shares are of means over rows, and there are none")
+            raise ParameterError("shares are computed from means over rows, but this explanation has no rows")
         sizes = np.abs(self.values if len(self.outputs) > 1 else self.values[..., None]).mean(axis=0)
         at = np.arange(len(self.columns))
         alone, both = sizes[at, at], sizes.sum(axis=1)
@@ -258,17 +258,17 @@ class ExplanationTable:
         return str(self)
 
     def __str__(self) -> str:
-        what = {"share": "shares of classes", "score": "scores", "number": "numbers"}[self.scale]
-        head = f"contributions to {what}: {_GAMES[self.kind]}"
+        what = {"share": "class probabilities", "score": "scores", "number": "the predicted value"}[self.scale]
+        head = f"contributions to {what}; {_GAMES[self.kind]}"
         if self.link_words:
             head += f"\n{self.link_words}"
         parts = [self._of_one(output) for output in range(len(self.outputs[:MOST_OUTPUTS]))]
         if len(self.outputs) > MOST_OUTPUTS:
-            parts.append(f"{len(self.outputs) - MOST_OUTPUTS} more outputs: of(...) tells of each")
+            parts.append(f"{len(self.outputs) - MOST_OUTPUTS} more outputs: of(...) returns each")
         return "\n\n".join([head, *parts])
 
     def _of_one(self, output: int) -> str:
-        """What is said of one output."""
+        """The text of one output."""
         one = self._at(output)
         largest = max(abs(float(one.base)), float(np.abs(one.values).max(initial=0.0)))
 
@@ -301,7 +301,7 @@ class ExplanationTable:
         return "\n".join(found)
 
     def _terms(self) -> tuple[list[str], np.ndarray]:
-        """What adds up to the answers of one output: a text for each column, or pair, and float64[n_terms, n]."""
+        """The terms that add up to the predictions of one output: a text for each, and float64[n_terms, n]."""
         names = [shorten(written_name(each), NAME_WIDTH) for each in self.columns]
         if len(self) == 1:
             cells = [shorten(text_of_cell(self.shown_cells(at)[0]), CELL_WIDTH) for at in range(len(self.cells))]
@@ -319,7 +319,7 @@ class ExplanationTable:
 
 
 def joined(parts: Sequence[Table]) -> Table:
-    """Explanations of blocks of rows by one model as one."""
+    """Join explanations of blocks of rows by one model."""
     return replace(
         parts[0],
         values=np.concatenate([part.values for part in parts]),
@@ -340,20 +340,20 @@ def explain(
     n_jobs: int | None = None,
     owner: str = "Model",
 ) -> ExplanationTable:
-    """What each column contributes to the answers of a model, so that they add up to them.
+    """Compute what each column contributes to the predictions of a model; with the base they add up to them.
 
     Parameters
     ----------
     X : table of n rows
     kind : {"path", "interventional", "steps"}, default "path"
-        What an answer is worth where some columns are not known (docs/guides/looking/contributions.md): ``"path"`` goes every
+        What is predicted if some columns are not known (docs/guides/looking/contributions.md): ``"path"`` follows every
         branch by its share of the training weight, ``"interventional"`` takes their cells from ``background``; both are
-        Shapley values. ``"steps"`` are changes of the expected answer along the way of the row: of one tree, what is
-        read first.
+        Shapley values. ``"steps"`` are changes of the expected prediction along the path of the row: for one tree, what
+        is read first.
     order : {1, 2}, default 1
-        2 gives what pairs of columns do together; not of ``"steps"``.
+        2 also gives what pairs of columns do together; not for ``"steps"``.
     background : table of m rows, optional
-        Of ``kind="interventional"``: some hundred rows that are usual.
+        For ``kind="interventional"``: a few hundred typical rows.
     n_jobs : int, optional
         Threads; the same bytes for any number.
 
@@ -364,11 +364,11 @@ def explain(
     Raises
     ------
     ParameterError
-        ``kind`` or ``order`` is not known; a background is missing, or given for nothing; the model's answers are no
+        ``kind`` or ``order`` is not known; a background is missing, or not used; the model's predictions are no
         sum over its trees (medians).
     DataError
-        The rows or the background do not fit the model; the background has no rows; ``"interventional"`` beside missing
-        cells that go to every branch.
+        The rows or the background do not fit the model; the background has no rows; ``"interventional"`` with missing
+        cells that follow every branch.
     TooLargeError
         Contributions would not fit in memory.
 
@@ -389,30 +389,30 @@ def explain(
     if kind not in KINDS:
         raise ParameterError(f"kind={kind!r}: choose one of {', '.join(map(repr, KINDS))}")
     if not is_whole(order) or order not in (1, 2):
-        raise ParameterError(f"order={order!r}: 1 is of columns, 2 of pairs; there are no higher orders")
+        raise ParameterError(f"order={order!r}: choose 1 (columns) or 2 (pairs of columns)")
     if kind == "steps" and order == 2:
         raise ParameterError("kind='steps' has no pairs: choose kind='path' or order=1")
     refuse_no_sum(model)
     if (background is None) == (kind == "interventional"):
         raise ParameterError(
-            "kind='interventional' needs background=: some hundred rows that stand for columns that are not known"
+            "kind='interventional' needs background=: a few hundred rows that give the cells of unknown columns"
             if background is None
-            else f"background is of kind='interventional', not of {kind!r}: leave it out"
+            else f"background is for kind='interventional', not for {kind!r}: leave it out"
         )
     matrix = encoded(model, X, owner)
     others = None if background is None else encoded(model, background, owner)
     if model.aggregation.votes and model.missing == "fractional" and bool(np.isnan(matrix).any()):
         raise DataError(
-            "missing cells go to every branch (missing='fractional'), and each tree votes for one class of what comes "
-            "together: a vote is no sum of its leaves; fill the cells, or explain a tree of its own"
+            "missing cells follow every branch (missing='fractional'), and each tree votes for one class: a vote is "
+            "not a sum over its leaves; fill the cells, or explain one tree"
         )
     if others is not None:
         if not len(others):
-            raise DataError("background has no rows: give some hundred that are usual")
+            raise DataError("background has no rows: give a few hundred typical rows")
         if model.missing == "fractional" and bool(np.isnan(matrix).any() or np.isnan(others).any()):
             raise DataError(
-                "kind='interventional' beside missing cells that go to every branch (missing='fractional'): fill them, "
-                "or use kind='path'"
+                "kind='interventional' does not work with missing cells that follow every branch "
+                "(missing='fractional'): fill them, or use kind='path'"
             )
     return explain_encoded(model, matrix, kind=cast("Kind", kind), order=int(order), background=others, n_jobs=n_jobs)
 
@@ -442,12 +442,12 @@ def explain_encoded(
 
 
 def refuse_no_sum(model: ModelData) -> None:
-    """Refuse a model whose answers are no sum over its trees."""
+    """Refuse a model whose predictions are not a sum over its trees."""
     if model.facts.get("algorithm") == "isolation_forest":
-        raise ParameterError("an isolation forest's scores are no sums over its trees: use permutation importance")
+        raise ParameterError("an isolation forest's scores are not sums over its trees: use permutation importance")
     if model.aggregation.sorts:
         raise ParameterError(
-            "the model answers with a median over its trees, which is no sum of contributions: use permutation "
+            "the model predicts a median over its trees, which is not a sum of contributions: use permutation "
             "importance, or explain a surrogate tree"
         )
 
@@ -484,13 +484,13 @@ def outputs_of(model: ModelData) -> tuple[tuple[Hashable, ...], str]:
 
 
 def _plain(label: Any) -> Hashable:
-    """A label as Python's own."""
+    """A label as a Python object instead of a NumPy scalar."""
     plain: Hashable = label.item() if isinstance(label, np.generic) else label
     return plain
 
 
 def _cells(column: Column, codes: np.ndarray) -> list[Any]:
-    """The cells of a column as they were."""
+    """The cells of a column, decoded: numbers, levels, None where missing."""
     if column.kind == "numeric":
         return [None if math.isnan(cell) else cell for cell in codes.astype(np.float64).tolist()]
     levels = [*column.levels, UNSEEN]
@@ -498,7 +498,7 @@ def _cells(column: Column, codes: np.ndarray) -> list[Any]:
 
 
 def text_of_cell(cell: Any) -> str:
-    """A cell ready to be read."""
+    """A cell as text."""
     if cell is None:
         return "missing"
     return written_amount(cell, digits=4) if isinstance(cell, float) else written_level(cell)
@@ -509,9 +509,9 @@ def _number(cell: Any) -> Any:
 
 
 def position_among(wanted: Hashable, known: Sequence[Hashable], what: str) -> int:
-    """Where something stands among names, by its name; by its position where no name is a whole number."""
+    """The position of a name among names; a position is taken as it is if no name is a whole number."""
     if wanted in known:
         return list(known).index(wanted)
     if is_whole(wanted) and not any(map(is_whole, known)) and 0 <= cast("int", wanted) < len(known):
         return cast("int", wanted)
-    raise ParameterError(f"{wanted!r} is no {what}: there are {', '.join(map(repr, known[:30]))}")
+    raise ParameterError(f"there is no {what} {wanted!r}: choose one of {', '.join(map(repr, known[:30]))}")

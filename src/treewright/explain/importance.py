@@ -1,4 +1,4 @@
-"""How much each column did. In: the trees of a boosted model. Out: arrays."""
+"""Importances of the columns of boosted trees. In: the trees of a boosted model. Out: arrays."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ BoostedKind = Literal["gain", "cover", "frequency"]
 
 
 def boosted_importances(trees: Trees, n_columns: int, kind: Any = "gain") -> np.ndarray:
-    """How much each column did in the trees of a boosted model.
+    """Return the importance of each column in the trees of a boosted model.
 
     Parameters
     ----------
     trees : PackedTrees or BoostedTrees
     n_columns : int
     kind : {"gain", "cover", "frequency"}
-        The gain of the column's tests; the hessians of the rows that they were put to; how many they are.
+        The gain of the column's tests; the sum of the hessians of the rows that they test; their number.
 
     Returns
     -------
     float64[p]
-        Shares of the whole: they sum to one, or are all 0 where no tree has a split (or none gained anything).
+        Shares of the whole: they sum to one, or are all 0 if no tree has a split (or none has a gain).
 
     Raises
     ------
     ParameterError
         There is no such kind.
     """
-    if kind not in list(get_args(BoostedKind)):  # a list bears what cannot be hashed
+    if kind not in list(get_args(BoostedKind)):  # a list: kind may be unhashable
         raise ParameterError(f"kind is {kind!r}; choose one of {', '.join(get_args(BoostedKind))}")
     if kind == "gain":
         return trees.mean_importances(n_columns)
@@ -51,7 +51,7 @@ def boosted_importances(trees: Trees, n_columns: int, kind: Any = "gain") -> np.
 
 
 def columns_asked(packed: PackedTrees, inner: np.ndarray) -> np.ndarray:
-    """int64[k]: the column that each of some inner nodes asks about."""
+    """int64[k]: the column that each of some inner nodes tests."""
     records = packed.records[inner]
     column = column_of(records)
     is_subset = kind_of(records) == SUBSET_RECORD

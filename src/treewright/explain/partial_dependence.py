@@ -4,7 +4,7 @@ The column is set to one value in every row and the model predicts; the mean ove
 that value (Friedman 2001, "Greedy function approximation: a gradient boosting machine", The Annals of Statistics 29,
 section 8.2), the single rows are the individual conditional expectations (Goldstein, Kapelner, Bleich and Pitkin 2015,
 "Peeking inside the black box", Journal of Computational and Graphical Statistics 24). Rows are encoded once; the model
-reads blocks of copies of them, with as many values of the grid as a block holds.
+predicts blocks of copies of them, with as many values of the grid as a block holds.
 """
 
 from __future__ import annotations
@@ -37,41 +37,41 @@ from treewright.tree.wording import clock_of
 from treewright.tree.writing import gap_digits, shorten, written_amount, written_cut, written_level, written_name
 
 GRID = 40
-# Points of an axis of two: the answers are those of every pair.
+# Points of each of two axes: there is a prediction for every pair.
 GRID_OF_TWO = 20
 MOST_LEVELS = 30
 METHODS = ("brute", "recursion", "accumulated")
 NAME_WIDTH, LEVEL_WIDTH = 40, 30
 MOST_LINES = 60
 LARGEST = 1e9
-# Of the copies of the rows that the model reads at a time.
+# Of the copies of the rows that the model predicts at a time.
 BLOCK_BYTES = 2**24
 REMEDY = "give fewer rows (rows=), a coarser grid, or fewer individual lines"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DependenceTable:
-    """What a model says on average when a column, or a pair of columns, has this or that value.
+    """Mean prediction of a model for values of a column, or of a pair of columns.
 
     Attributes
     ----------
     task : {"classification", "regression"}
     target_name : str
-        Name of the target, ready to be read; ``y`` where it has none.
+        Name of the target as text; ``y`` if it has none.
     labels : tuple
-        The classes whose shares these are; empty for numbers.
+        The classes whose mean probabilities these are; empty for regression.
     axes : tuple of one or two Axis
         What was set: ``name``, ``kind``, ``values``.
     values : float64[n_means, k], or float64[n_means, k, l] for two columns
-        Means over the rows; one line per class of ``labels``, a single one for numbers.
+        Means over the rows; one line per class of ``labels``, a single one for regression.
     individual : float64[n_means, m, k]
-        What the model says of single rows; m is 0 where none were asked for.
+        Predictions for single rows; m is 0 without ``individual``.
     rows : int64[m]
         Their positions in the table.
     n_rows : int
-        How many rows the means are of.
+        Number of rows that the means are over.
     is_accumulated : bool
-        Whether these are accumulated effects: means of changes, not of answers to rows that were set.
+        Whether these are accumulated effects: means of changes, not of predictions for rows with the value set.
     """
 
     task: str
@@ -90,7 +90,7 @@ class DependenceTable:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What each line of ``values`` is, ready to be read."""
+        """The title of each line of ``values``: a class or the target."""
         return tuple(map(written_level, self.labels)) if self.task == "classification" else (self.target_name,)
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -99,8 +99,8 @@ class DependenceTable:
         Returns
         -------
         dict of str to list
-            One entry per column that was set, with its value; ``class`` where the model predicts classes; ``mean``. A
-            row per point of the grid and class.
+            One entry per column that was set, with its value; ``class`` for classification; ``mean``. A row per point
+            of the grid and class.
         """
         n_means = len(self.values)
         points = np.meshgrid(*(np.arange(len(axis.values)) for axis in self.axes), indexing="ij")
@@ -118,12 +118,12 @@ class DependenceTable:
     def __str__(self) -> str:
         named = " and ".join(shorten(written_name(axis.name), NAME_WIDTH) for axis in self.axes)
         each = "each value" if len(self.axes) == 1 else "each pair of values"
-        what = "share of each class" if self.task == "classification" else "what the model says"
-        how = f"changes added up along {named}" if self.is_accumulated else f"with {named} set to {each}"
-        lines = [f"{what} on average over {counted(self.n_rows, 'row')}, {how}"]
+        what = "mean probability of each class" if self.task == "classification" else "mean prediction"
+        how = f"changes accumulated along {named}" if self.is_accumulated else f"with {named} set to {each}"
+        lines = [f"{what} over {counted(self.n_rows, 'row')}, {how}"]
         lines += self._map() if len(self.axes) == 2 else self._columns()
         if len(self.rows):
-            lines.append(f"individual: {counted(len(self.rows), 'row')}, drawn")
+            lines.append(f"individual: {counted(len(self.rows), 'row')}, sampled")
         return "\n".join(lines)
 
     def _columns(self) -> list[str]:
@@ -144,10 +144,10 @@ class DependenceTable:
         return lines
 
     def _map(self) -> list[str]:
-        """Where the least and the most is said, for each class: a map is drawn, not printed."""
+        """The lowest and the highest mean of each class, and where they are: a map is drawn, not printed."""
         lines, digits = [], _decimals(self.values)
         for title, values in zip(self.titles, self.values, strict=True):
-            ends = [("least", int(values.argmin())), ("most", int(values.argmax()))]
+            ends = [("lowest", int(values.argmin())), ("highest", int(values.argmax()))]
             for name, place in ends:
                 at = np.unravel_index(place, values.shape)
                 where = ", ".join(
@@ -161,7 +161,7 @@ class DependenceTable:
 
 
 def _decimals(values: np.ndarray) -> int | None:
-    """Decimals that show the largest of these means with four digits; None where that would be too many."""
+    """Decimals that show the largest of these means with four digits; None if that would be too many."""
     largest = float(np.abs(values).max())
     if not 1e-9 <= largest < LARGEST:
         return None if largest else 0
@@ -169,7 +169,7 @@ def _decimals(values: np.ndarray) -> int | None:
 
 
 def _text(value: float, digits: int | None) -> str:
-    """A mean; none is written -0."""
+    """A mean as text; -0 is written 0."""
     if digits is None:
         return written_amount(value, digits=4)
     text = f"{value:.{digits}f}"
@@ -193,7 +193,7 @@ def partial_dependence(
     n_jobs: int | None = None,
     owner: str = "Model",
 ) -> DependenceTable:
-    """Tell what the model says on average when a column has this or that value.
+    """Compute the mean prediction of a model for values of a column, or of a pair of columns.
 
     Parameters
     ----------
@@ -204,44 +204,44 @@ def partial_dependence(
     column : hashable
         Its name or position.
     second : hashable, optional
-        Another column: then the answers are of every pair of values.
+        Another column: then there is a mean for every pair of values.
     grid : int >= 2, sequence of values, or a pair of them, optional
-        Of a numeric column so many of its values in X: all of them, or its quantiles and, where many rows are equal,
-        quantiles of its other values. Or the values themselves, numbers or levels. Of two columns a pair
-        ``(of the first, of the second)``, or a number for both. Default: 40 numbers, 20 of a pair; the 30 levels that
-        X holds most of.
+        For a numeric column so many of its values in X: all of them, or its quantiles and, if many rows are equal,
+        quantiles of its other values. Or the values themselves, numbers or levels. For two columns a pair
+        ``(of the first, of the second)``, or a number for both. Default: 40 numbers, 20 of a pair; the 30 most frequent
+        levels in X.
     label : hashable, optional
-        A class: the answers are its shares. Default: of two classes the second one, of more all of them.
+        A class: the means are of its probability. Default: of two classes the second one, of more all of them.
     output : int
         Which of several targets or quantiles.
     individual : int >= 0
-        So many rows, drawn from X, are kept one by one. Not with ``second``.
+        So many rows, sampled from X, are kept one by one. Not with ``second``.
     rows : int >= 1, optional
-        At most so many rows of X count, drawn from it.
+        At most so many rows of X are used, sampled from it.
     sample_weight : n numbers >= 0, optional
-        What rows of X weigh in the mean.
+        Weights of the rows of X in the mean.
     random_state : int >= 0
-        Of what is drawn.
+        Seed of the samples.
     method : {"brute", "recursion", "accumulated"}, default "brute"
-        ``"brute"`` asks the model about the rows of X. ``"recursion"`` asks the trees alone (Friedman 2001, section
-        8.2): a test of another column sends a row into every branch, in the proportion of its training weight. It is as
-        quick whatever the rows of X, which only make the grid, and averages over the rows of the fit. For one tree, the
-        mean of trees, and boosting whose scores are its answers (of numbers, without a logarithm). ``"accumulated"``
-        asks each row only about the two points of the grid around its own number, and adds the mean changes up (Apley
-        and Zhu 2020, accumulated local effects): no row is asked about what it is far from. Of one column of numbers or
-        ranks, over the rows within the grid; the level is such that the mean over the intervals, by their rows, is
-        the mean answer to these rows.
+        ``"brute"`` predicts the rows of X with the column set to each value. ``"recursion"`` uses the trees alone
+        (Friedman 2001, section 8.2): a test of another column sends a row into every branch, in the proportion of its
+        training weight. Its time does not depend on the number of rows of X, which only make the grid; it averages over
+        the training rows. For one tree, the mean of trees, and boosted regression whose scores are its predictions.
+        ``"accumulated"`` sets the column of each row only to the two points of the grid around its own number, and adds
+        up the mean changes (Apley and Zhu 2020, accumulated local effects): no row is moved far. For one numeric or
+        ordinal column, over the rows within the grid; the level is such that the mean over the intervals, by their
+        rows, is the mean prediction for these rows.
     n_jobs : int or None
         Threads; the result does not depend on it.
     owner : str
-        Who is named in messages about the table.
+        Name for messages about the table.
 
     Returns
     -------
     DependenceTable
         Print it, or take ``values``, ``individual`` or ``to_dict()``; ``Model.partial_dependence`` and estimators
-        give it with ``plot()``. Of classes shares, of boosted trees
-        too; of numbers what ``predict`` says.
+        return it with ``plot()``. Its means are of class probabilities, also for boosted trees, or of what ``predict``
+        returns for regression.
 
     Raises
     ------
@@ -253,8 +253,8 @@ def partial_dependence(
 
     Notes
     -----
-    The rows that a grid makes need not exist: where columns go together, the model is asked about rows that it has
-    never seen the like of. Individual lines that run apart tell that the mean hides something.
+    The rows that a grid makes need not exist: if columns are correlated, the model predicts rows unlike any training
+    row. If individual lines differ in shape, the mean hides something.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def partial_dependence(
     >>> from treewright.explain.partial_dependence import partial_dependence
     >>> est = tw.DecisionTreeRegressor().fit({"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}, [4.0, 4.0, 1.0, 1.0])
     >>> print(partial_dependence(est.model_, {"rain": [0, 9], "sun": [9, 1]}, "rain", grid=[0, 2, 4, 8]))
-    what the model says on average over 2 rows, with rain set to each value
+    mean prediction over 2 rows, with rain set to each value
     rain      y
        0  4.000
        2  4.000
@@ -272,7 +272,7 @@ def partial_dependence(
     schema = model.schema
     at = [position_of(schema, each) for each in ((column,) if second is None else (column, second))]
     if len(set(at)) < len(at):
-        raise ParameterError(f"second={shown(second)} is the first column once more: give another one")
+        raise ParameterError(f"second={shown(second)} is the same column as the first: give another one")
     matrix = encode(schema, X, unseen=model.unseen, owner=owner, missing=model.missing)
     own = _weights(sample_weight, matrix)
     at_most = None if rows is None else whole_number("rows", rows, 1)
@@ -285,18 +285,18 @@ def partial_dependence(
         matrix, own = matrix[kept], None if own is None else own[kept]
     n_lines = whole_number("individual", individual, 0)
     if n_lines and second is not None:
-        raise ParameterError("individual lines are of one column: leave second or individual out")
+        raise ParameterError("individual lines are for one column: leave second or individual out")
     grids = _grids(grid, len(at))
     axes = [axis_of(schema, *each) for each in zip(at, matrix[:, at].T, grids, strict=True)]
     lines = drawn(np.arange(len(matrix)), n_lines, seed, 1)
     codes = _labels(model, label, output)
     if method not in METHODS:
-        raise ParameterError(f"method={method!r}: there are {', '.join(map(repr, METHODS))}")
+        raise ParameterError(f"method={method!r}: choose one of {', '.join(map(repr, METHODS))}")
     if method == "recursion":
         if sample_weight is not None or n_lines or rows is not None:
             raise ParameterError(
-                "method='recursion' averages over the rows of the fit, as the trees hold them: leave sample_weight, "
-                "rows and individual out, or take method='brute'"
+                "method='recursion' averages over the training rows of the trees: leave sample_weight, rows and "
+                "individual out, or use method='brute'"
             )
         said = _said_by_trees(model, axes, int(output), codes, n_jobs)
         names, labels = target_name(model, output), labels_of(model, output, codes)
@@ -305,13 +305,13 @@ def partial_dependence(
         )
     if method == "accumulated" and axes[0].kind == "nominal":
         raise ParameterError(
-            f"method='accumulated': the levels of column {shown(axes[0].name)} have no order that changes could be "
-            "added up along; take method='brute', or declare the order (ordinal)"
+            f"method='accumulated': column {shown(axes[0].name)} is nominal, its levels have no order to accumulate "
+            "changes along; use method='brute', or declare the order (ordinal)"
         )
     if method == "accumulated" and (second is not None or n_lines):
         raise ParameterError(
-            "method='accumulated' is of one column of numbers or ranks, without single rows: leave second and "
-            "individual out, or take method='brute'"
+            "method='accumulated' is for one numeric or ordinal column, without individual lines: leave second and "
+            "individual out, or use method='brute'"
         )
     predictor = Predictor(
         model.task,
@@ -335,7 +335,7 @@ def _accumulated(predictor: Predictor, matrix: np.ndarray, axis: Axis, own: np.n
     rows = np.array(matrix[held], np.float64)
     if len(grid) < 2 or not len(rows):
         raise DataError(
-            f"column {shown(axis.name)}: effects are accumulated between points of the grid, and there is one point, "
+            f"column {shown(axis.name)}: effects are accumulated between points of the grid, but there is one point, "
             "or no row between them: give another grid, or other rows"
         )
     weights = np.ones(len(rows)) if own is None else own[held]
@@ -368,15 +368,15 @@ def _values_at(axis: Axis, cells: np.ndarray) -> tuple[Any, ...]:
 def _said_by_trees(
     model: ModelData, axes: Sequence[Axis], output: int, codes: Sequence[int], n_jobs: int | None
 ) -> np.ndarray:
-    """What the trees say of each point, float64[n_means, k] or [n_means, k, l], where no other column is known.
+    """Predictions of the trees for each point if no other column is known: float64[n_means, k] or [n_means, k, l].
 
     A row that lacks all other columns is spread over the branches of their tests, as under ``missing="fractional"``.
     """
     boosting, combined = model.boosting, model.aggregation
     if combined.votes or combined.sorts or (boosting is not None and boosting.link != "identity"):
         raise ParameterError(
-            "method='recursion' adds up what leaves say, and the answers of this model are another function of them "
-            "(votes, medians, logarithms, shares made of scores): take method='brute'"
+            "method='recursion' adds up leaf values, but the predictions of this model are another function of them "
+            "(votes, medians, logarithms, probabilities from scores): use method='brute'"
         )
     points = _pairs(axes)
     cells = np.full((len(points), len(model.schema)), np.nan)
@@ -405,11 +405,11 @@ class Predictor:
     ----------
     task : {"classification", "regression"}
     name : str
-        Of the target, ready to be read.
+        Of the target, as text.
     labels : tuple
-        The classes whose shares are predicted; empty for numbers.
+        The classes whose probabilities are predicted; empty for regression.
     predict : callable
-        float64[n, n_means] of float64[n, p].
+        From float64[n, p] to float64[n, n_means].
     """
 
     task: str
@@ -422,7 +422,7 @@ def dependence(
     predictor: Predictor, matrix: np.ndarray, axes: Sequence[Axis], *, lines: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> DependenceTable:  # fmt: skip
-    """As ``partial_dependence``, of rows that are encoded and a model of any kind.
+    """As ``partial_dependence``, for encoded rows and a model of any kind.
 
     Parameters
     ----------
@@ -472,15 +472,15 @@ class Axis:
     cells : float64[k]
         The same, encoded.
     deciles : float64[9]
-        Of the rows' own values, of a numeric column: where answers rest on rows. Empty otherwise.
+        Of the rows' own values in a numeric column: they show where there are rows. Empty otherwise.
     clock : tuple of 2 str
         The family and the time zone of a column of dates, whose values are days; empty texts for any other.
     parts : tuple of (int, str, Column)
-        Of a column of dates: where a column stands that the model makes of it, which part that is, and this column.
+        For a column of dates: the position of a column that the model makes of it, which part that is, and this column.
     derived : tuple of int
-        Where columns stand that the model makes of this one and others.
+        Positions of columns that the model derives from this one and others.
     columns : tuple of Column
-        Those of the model.
+        All columns of the model.
     """
 
     name: Hashable
@@ -501,7 +501,7 @@ class Axis:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The values, ready to be read."""
+        """The values as texts."""
         if not self.is_numeric:
             return tuple(map(written_level, self.values))
         digits = gap_digits(self.cells, least=4).tolist()
@@ -511,7 +511,7 @@ class Axis:
 def set_to(axes: Sequence[Axis], points: np.ndarray, matrix: np.ndarray) -> None:
     """Set columns to the points float64[k, n_axes], each in as many rows of ``matrix`` float64[m, p], and their parts.
 
-    Parts go first: one that is an axis itself has the value of that axis. What is made of several columns goes last.
+    Parts go first: one that is an axis itself has the value of that axis. Columns derived from several go last.
     """
     n = len(matrix) // len(points)
     for axis, values in zip(axes, points.T, strict=True):
@@ -588,7 +588,7 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
 
 
 def spread_values(held: np.ndarray, n_points: int) -> np.ndarray:
-    """Return at most so many of the values, ascending: the quantiles, and where they repeat other values.
+    """Return at most so many of the values, ascending: the quantiles, and other values instead of repeated ones.
 
     Examples
     --------
@@ -608,7 +608,7 @@ def spread_values(held: np.ndarray, n_points: int) -> np.ndarray:
 
 
 def drawn(rows: np.ndarray, most: int | None, seed: int, stream: int = 0) -> np.ndarray:
-    """Return at most so many of the rows, ascending, drawn by a seed; all of them where they are no more.
+    """Return at most so many of the rows, ascending, sampled by a seed; all of them if there are no more.
 
     Parameters
     ----------
@@ -616,7 +616,7 @@ def drawn(rows: np.ndarray, most: int | None, seed: int, stream: int = 0) -> np.
     most : int >= 0, or None
     seed : int >= 0
     stream : int >= 0
-        Others draw others.
+        Another stream samples other rows.
 
     Notes
     -----
@@ -635,7 +635,7 @@ def drawn(rows: np.ndarray, most: int | None, seed: int, stream: int = 0) -> np.
 
 
 def position_of(schema: Schema, column: Any) -> int:
-    """Return where a column stands, from its name or position."""
+    """Return the position of a column, from its name or position."""
     try:
         at = schema.positions[column]
     except (KeyError, TypeError):  # a position, an unknown name, or what can be no name
@@ -647,8 +647,7 @@ def position_of(schema: Schema, column: Any) -> int:
     found = schema.columns[at]
     if found.left_out:
         raise ParameterError(
-            f"column {shown(found.name)} was left out at fit ({found.left_out}): the model says the same whatever it "
-            "holds"
+            f"column {shown(found.name)} was left out at fit ({found.left_out}): the predictions do not depend on it"
         )
     return at
 
@@ -671,31 +670,31 @@ def _codes(column: Column, grid: Any, name: str) -> np.ndarray:
     levels = list(grid)
     unknown = [level for level in levels if level not in column.codes]
     if unknown or not levels:
-        problem = f"{shown(unknown[0])} is none of its levels" if unknown else "it is empty"
+        problem = f"{shown(unknown[0])} is not one of its levels" if unknown else "it is empty"
         raise ParameterError(f"grid of column {name}: {problem}")
     return np.unique(np.array([column.codes[level] for level in levels], np.int64))
 
 
 def _commonest(codes: np.ndarray, n_levels: int, most: int) -> np.ndarray:
-    """int64: the levels that most cells hold, of equals the first, by their codes."""
+    """int64: codes of the most frequent levels, in order; of equally frequent ones the first."""
     counts = np.bincount(codes.astype(np.int64), minlength=n_levels)[:n_levels]
     held = np.argsort(-counts, kind="stable")[:most]
     return np.sort(held[counts[held] > 0])
 
 
 def labels_of(model: Any, output: int, codes: Sequence[int]) -> tuple[Hashable, ...]:
-    """Return the labels of some classes as Python scalars; none of numbers."""
+    """Return the labels of some classes as Python scalars; none for regression."""
     return tuple(model.classes[output][list(codes)].tolist()) if len(codes) else ()
 
 
 def default_labels(model: Any, output: int) -> tuple[int, ...]:
-    """Return the classes that are told of by themselves: of two the second, of more all."""
+    """Return the classes that are shown by default: of two the second, of more all."""
     n = len(model.classes[output]) if model.classes else 0
     return (1,) if n == 2 else tuple(range(n))
 
 
 def target_name(model: Any, output: int) -> str:
-    """Return what the answers are: the name of a target, ``y`` where it has none."""
+    """Return the name of a target, ``y`` if it has none."""
     names = model.target_names
     return written_name(names[output]) if output < len(names) else "y" if model.n_outputs == 1 else f"y{output}"
 
@@ -714,21 +713,21 @@ def _grids(grid: Any, n_axes: int) -> tuple[Any, ...]:
 
 
 def _pairs(axes: Sequence[Axis]) -> np.ndarray:
-    """float64[n_points, n_axes]: every point of the grid, the last column the fastest."""
+    """float64[n_points, n_axes]: every point of the grid, the last column changing fastest."""
     return np.stack([each.ravel() for each in np.meshgrid(*(axis.cells for axis in axes), indexing="ij")], axis=1)
 
 
 def _predict_of(
     model: ModelData, output: int, codes: Sequence[int], n_jobs: int | None
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """What a model of trees says of rows: shares of these classes, or numbers."""
+    """How a model of trees predicts rows: probabilities of these classes, or numbers."""
     if model.task == "classification":
         return lambda rows: predict_shares(model, rows, n_jobs)[output][:, list(codes)]
     return lambda rows: predict_numbers(model, rows, n_jobs)[:, [output]]
 
 
 def _mean(answers: np.ndarray, weights: np.ndarray | None) -> float:
-    """The weighted mean of some answers; finite where they are."""
+    """The weighted mean of some predictions; finite if they are."""
     exponent = int(np.frexp(np.abs(answers).max())[1])
     # Sums near the end of float64 would overflow; a power of two changes no digit.
     small = np.ldexp(answers, -exponent) if exponent > 900 else answers
@@ -749,7 +748,7 @@ def _weights(sample_weight: Any, matrix: np.ndarray) -> np.ndarray | None:
 
 
 def _labels(model: ModelData, label: Any, output: Any) -> tuple[int, ...]:
-    """Positions of the classes that are told of."""
+    """Positions of the classes that are shown."""
     n = model.n_outputs
     if not is_whole(output) or not 0 <= output < n:
         raise ParameterError(f"output={output!r}: the model predicts {n} target(s), counted from 0")
@@ -762,5 +761,5 @@ def _labels(model: ModelData, label: Any, output: Any) -> tuple[int, ...]:
     known = model.classes[int(output)].tolist()
     if label not in known:
         have = ", ".join(written_level(each) for each in known[:12])
-        raise ParameterError(f"label={shown(label)} is no class of the model; there are {have}")
+        raise ParameterError(f"label={shown(label)} is not a class of the model; the classes are {have}")
     return (known.index(label),)

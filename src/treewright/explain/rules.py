@@ -1,7 +1,7 @@
 """One if-then rule per leaf. In: a model. Out: ``LeafRules``: a sequence that prints, and turns into a table.
 
-A rule is what the tree does to the rows that reach the leaf, stated once: tests on one column are merged, what is true
-of every row is left out, and the rules of all leaves together hold for every row exactly once. The numbers in a
+A rule states the tests on the path to a leaf: tests on one column are merged, what is true of every row is left out,
+and exactly one of the rules holds for every row. The numbers in a
 ``ColumnBound`` are exact and its levels complete, for programs; its ``text`` is for people.
 """
 
@@ -44,21 +44,21 @@ class ColumnBound:
     Attributes
     ----------
     column : hashable
-        The column's own name.
+        The column's name.
     feature : int
         Its position in the schema.
     kind : {"numeric", "ordinal", "nominal"}
     lower, upper : float
-        Numeric: a value holds where ``lower < value <= upper``; ``-inf`` and ``inf`` where that end is open. They are
-        exact, whatever the text says. ``-inf`` and ``inf`` for the other kinds.
+        Numeric: a value holds if ``lower < value <= upper``; ``-inf`` and ``inf`` if that end is open. They are
+        exact, even if the text is rounded. ``-inf`` and ``inf`` for the other kinds.
     levels : tuple or None
         Ordinal and nominal: the levels that hold, those without training rows in the leaf included. Numeric: None.
     present : bool
-        Whether any value that is there holds; False is "is missing".
+        Whether any value that is not missing holds; False is "is missing".
     missing : bool or None
-        Whether a missing value holds. None where the leaf alone does not decide it (see ``leaf_rules``).
+        Whether a missing value holds. None if the leaf alone does not decide it (see ``leaf_rules``).
     text : str
-        The same for people; empty where every row that fit saw meets it.
+        The same in words; empty if every training row meets it.
     """
 
     column: Hashable
@@ -74,23 +74,23 @@ class ColumnBound:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rule says about one target.
+    """What a rule predicts for one target.
 
     Attributes
     ----------
     name : str
-        Name of the target; empty where it had none.
+        Name of the target; empty if it had none.
     prediction : object
         The class label, or the number, that the model predicts.
     text : str
-        The same for people.
+        The same as text.
     probability : float or None
-        Share of the predicted class in the leaf, by weight (in the node above where the leaf has no training rows);
+        Share of the predicted class in the leaf, by weight (in the node above if the leaf has no training rows);
         None for a number.
     interval : tuple of two floats, or None
-        Confidence interval of that share, or of the mean that is predicted; None where there is none.
+        Confidence interval of that share, or of the predicted mean; None if there is none.
     classes : tuple of str
-        Class labels, ready to be read; empty for a number.
+        Class labels as texts; empty for a number.
     counts : tuple of float
         Weighted class counts of the leaf's training rows, in the order of ``classes``.
     """
@@ -104,7 +104,7 @@ class Outcome:
     counts: tuple[float, ...] = ()
 
     def evidence(self, level: float) -> str:
-        """Return the class counts that are not 0, the share and the interval, as far as there are any."""
+        """Return the class counts other than 0, the share and the interval, as far as there are any."""
         pairs = zip(self.counts, self.classes, strict=True)
         held = [f"{label} {written_amount(count, digits=6)}" for count, label in pairs if count]
         most = n_named(len(held), MAX_COUNTS)
@@ -134,7 +134,7 @@ class LeafRule:
     leaf : int
         Position of the leaf in the tree, as ``apply`` gives it.
     bounds : tuple of ColumnBound
-        One per column that the rule restricts, first asked first.
+        One per column that the rule restricts, in the order of the tests.
     outcomes : tuple of Outcome
         One per target.
     n_samples : int
@@ -161,7 +161,7 @@ class LeafRule:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The texts of the bounds, to be joined by "and"; empty where the rule holds for every row."""
+        """The texts of the bounds, to be joined by "and"; empty if the rule holds for every row."""
         return tuple(bound.text for bound in self.bounds if bound.text)
 
     @property
@@ -190,12 +190,12 @@ class LeafRule:
 
     @property
     def evidence(self) -> str:
-        """What the rule rests on: rows and their share, weight where it differs, classes, intervals."""
+        """The training rows behind the rule: rows and their share, weight if it differs, classes, intervals."""
         parts = [f"leaf {self.leaf}", f"{counted(self.n_samples, 'row')} ({written_percent(self.support)})"]
         if self.weighted:
             parts.append(f"weight {written_amount(self.weight, digits=6)}")
         if not self.n_samples:
-            parts.append("predicts as the node above")
+            parts.append("predicts like its parent")
         for outcome in self.outcomes:
             evidence = outcome.evidence(self.level)
             if evidence:
@@ -220,7 +220,7 @@ class LeafRules(Sequence[LeafRule]):
     ----------
     rules : tuple of LeafRule
     summary : TreeSummary
-        The tree they are about.
+        The tree that they describe.
     order : {"tree", "support", "confidence"}
     level : float
         Level of the intervals.
@@ -256,14 +256,16 @@ class LeafRules(Sequence[LeafRule]):
         return f"<treewright.LeafRules: {counted(len(self), 'rule')}, {ORDERS[self.order]}>"
 
     def header(self) -> list[str]:
-        """Return the lines above the rules: the tree, the order, what the numbers are, what is left out."""
+        """Return the lines above the rules: the tree, the order, what the numbers mean, what is left out."""
         interval = f"its {written_percent(self.level, digits=6)} interval"
         lines = [self.summary.headline(), f"{counted(len(self), 'rule')}, {ORDERS[self.order]}"]
         model = self.summary.model
         if decides := threshold_words(model.threshold, model.classes):
             lines.append(decides)
         if self.summary.counts_classes:
-            lines.append(f"share: of the predicted class among the leaf's training rows, with {interval} (Wilson)")
+            lines.append(
+                f"share: proportion of the predicted class among the leaf's training rows, with {interval} (Wilson)"
+            )
         elif any(outcome.interval for rule in self.rules for outcome in rule.outcomes):
             lines.append(f"predicted: the mean of the leaf's training rows, with {interval} (Student's t)")
         elif self.summary.adds:
@@ -274,7 +276,8 @@ class LeafRules(Sequence[LeafRule]):
             lines.append(f"{counted(n_empty, 'leaf', 'leaves')} without training rows left out")
         if self.summary.model.missing in {"surrogate", "fractional"}:
             lines.append(
-                f"where a missing value goes is not part of the rules (missing values: {self.summary.model.missing})"
+                f"the branch that missing values follow is not part of the rules (missing values: "
+                f"{self.summary.model.missing})"
             )
         return lines
 
@@ -287,7 +290,7 @@ class LeafRules(Sequence[LeafRule]):
             ``rule`` (int, place in tree order from 1), ``leaf`` (int), ``conditions`` (str, joined by "and"),
             ``prediction``, ``n_samples`` (int), ``weight`` (float), ``support`` (float, 0 to 1), ``probability``
             (float, classes only), ``low`` and ``high`` (float or None), ``count_<label>`` (float, one per class). With
-            several targets those about one target end in its name: ``prediction_<name>``, ``count_<name>_<label>``.
+            several targets their names end in that of the target: ``prediction_<name>``, ``count_<name>_<label>``.
         """
         rules = self.rules
         columns: list[tuple[str, list[Any]]] = [
@@ -322,8 +325,8 @@ class LeafRules(Sequence[LeafRule]):
         return columns
 
     def _repr_html_(self) -> str:
-        """The rules as a table; a notebook asks for it."""
-        titles = ("rule", "leaf", "if", "then", "rests on")
+        """Return the rules as an HTML table for notebooks."""
+        titles = ("rule", "leaf", "if", "then", "based on")
         rows = []
         for rule in self.rules[:MAX_HTML_ROWS]:
             # The leaf has a column of its own.
@@ -333,7 +336,7 @@ class LeafRules(Sequence[LeafRule]):
             rows.append("<tr>" + "".join(f"{CELL}{cell}</td>" for cell in cells) + "</tr>")
         hidden = len(self) - len(rows)
         if hidden:
-            note = f"{counted(hidden, 'more rule')}: print the rules, or take to_dict()"
+            note = f"{counted(hidden, 'more rule')}: print the rules, or use to_dict()"
             rows.append(f'<tr><td colspan="{len(titles)}">{note}</td></tr>')
         head = "".join(f"{TITLE}{title}</th>" for title in titles)
         caption = "<br>".join(escape(line) for line in self.header())
@@ -357,18 +360,18 @@ def leaf_rules(
     ----------
     model : ModelData
     order : {"tree", "support", "confidence"}
-        Leaves from left to right; those with the largest share of the weight first; those first whose class is most
-        certain, by the lower end of its interval (classes only). Equal ones stay in tree order.
+        Leaves from left to right; by share of the weight, the largest first; by certainty of the class, which is the
+        lower end of its interval, the highest first (classes only). Equal ones stay in tree order.
     level : float, between 0 and 1
         Confidence level of the intervals.
     exact : bool
         Write numbers in texts so that they read back as the same float64. Otherwise they have 6 significant digits,
-        and more where two cuts of one column would look the same or change places. ``bounds`` are always exact.
+        or more if two cuts of one column would look the same or change places. ``bounds`` are always exact.
     max_levels : int, optional
         Name at most this many levels in one condition; None names all of them.
     keep_empty : bool
-        Keep the rules of leaves without training rows (a level that the node above did not hold). Without them a row
-        may meet no rule.
+        Keep the rules of leaves without training rows (a level that does not occur in the node above). Without them a
+        row may meet no rule.
     tree : int
         Which of the model's trees.
 
@@ -383,13 +386,14 @@ def leaf_rules(
 
     Notes
     -----
-    The interval of a class share is Wilson's; that of a mean is Student's t from the leaf's variance, where the
+    The interval of a class share is Wilson's; that of a mean is Student's t from the leaf's variance, if the
     criterion is ``squared_error`` and there is one target: no other criterion keeps a variance. Weights are scaled so
     that they add up to the number of rows in the leaf; with fractional missing values, to the number of rows in the
     table. A leaf with one row has no interval of its mean, a leaf without rows has none at all.
 
-    With ``missing`` "surrogate" or "fractional" other columns decide where a missing value goes, or several leaves get
-    a part of the row: texts then do not claim a way and ``ColumnBound.missing`` is None. With "error" there is none.
+    With ``missing`` "surrogate" or "fractional" other columns decide which branch a missing value follows, or several
+    leaves get a part of the row: texts then name no branch and ``ColumnBound.missing`` is None. With "error" there are
+    no missing values.
 
     Examples
     --------
@@ -407,15 +411,15 @@ def leaf_rules(
     if   age > 2.5
     then 8  [leaf 2; 3 rows (75 %)]
     """
-    if order not in list(ORDERS):  # a list bears what cannot be hashed
-        raise ParameterError(f"order is {order!r}; there are: {', '.join(ORDERS)}")
+    if order not in list(ORDERS):  # a list: order may be unhashable
+        raise ParameterError(f"order is {order!r}; choose one of: {', '.join(ORDERS)}")
     is_number = isinstance(max_levels, int) and not isinstance(max_levels, bool)
     if max_levels is not None and (not is_number or max_levels < 1):
         raise ParameterError(f"max_levels is {max_levels!r}; give 1 or more, or None for all levels")
     level = check_level(level)
     summary = summarize(model, tree)
     if order == "confidence" and not summary.counts_classes:
-        raise ParameterError("order='confidence' asks for class shares; this model predicts numbers: use 'support'")
+        raise ParameterError("order='confidence' needs class proportions; this model predicts numbers: use 'support'")
     wording = Wording(model, {} if exact else readable_cuts(summary.tree), max_levels)
     teller = OutcomeTeller(summary, level, exact)
     whole = float(summary.tree.weight[0])
@@ -457,14 +461,14 @@ def least_certain(rule: LeafRule) -> float:
 
 @dataclass(frozen=True)
 class OutcomeTeller:
-    """What the leaves of one tree say about each target."""
+    """Turns the leaves of one tree into outcomes, one per target."""
 
     summary: TreeSummary
     level: float
     exact: bool
 
     def outcome(self, leaf: int, at: int) -> Outcome:
-        """Return what a leaf says about the target at position ``at``."""
+        """Return what a leaf predicts for the target at position ``at``."""
         output = self.summary.outputs[at]
         return self._class(leaf, at, output) if output.classes else self._number(leaf, output)
 
@@ -500,12 +504,12 @@ class OutcomeTeller:
         return model.task == "regression" and is_mean and len(self.summary.outputs) == 1
 
     def _rows(self, leaf: int) -> float:
-        """How many rows an interval rests on."""
+        """Number of rows that an interval is computed from."""
         tree = self.summary.tree
         n = float(tree.n_samples[leaf])
         if self.summary.model.missing != "fractional" or not n:
             return n
-        # n_samples counts a row in every leaf that has a part of it: the weight says how much of it is here.
+        # n_samples counts a row in every leaf that has a part of it: the weight is the part that is here.
         return min(n, float(tree.weight[leaf] / tree.weight[0] * tree.n_samples[0]))
 
 
@@ -539,7 +543,7 @@ class Wording:
         return tuple(made)
 
     def _column_bound(self, feature: int, bound: Bound) -> ColumnBound | None:
-        """What a bound says, or None where it says nothing."""
+        """A bound with its text, or None if it restricts nothing."""
         column = self.model.schema.columns[feature]
         levels = None if column.kind == "numeric" else chosen(column, levels_of(column, bound))
         present = bound.present and has_values(column, bound) and levels != ()
@@ -557,12 +561,12 @@ class Wording:
             levels=levels if present or levels is None else (),
             present=present,
             missing=missing,
-            # That a value is present needs no words where fit never saw one missing.
+            # "Is present" is left out if no training row has a missing value.
             text="" if takes_every_value and not column.missing_seen else self._text(feature, column, bound),
         )
 
     def _missing(self, bound: Bound, present: bool) -> bool | None:
-        """Whether a missing value comes this way; None where the leaf alone does not decide it."""
+        """Whether a missing value comes to the leaf; None if the leaf alone does not decide it."""
         if self.model.missing == "error":
             return False
         if self.model.missing in {"surrogate", "fractional"} and present:
@@ -615,9 +619,9 @@ def written_percent(share: float, *, digits: int = 3) -> str:
 
 
 def rounded(cut: float, digits: int) -> float:
-    """Return the cut as it reads with so many digits."""
+    """Return the cut rounded to so many digits."""
     number = float(written_number(cut, digits=digits))
-    return number if math.isfinite(number) else cut  # the largest float64, rounded up, would be none
+    return number if math.isfinite(number) else cut  # the largest float64, rounded up, would be inf
 
 
 def levels_of(column: Column, bound: Bound) -> np.ndarray:
@@ -628,7 +632,7 @@ def levels_of(column: Column, bound: Bound) -> np.ndarray:
 
 
 def with_own_names(columns: Sequence[tuple[str, list[Any]]]) -> dict[str, list[Any]]:
-    """Return columns by name; where two have one name the later one gets a number behind it.
+    """Return columns by name; of two with one name the later one gets a number at its end.
 
     Examples
     --------
@@ -646,14 +650,14 @@ def with_own_names(columns: Sequence[tuple[str, list[Any]]]) -> dict[str, list[A
 
 
 def joined(conditions: Sequence[str]) -> str:
-    """Return conditions in one line; of several, one that offers a choice ("or missing") stands in brackets."""
+    """Return conditions in one line; of several, those with a choice ("or missing") are put in brackets."""
     if len(conditions) == 1:
         return conditions[0]
     return " and ".join(f"({text})" if " or " in text else text for text in conditions)
 
 
 def plain_label(label: Any) -> Any:
-    """Return a class label as a Python object; a date finer than Python's stays what it is.
+    """Return a class label as a Python object; a date finer than Python's stays as it is.
 
     Examples
     --------

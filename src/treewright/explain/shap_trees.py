@@ -1,7 +1,7 @@
 """Trees as the dictionary that ``shap.TreeExplainer`` takes. In: a model. Out: a dictionary of arrays.
 
-shap knows cuts of numbers with two branches, one of which takes missing cells. What else a tree asks is refused with
-the reason: nothing is left out in silence.
+shap supports cuts of numbers with two branches, one of which takes missing cells. Any other test is refused with the
+reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treewright.model.data import ModelData
 from treewright.tree.arrays import THRESHOLD
 from treewright.tree.writing import written_name
 
-_REMEDY = "ask model.explain, which knows it"
+_REMEDY = "use model.explain"
 
 
 def shap_trees(model: ModelData) -> dict[str, Any]:
@@ -37,8 +37,8 @@ def shap_trees(model: ModelData) -> dict[str, Any]:
     Raises
     ------
     ParameterError
-        A tree asks what shap does not know: levels, several branches, ways of missing cells that are no branch, columns
-        that the model makes of others; or the answers are no sum over the trees.
+        A tree has tests that shap does not support: of levels, with several branches, without one branch for missing
+        cells, or of derived columns; or the predictions are not a sum over the trees.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def shap_trees(model: ModelData) -> dict[str, Any]:
         value = np.zeros((len(first), n_outputs))
         begin, expected = int(grown.output[number]), grown.expected[nodes]
         value[:, begin : begin + expected.shape[1]] = expected
-        if game.n_kept < n_outputs:  # the share of the last class is what the others leave of the tree's weight
+        if game.n_kept < n_outputs:  # the last class has the rest of the tree's weight
             value[:, -1] = _whole_of(model, number) - expected.sum(axis=1)
         trees.append({
             "children_left": first,
@@ -82,19 +82,19 @@ def shap_trees(model: ModelData) -> dict[str, Any]:
 
 
 def _whole_of(model: ModelData, number: int) -> float:
-    """What the shares of a tree's classes add up to in the answer: its part of all trees."""
+    """The sum of a tree's class proportions in the prediction: its weight as a share of all trees."""
     n_trees = len(model.trees)
     weights, total = model.aggregation.weights_of(n_trees), model.aggregation.total(n_trees)
     return float(weights[number] / total)
 
 
 def _refuse(model: ModelData) -> None:
-    """Refuse what shap has no words for."""
+    """Refuse a model that shap cannot represent."""
     if model.aggregation.sorts or model.facts.get("algorithm") == "isolation_forest":
-        raise ParameterError("the answers of the model are no sum over its trees, which is all that shap explains")
+        raise ParameterError("the predictions of the model are not a sum over its trees: shap explains only such sums")
     if model.missing in ("surrogate", "fractional"):
         raise ParameterError(
-            f"missing={model.missing!r}: shap knows one branch for missing cells at each node; {_REMEDY}"
+            f"missing={model.missing!r}: shap needs one branch for missing cells at each node; {_REMEDY}"
         )
     for number, tree in enumerate(model.trees):
         inner = ~tree.is_leaf
@@ -105,12 +105,12 @@ def _refuse(model: ModelData) -> None:
             node = int(np.flatnonzero(other)[0])
             name = written_name(model.schema.columns[int(tree.feature[node])].name)
             raise ParameterError(
-                f"node {node} of tree {number} asks for levels of {name}, or has {tree.n_branches[node]} branches, and "
-                f"shap knows cuts in two alone; {_REMEDY}"
+                f"node {node} of tree {number} tests levels of {name}, or has {tree.n_branches[node]} branches: shap "
+                f"supports only cuts into two branches; {_REMEDY}"
             )
         if made:
             name = written_name(model.schema.columns[made[0]].name)
             raise ParameterError(
-                f"tree {number} asks for {name}, which the model makes of other columns, and shap has the table's; "
-                f"{_REMEDY}"
+                f"tree {number} tests {name}, which is derived from other columns: shap supports only columns of the "
+                f"table; {_REMEDY}"
             )

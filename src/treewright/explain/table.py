@@ -1,4 +1,4 @@
-"""Columns of text side by side, as lines and as HTML. In: cells and how they line up. Out: lines.
+"""Columns of text side by side, as lines and as HTML. In: cells and their alignment. Out: lines.
 
 Widths are counted in terminal cells, so East Asian names and emoji line up too.
 """
@@ -27,7 +27,7 @@ class TextColumn:
     align : {"left", "right", "point"}
         ``"point"`` puts decimal points below each other.
     indent : int
-        Cells to move the title to the right, where each cell begins with a mark.
+        Number of terminal cells to move the title to the right, if each cell begins with a mark.
     """
 
     title: str

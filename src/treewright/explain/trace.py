@@ -19,14 +19,14 @@ from treewright.model.summary import TreeSummary, counted, summarize
 from treewright.tree.writing import shorten, written_amount, written_name
 
 MAX_LINES = 200  # steps that print and a page show; to_dict has them all
-MAX_INDENT = 20  # deeper nodes stand no further to the right
+MAX_INDENT = 20  # deeper nodes are not indented further
 QUESTION_WIDTH = 60
 SMALLEST_P = 300  # smaller p-values than 1e-300 are not told apart
 
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One node that was split, or that could have been but for ``max_p_value``.
+    """One node that was split, or that ``max_p_value`` left a leaf.
 
     Attributes
     ----------
@@ -36,22 +36,22 @@ class TraceStep:
     n_samples : int
     weight, impurity : float
     column : hashable
-        The column it asks about.
+        The column that it tests.
     question : str
-        Of a node that was not split: the best that it was offered.
+        The test; of a node that was not split, the best one.
     gain, score : float
         Decrease of impurity; what the algorithm compares columns by.
     runner_up : hashable or None
-        The column with the next best score; None where no other had one.
+        The column with the next best score; None if no other has one.
     runner_up_gain, runner_up_score : float
         nan without a runner-up.
     exact : bool
-        False where not every division of the column was tried.
+        False if not every split of the column was tried.
     p_value, adjusted_p_value : float
-        Of the test, alone and times the number of tests that were possible; nan without ``max_p_value``, and the second
-        where the first is above it.
+        Of the test, alone and times the number of possible tests; nan without ``max_p_value``, and the second is nan if
+        the first is above it.
     is_split : bool
-        False where the node stayed a leaf because the test is not significant.
+        False if the node stayed a leaf because the test is not significant.
     significance : str
         The same in words; empty without ``max_p_value``.
     """
@@ -77,13 +77,13 @@ class TraceStep:
 
 @dataclass(frozen=True, eq=False)
 class Trace(Sequence[TraceStep]):
-    """The steps of growth, in the order in which nodes were split, or found not worth it.
+    """The steps of growth, in the order in which nodes were split or left as leaves.
 
     Attributes
     ----------
     steps : tuple of TraceStep
     summary : TreeSummary
-        The tree that came out; it may have been pruned since.
+        The tree of the model, after any pruning.
     n_grown : int
         Nodes that were split before any pruning.
     """
@@ -141,7 +141,7 @@ class Trace(Sequence[TraceStep]):
         return {name: [getattr(step, name) for step in self.steps] for name in names}
 
     def _repr_html_(self) -> str:
-        """The steps as a table; a notebook asks for it."""
+        """Return the steps as an HTML table for notebooks."""
         name = score_name(self.summary)
         ours, theirs = ((name,), (f"its {name}",)) if name else ((), ())
         is_judged = any(step.significance for step in self.steps)
@@ -150,7 +150,7 @@ class Trace(Sequence[TraceStep]):
             "depth",
             "rows",
             "impurity",
-            "asked",
+            "test",
             "gain",
             *ours,
             "runner-up",
@@ -180,11 +180,11 @@ class Trace(Sequence[TraceStep]):
                 )
             )
         hidden = len(self) - len(cells)
-        return html_table(self.header(), titles, cells, f"{hidden} more: take to_dict()" if hidden else "")
+        return html_table(self.header(), titles, cells, f"{hidden} more: see to_dict()" if hidden else "")
 
 
 def score_name(summary: TreeSummary) -> str:
-    """Return what columns were compared by; empty where it was the gain."""
+    """Return the name of the score that columns were compared by; empty if it is the gain."""
     if summary.algorithm == "chaid":
         return "adjusted p"
     by_ratio = summary.algorithm in ("c45", "gain_ratio") or summary.model.facts.get("criterion") == "gain_ratio"
@@ -192,7 +192,7 @@ def score_name(summary: TreeSummary) -> str:
 
 
 def score_text(score: float, name: str) -> str:
-    """Return a score as it is called: CHAID's is minus the decimal logarithm of a p-value. Empty for nan.
+    """Return a score as text; CHAID's score is minus the decimal logarithm of a p-value. Empty for nan.
 
     Examples
     --------
@@ -207,17 +207,17 @@ def score_text(score: float, name: str) -> str:
 
 
 def judged_text(gain: float, score: float, name: str) -> str:
-    """Return the gain, and what columns were compared by where that is something else."""
+    """Return the gain, and the score that columns were compared by if it is another."""
     text = f"gain {written_amount(gain)}"
     return f"{text}, {name} {score_text(score, name)}" if name and not math.isnan(score) else text
 
 
 def step_text(step: TraceStep, name: str = "") -> str:
-    """Return a step as one line; ``name`` is what `score_name` says."""
+    """Return a step as one line; ``name`` is what `score_name` returns."""
     impurity = written_amount(step.impurity)
     parts = [
         f"node {step.node}: {counted(step.n_samples, 'row')}, impurity {impurity}",
-        f"{'asks' if step.is_split else 'a leaf, offered'} {shorten(step.question, QUESTION_WIDTH)}",
+        f"{'splits on' if step.is_split else 'stays a leaf, best test'} {shorten(step.question, QUESTION_WIDTH)}",
         judged_text(step.gain, step.score, name),
     ]
     if step.runner_up is not None:
@@ -226,7 +226,7 @@ def step_text(step: TraceStep, name: str = "") -> str:
     if step.significance:
         parts.append(step.significance)
     if not step.exact:
-        parts.append("not every division was tried")
+        parts.append("not every split was tried")
     return "; ".join(parts)
 
 

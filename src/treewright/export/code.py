@@ -1,11 +1,11 @@
 """A model as source code: C99, JavaScript, Python, Java. In: a ``Program``. Out: the text of one file.
 
-Each file is the program's tables and an evaluator of some two hundred lines that needs nothing beside its language. All
-do the same operations on float64 in the same order as ``predict``, so sums are the same bits; shares of boosted
-models go through the language's own ``exp``, which may differ in the last bit.
+Each file holds the program's tables and an evaluator of about two hundred lines that needs only its language. All do
+the same operations on float64 in the same order as ``predict``, so sums are bit-identical; probabilities of boosted
+models use the language's own ``exp``, which may differ in the last bit.
 
 A row is the columns of the table in their order, as float64: numbers, codes of levels (``level`` finds them), and nan
-where a cell is missing.
+for a missing cell.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Language:
     template : str
         The file in ``export/templates`` with the evaluator; ``//tables//`` and ``//name//`` are filled in.
     table : callable
-        From a name, what an entry is ("u8", "i32", "u32", "f64") and entries as texts to a definition.
+        From a name, the type of the entries ("u8", "i32", "u32", "f64") and the entries as texts to a definition.
     infinity : str
-        How it writes infinity; any other float64 is written as Python does, and reads back to the same bits.
+        Its literal of infinity; any other float64 is written as in Python, and reads back to the same bits.
     texts : callable
-        From a name and lists of texts, numbers and truths to a definition.
+        From a name and lists of strings, numbers and bools to a definition.
     taken : frozenset of str
-        What functions cannot be called by.
+        Names that functions cannot have.
     """
 
     template: str
@@ -60,20 +60,20 @@ def written(program: Program, language: Language, name: str) -> str:
     Parameters
     ----------
     name : str
-        What functions are called by, an identifier.
+        Prefix or name of the functions, an identifier.
     """
     if not IDENTIFIER.fullmatch(name):
-        raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that begins with no digit")
+        raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that does not begin with a digit")
     if name in language.taken:
-        raise ParameterError(f"name={name!r} is a word of the language itself: give another")
+        raise ParameterError(f"name={name!r} is a reserved word of the language: give another")
     template = files("treewright.export").joinpath("templates", language.template).read_text(encoding="utf-8")
     tables = "\n".join(_tables(program, language))
-    # The tables last: a level may be called as a place that is filled in.
+    # The tables last: a level may have the text of a placeholder.
     return template.replace("//name//", name).replace("//version//", __version__).replace("//tables//", tables)
 
 
 def as_script(module: str) -> str:
-    """A JavaScript module as a script that defines ``model``, which may stand in a page."""
+    """A JavaScript module as a script that defines ``model``, for use in a page."""
     body = re.sub(r"^export ", "", module, flags=re.MULTILINE)
     return f"\nconst model = (() => {{\n{body}\nreturn {{ columns, classes, sums, values, predict }};\n}})();\n"
 
@@ -164,7 +164,7 @@ def _tables(program: Program, language: Language) -> list[str]:
 
 
 def _plain(level: object) -> Any:
-    """A name, a level or a label as a language knows it: a text, a number, true or false; anything else as a text."""
+    """A name, a level or a label as a string, a number or a bool; any other value as a string."""
     return level if isinstance(level, str | bool | int | float) else written_level(level)
 
 
@@ -174,13 +174,13 @@ def _number(value: float, language: Language) -> str:
 
 
 def _width(entries: list[int]) -> str:
-    """The narrowest kind of whole numbers that holds all."""
+    """The narrowest type of whole numbers that holds all entries."""
     low, high = min(entries, default=0), max(entries, default=0)
     return "u8" if low >= 0 and high < 256 else "i16" if low >= -(2**15) and high < 2**15 else "i32"
 
 
 def _lines(entries: list[str]) -> str:
-    """Entries in lines of a bearable length."""
+    """Entries in lines of limited length."""
     lines, line = [], ""
     for entry in entries:
         if len(line) + len(entry) > _PER_LINE:
@@ -191,7 +191,7 @@ def _lines(entries: list[str]) -> str:
 
 
 def _c_text(level: Any) -> str:
-    r"""A C string literal: bytes of UTF-8, octal where they are no plain letters; a question mark begins trigraphs."""
+    r"""A C string literal: UTF-8 bytes, in octal unless printable ASCII; a question mark would begin a trigraph."""
     held = str(level).encode("utf-8", "surrogatepass")
     plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}" for byte in held)
     return '"' + "".join(plain) + '"'
@@ -212,10 +212,10 @@ def _c_texts(name: str, lists: list[list[Any]]) -> str:
     for texts in lists:
         written = [_c_text(text) for text in texts]
         if any("\\000" in text for text in written):
-            raise ParameterError("a level, label or name holds NUL, where a text of C ends: rename it")
+            raise ParameterError("a level, label or name holds NUL, which ends a string in C: rename it")
         if len(set(written)) < len(written):
             twice = next(text for text in written if written.count(text) > 1)
-            raise ParameterError(f"two levels or labels are the same text in C, {twice}: rename one of them")
+            raise ParameterError(f"two levels or labels are the same string in C, {twice}: rename one of them")
     flat = [_c_text(text) for texts in lists for text in texts]
     begins = np.cumsum([0, *map(len, lists)]).tolist()
     return (
@@ -233,14 +233,14 @@ def _js_table(name: str, kind: str, entries: list[str]) -> str:
     return f"const {name} = new {_JS_TYPES[kind]}([\n{_lines(entries)}\n]);"
 
 
-_JS_WHOLE = 2**53  # numbers beyond are texts: as numbers of JavaScript they would be others
+_JS_WHOLE = 2**53  # larger numbers are written as texts: JavaScript numbers cannot hold them exactly
 
 
 def _js_texts(name: str, lists: list[list[Any]]) -> str:
     def told_apart(text: Any) -> Any:
         return str(text) if isinstance(text, int) and abs(text) > _JS_WHOLE else text
 
-    # No text may end the element of a page that the script stands in.
+    # No text may end the HTML element that holds the script.
     texts = json.dumps([list(map(told_apart, own)) for own in lists], ensure_ascii=True).replace("<", "\\u003c")
     return f"const {name} = {texts};"
 
@@ -256,7 +256,7 @@ def _py_texts(name: str, lists: list[list[Any]]) -> str:
 
 
 _JAVA_PART = 20_000  # letters; a literal has at most 65,535 bytes, three a letter
-# Words of Java, and what a class of that name would hide from its own code.
+# Reserved words of Java, and classes that a class of that name would hide from its own code.
 _JAVA_WORDS = """_ abstract assert boolean break byte case catch char class const continue default do double else enum
 extends false final finally float for goto if implements import instanceof int interface long native new null package
 permits private protected public record return sealed short static strictfp super switch synchronized this throw throws
@@ -265,7 +265,7 @@ Boolean Double Float IllegalArgumentException Integer Long Math Number Object St
 
 
 def _java_parts(joined: list[str]) -> str:
-    """Arguments of a function that puts texts together: literals that are no longer than Java has them."""
+    """Arguments of a function that joins texts: literals within the length limit of Java."""
     return ",\n".join(f'"{part}"' for part in joined)
 
 
@@ -291,7 +291,7 @@ def _java_texts(name: str, lists: list[list[Any]]) -> str:
 
 
 def _java_entry(level: Any) -> str:
-    """A text, number or truth with its sort and how many units of UTF-16 it is long."""
+    """A string, number or bool with its type and its length in UTF-16 units."""
     if isinstance(level, bool):
         sort, text = "b", str(level).lower()
     elif isinstance(level, int) and -(2**63) <= level < 2**63:
@@ -304,7 +304,7 @@ def _java_entry(level: Any) -> str:
 
 
 def _java_letter(unit: int) -> str:
-    r"""A unit of UTF-16 in a literal. Below 128 octal: a \u is read before the quotes are, and would end them."""
+    r"""A unit of UTF-16 in a literal. Below 128 in octal: Java reads a \u before the quotes, and it could end them."""
     if 32 <= unit < 127 and unit not in b'"\\':
         return chr(unit)
     return f"\\{unit:03o}" if unit < 128 else f"\\u{unit:04x}"

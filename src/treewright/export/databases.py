@@ -1,7 +1,7 @@
-"""How databases write and read. Each is a value: DuckDB, SQLite, PostgreSQL.
+"""SQL dialects of DuckDB, SQLite and PostgreSQL, each a ``Database``.
 
-What they differ in decides bits: how a float64 is written so that it is read back exactly, what is missing, what
-arithmetic refuses, how deep their parsers go, and how a row is refused in the middle of a query.
+Their differences decide whether sums are exact: the literal of a float64 that is read back exactly, missing values,
+errors of arithmetic, the depth of their parsers, and how to raise an error within a query.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ class Database:
     double : str
         Its type of float64.
     most_levels : int
-        How deep nested ``CASE`` may be: the parser of SQLite ends at some 20, DuckDB at 1,000, PostgreSQL at 2,000.
+        The depth limit of nested ``CASE``: the parser of SQLite ends at about 20, DuckDB at 1,000, PostgreSQL at 2,000.
     most_bytes : int, or None
-        Of an identifier; PostgreSQL cuts longer ones off in silence.
+        Of an identifier; PostgreSQL silently cuts longer ones off.
     folds : bool
-        Whether names of columns that differ in the case of A to Z alone are one name.
+        Whether names of columns that differ only in the case of A to Z are one name.
     number, text : callable
-        A float64, a text as a literal.
+        The literal of a float64, of a string.
     truths : (tuple of str, tuple of str)
-        What is false and what is true in ``cells["truth"]``.
+        The literals of false and of true in ``cells["truth"]``.
     answers : (str, str)
-        What false and true are as answers.
+        The literals of false and true as predictions.
     cells : dict
         How a cell is read as a "number", a "text" or a "truth", from its expression; missing becomes NULL.
     refused : callable
-        From the literal of a message and an expression to one that ends the query and tells both.
+        From the literal of a message and an expression to an expression that ends the query with both as the error.
     exp : callable
     plus, minus, times, over : callable
-        Of two names: IEEE arithmetic; what is no number is NULL.
+        Of two names: IEEE arithmetic; nan becomes NULL.
     least, greatest : str
     fence : (str, str)
-        What keeps a step of a query from being copied into all that ask for it: behind AS, and at its end.
+        Text that keeps a step of a query from being copied into later ones: after AS, and at its end.
     is_lateral : bool
-        Whether the steps are taken row by row, so that a condition on the view reads only the rows that it asks for.
+        Whether the steps are computed row by row, so that a condition on the view reads only the rows it needs.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Database:
     is_lateral: bool
 
     def folded(self, name: str) -> str:
-        """A name as the database compares it."""
+        """A name in the form that the database compares."""
         return name.translate(_CASES) if self.folds else name
 
 
@@ -142,14 +142,14 @@ def _sqlite_number(value: float) -> str:
 
 
 def _sqlite_refused(said: str, cell: str) -> str:
-    # Outside triggers nothing raises but functions that refuse what they are given: here a path of JSON.
+    # Outside triggers only a function with an invalid argument raises an error: here an invalid JSON path.
     return f"json_extract('{{}}', {said} || COALESCE({cell}, 'NULL'))"
 
 
 def _sqlite_cell(types: str, read: str) -> Callable[[str], str]:
-    # A cell of SQLite has a type of its own, whatever its column says.
+    # In SQLite each cell has its own type, independent of the type of its column.
     def asked(cell: str) -> str:
-        said = _plain_text(f"{cell} holds a cell of another type than the model takes: ")
+        said = _plain_text(f"{cell} holds a cell of another type than the model expects: ")
         return (
             f"CASE WHEN typeof({cell}) IN ({types}) THEN {read.format(cell)} WHEN {cell} IS NOT NULL THEN "
             f"{_sqlite_refused(said, f'quote({cell})')} END"
@@ -175,7 +175,7 @@ SQLITE = Database(
     },
     refused=_sqlite_refused,
     exp=lambda a: f"exp({a})",
-    # What is no number is NULL by itself.
+    # nan is NULL in SQLite.
     plus=lambda a, b: f"({a} + {b})",
     minus=lambda a, b: f"({a} - {b})",
     times=lambda a, b: f"({a} * {b})",
@@ -196,8 +196,8 @@ def _postgres_text(text: str) -> str:
     return ("E" if "\\" in text else "") + _plain_text(text).replace("\\", "\\\\")
 
 
-# PostgreSQL ends a query where finite numbers give infinity, or 0 by underflow; IEEE arithmetic goes on. Each of these
-# asks first, on numbers moved by powers of two to where nothing is lost.
+# PostgreSQL ends a query with an error if finite numbers give infinity, or 0 by underflow; IEEE arithmetic goes on.
+# Each of these functions tests for it first, on numbers scaled by powers of two so that nothing is lost.
 _FAR, _NEAR = f"float8 '{2.0**512!r}'", f"float8 '{2.0**-512!r}'"
 _END = f"float8 '{2.0**-51!r}'"  # half of the least number, moved by 2 ** 1024
 _SMALL = f"float8 '{2.0**-60!r}'"  # below it no ratio is beyond float64
@@ -248,7 +248,7 @@ def _postgres_over(a: str, b: str) -> str:
 
 
 def _postgres_exp(a: str) -> str:
-    # It refuses even results below the normal numbers: there the root is squared.
+    # PostgreSQL also refuses subnormal results: there the root is squared.
     return f"CASE WHEN {a} < -745.13 THEN 0 WHEN {a} < -700 THEN exp({a} / 2) * exp({a} / 2) ELSE exp({a}) END"
 
 
@@ -267,7 +267,7 @@ POSTGRESQL = Database(
         "text": lambda cell: f'CAST({cell} AS text) COLLATE "C"',
         "truth": lambda cell: f"CAST({cell} AS text)",
     },
-    # A cast that cannot be says what it could not read.
+    # The error of an impossible cast quotes the text it could not read.
     refused=lambda said, cell: f"CAST({said} || COALESCE(CAST({cell} AS text), 'NULL') AS integer)",
     exp=_postgres_exp,
     plus=_postgres_sum("+"),

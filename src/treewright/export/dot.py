@@ -1,6 +1,6 @@
 """A tree as Graphviz DOT.
 
-The text stands alone: Graphviz is not needed to write it, and names cannot leave their quotes.
+Graphviz is not needed to write the text, and names cannot break out of their quotes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def node_lines(summary: TreeSummary, node: Node, digits: int) -> list[str]:
                 label = written_amount(summary.amount(node.number, output), digits=6)
             lines.append(before + shorten(label, LABEL_WIDTH))
     else:
-        # Yes or no is asked on the node; other answers stand on the edges alone.
+        # A yes-or-no test is written on the node; the branches of other tests are written on the edges.
         asks = isinstance(split.words, ThresholdTest | SubsetTest)
         answer = f" {shorten(split.words.answer(0, digits=digits), LABEL_WIDTH)}" if asks else ""
         lines.append(shorten(split.words.column, LABEL_WIDTH) + answer)
@@ -71,7 +71,7 @@ def to_dot(model: ModelData, *, tree: int | None = None) -> str:
     Returns
     -------
     str
-        A ``digraph``; labels are short, tooltips hold exact questions and answers.
+        A ``digraph``; labels are short, tooltips hold exact tests and branches.
 
     Raises
     ------

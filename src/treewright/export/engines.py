@@ -1,7 +1,7 @@
-"""The real programs that run exported files. In: a file, test vectors. Out: what the program says of each row.
+"""Programs that run exported files. In: a file, test vectors. Out: the program's results for each row.
 
 Each engine is a function of the file, an empty folder to work in, and the vectors; it returns float64
-[n, n_sums + n_values + n_outputs]: sums, then values, then the answers (codes of classes, or numbers).
+[n, n_sums + n_values + n_outputs]: sums, then values, then the predictions (codes of classes, or numbers).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from treewright.export.sql import key_of
 from treewright.tree.writing import escape_controls
 
 _SECONDS = 600
-_MOST_LINES = 8  # of a complaint
+_MOST_LINES = 8  # of an error message
 
 Engine = Callable[[Path, Path, dict[str, Any]], np.ndarray]
 
@@ -35,7 +35,7 @@ def _texts(vectors: dict[str, Any]) -> str:
 
 
 def _output(words: list[str], folder: Path, given: str = "") -> str:
-    """What a program writes; its complaint where it fails."""
+    """The output of a program; an error with its message if it fails."""
     try:
         done = subprocess.run(  # noqa: S603 - the caller asks for this file to be run
             words, cwd=folder, input=given, capture_output=True, encoding="utf-8", errors="replace", timeout=_SECONDS,
@@ -44,7 +44,7 @@ def _output(words: list[str], folder: Path, given: str = "") -> str:
     except subprocess.TimeoutExpired:
         raise InputFileError(f"{words[0]} did not end within {_SECONDS} seconds") from None
     if done.returncode:
-        # The last lines, whole, and without what is no text.
+        # The last lines, complete, with control characters escaped.
         lines = escape_controls(done.stderr.strip()).replace("\\n", "\n").splitlines() if done.stderr else []
         said = "\n".join(line[:300] for line in lines[-_MOST_LINES:])
         raise InputFileError(f"{Path(words[0]).name} failed: {said}")
@@ -56,7 +56,7 @@ def table_of(rows: list[Any]) -> np.ndarray:
     try:
         return np.array([list(map(float, row)) for row in rows]).reshape(len(rows), -1 if rows else 0)
     except ValueError:
-        raise InputFileError("rows of different lengths, or of what are no numbers: are these answers?") from None
+        raise InputFileError("the output has rows of different lengths, or cells that are not numbers") from None
 
 
 def _numbers(text: str) -> np.ndarray:
@@ -65,7 +65,7 @@ def _numbers(text: str) -> np.ndarray:
 
 
 def needed(program: str, path: Path) -> None:
-    """Refuse where a program is not there."""
+    """Raise an error if a program is not installed."""
     if shutil.which(program) is None:
         raise MissingLibraryError(f"{program} is not installed: it is needed to run {path.name}")
 
@@ -73,7 +73,7 @@ def needed(program: str, path: Path) -> None:
 def _by_gcc(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
     needed("gcc", path)
     name = vectors["name"]
-    (folder / "model.c").write_bytes(path.read_bytes())  # the path may hold what an include cannot
+    (folder / "model.c").write_bytes(path.read_bytes())  # an include does not take every path
     (folder / "run.c").write_text(
         '#include <stdio.h>\n#include <stdlib.h>\n#include "model.c"\n'
         "int main(void) {\n"
@@ -106,7 +106,7 @@ def _by_node(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
 
 
 def _by_python(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
-    # In a process of its own: this one runs nothing that it reads.
+    # In a separate process: this one never runs a file.
     program = (
         "import runpy, sys\ncode = runpy.run_path(sys.argv[1])\n"
         "for line in sys.stdin:\n    row = [float(text) for text in line.split()]\n"
@@ -123,7 +123,7 @@ def _by_java(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
         needed(program, path)
     name = vectors["name"]
     (folder / f"{name}.java").write_bytes(path.read_bytes())
-    # A class may be called as any local of this one: theirs have names that no model has.
+    # The class of the model may have any name: the locals here have names that no model has.
     run = f"Run{name}"
     (folder / f"{run}.java").write_text(
         f"public class {run} {{\n    public static void main(String[] a_) {{\n"
@@ -146,13 +146,13 @@ def _by_java(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
 
 
 def by_jpmml(jobs: list[tuple[Path, dict[str, Any]]], folder: Path) -> list[np.ndarray]:
-    """What the JPMML evaluator says of files, each with its vectors; one start of Java for all."""
+    """The results of the JPMML evaluator for files, each with its vectors; Java is started once for all."""
     from treewright.data.schema import unlike
     from treewright.export.pmml import text_of
 
     if find_spec("jpmml_evaluator") is None:
         raise MissingLibraryError(
-            "PMML is run by the JPMML evaluator: pip install jpmml_evaluator (it needs Java, too)"
+            "running PMML needs the JPMML evaluator: pip install jpmml_evaluator (it also needs Java)"
         )
     needed("java", jobs[0][0])
     program = (
@@ -168,7 +168,7 @@ def by_jpmml(jobs: list[tuple[Path, dict[str, Any]]], folder: Path) -> list[np.n
     for path, vectors in jobs:
         names = [text_of(column["name"]) for column in vectors["columns"]]
         levels = [list(map(text_of, column["levels"])) for column in vectors["columns"]]
-        # A text that is no level stands behind the last.
+        # A text that is no level comes after the last.
         texts = [
             [*own, *unlike(["unknown"], own)] if column["kind"] != "numeric" else []
             for own, column in zip(levels, vectors["columns"], strict=True)
@@ -186,11 +186,11 @@ def by_jpmml(jobs: list[tuple[Path, dict[str, Any]]], folder: Path) -> list[np.n
 
 
 def _from_jpmml(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
-    """Sums, values and codes: output fields are scores, if the file has any, and shares; the answer is the last."""
+    """Sums, values and codes: output fields are scores, if there are any, and probabilities; the last is the target."""
     from treewright.export.pmml import text_of
 
     if not vectors["classes"]:
-        # A sum that nothing is made of is the answer.
+        # A sum without a further step is the prediction.
         return table_of([[*(row[:-1] or row), row[-1]] for row in rows])
     labels = list(map(text_of, vectors["classes"][0]))
     n_sums = len(vectors["sums"][0])
@@ -210,7 +210,7 @@ def _by_onnxruntime(path: Path, folder: Path, vectors: dict[str, Any]) -> np.nda
     if find_spec("onnxruntime") is None:
         raise MissingLibraryError('onnxruntime is not installed: pip install "treewright[onnx]"')
     (folder / "rows.json").write_text(json.dumps(vectors["rows"]))
-    # In a process of its own: a broken file may end it.
+    # In a separate process: a damaged file may crash it.
     program = (
         "import json, sys\nimport numpy as np, onnxruntime\n"
         "session = onnxruntime.InferenceSession(sys.argv[1], providers=['CPUExecutionProvider'])\n"
@@ -235,7 +235,7 @@ def _by_onnxruntime(path: Path, folder: Path, vectors: dict[str, Any]) -> np.nda
 
 
 def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, list[list[Any]]]:
-    """The table of rows that a view reads: its definition, its key, and its rows behind their numbers."""
+    """The table of rows that a view reads: its definition, its key, and its rows, each after its number."""
     columns = vectors["columns"]
     names = [str(column["name"]) for column in columns]
     key, cells, types = key_of(names, database), [], []
@@ -244,7 +244,7 @@ def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, 
         levels = column["levels"]
         kind = "DOUBLE PRECISION"
         if column["kind"] != "numeric":
-            # Of true and false no third one is unlike: then they are texts where columns have one type.
+            # There is no unknown third value of a bool: then they are texts, in databases whose columns have one type.
             is_truth = bool(levels) and all(isinstance(level, bool) for level in levels)
             if is_truth and database.name != "sqlite":
                 levels = ["true" if level else "false" for level in levels]
@@ -252,7 +252,7 @@ def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, 
             kind = "TEXT" if is_text else "DOUBLE PRECISION"
             unknown = "?" * (1 + max(map(len, levels), default=0)) if is_text else math.nextafter(max(levels), math.inf)
             levels = [*levels, unknown]
-        # A missing number is nan in some rows, where it is no NULL of itself.
+        # A missing number is nan in some rows and NULL in others, in databases that distinguish them.
         gaps = [math.nan, None] if column["kind"] == "numeric" else [None, None]
         cells.append([
             gaps[place % 2] if math.isnan(cell) else cell if column["kind"] == "numeric" else levels[int(cell)]
@@ -265,7 +265,7 @@ def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, 
 
 
 def _said(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
-    """What a view says, without its key: labels as codes, -1 for what is none."""
+    """The results of a view, without its key: labels as codes, -1 for an unknown one."""
     n_classes = len(vectors["classes"])
     begin = 1 + len(vectors["sums"][0]) + len(vectors["values"][0])
     found = []
@@ -279,7 +279,7 @@ def _said(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
 
 
 def _by_database(engine: str) -> Engine:
-    # In a process of its own: a query may take all time and memory that there is.
+    # In a separate process: a query may take all time and memory.
     program = (
         "import json, sys\nengine, path = sys.argv[1:]\ngiven = json.load(sys.stdin)\n"
         "if engine == 'sqlite':\n    import sqlite3\n    base = sqlite3.connect(':memory:')\n"
@@ -298,7 +298,7 @@ def _by_database(engine: str) -> Engine:
             raise MissingLibraryError(f"duckdb is not installed: it is needed to run {path.name}; pip install duckdb")
         table, key, rows = _rows_table(DATABASES[engine], vectors)
         name, columns = vectors["name"], len(rows[0])
-        # DuckDB takes a column at once, and is slow row by row.
+        # DuckDB inserts whole columns; row by row it is slow.
         places = (
             f"VALUES ({', '.join('?' * columns)})"
             if engine == "sqlite"
@@ -317,7 +317,7 @@ def _by_database(engine: str) -> Engine:
 
 
 def _by_postgres(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
-    """By ``psql``, which finds the server as its variables say (PGHOST, PGUSER ...); nothing is left there."""
+    """By ``psql``, which finds the server by its variables (PGHOST, PGUSER ...); it leaves nothing there."""
     needed("psql", path)
     table, key, rows = _rows_table(DATABASES["postgresql"], vectors)
     name = vectors["name"]

@@ -1,7 +1,7 @@
-"""What a model can be written as. In: a model, a file's name, perhaps a format's. Out: the bytes of the file.
+"""The export formats of a model. In: a model, the name of a file, perhaps of a format. Out: the bytes of the file.
 
-A format is a value: its name, the endings that mean it, who writes it, and the real programs that prove it
-(``export.engines``). Writers are imported when they are asked for.
+A ``Format`` holds its name, its file endings, its writer, and the programs that verify it (``export.engines``). Writers
+are imported when they are used.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from treewright.model.data import ModelData
 
 @dataclass(frozen=True)
 class Format:
-    """One thing that a model can be written as.
+    """One export format of a model.
 
     Attributes
     ----------
     name : str
     endings : tuple of str
-        Of files, lower case; two formats may share one, and then it must be named.
+        Of files, lower case; two formats may share one, and then the format must be named.
     write : callable
-        From a model and what functions or tables are called by to the text or bytes of the file.
+        From a model and the name of functions or tables to the text or bytes of the file.
     engines : tuple of str
-        The programs that run it, by their names in ``export.engines``; the first is asked where none is named.
+        The programs that run it, by their names in ``export.engines``; the first is the default.
     words : str
-        What it is, in a few words.
+        The format in a few words.
     is_named_by_file : bool
-        Whether what it defines has to be called as its file is.
+        Whether the defined name must be that of its file.
     """
 
     name: str
@@ -69,8 +69,8 @@ def _graphviz(model: ModelData, name: str) -> str:
 
     if len(model.trees) > 1:
         raise ParameterError(
-            f"a drawing shows one of {len(model.trees)} trees: model.tree(0).export(...), or treewright show --tree 0 "
-            "--format dot"
+            f"a drawing shows one tree, but the model has {len(model.trees)}: use model.tree(0).export(...), or "
+            "treewright show --tree 0 --format dot"
         )
 
     return to_dot(model)
@@ -122,12 +122,12 @@ FORMATS: dict[str, Format] = {
 
 
 def format_of(path: str | os.PathLike[str], named: str | None = None) -> Format:
-    """The format that is named, or that the ending of a file means.
+    """The named format, or the one of the ending of a file.
 
     Raises
     ------
     ParameterError
-        There is no such format; the ending means none, or several.
+        There is no such format; the ending belongs to none, or to several.
     """
     if named is not None:
         if named not in FORMATS:
@@ -137,15 +137,15 @@ def format_of(path: str | os.PathLike[str], named: str | None = None) -> Format:
     meant = [each for each in FORMATS.values() if ending in each.endings]
     if len(meant) > 1:
         names = ", ".join(each.name for each in meant)
-        raise ParameterError(f"{os.fsdecode(path)!r}: {ending} may be {names}: name the format")
+        raise ParameterError(f"{os.fsdecode(path)!r}: {ending} can be {names}: name the format")
     if not meant:
         endings = ", ".join(dict.fromkeys(ending for each in FORMATS.values() for ending in each.endings))
-        raise ParameterError(f"{os.fsdecode(path)!r}: the ending says the format, one of {endings}; or name the format")
+        raise ParameterError(f"{os.fsdecode(path)!r}: use one of the endings {endings}, or name the format")
     return meant[0]
 
 
 def name_of(path: str | os.PathLike[str], name: str | None, named: str | None = None) -> str:
-    """What functions or tables of a file are called by: ``name``, else ``"model"``; a Java class as its file.
+    """The name of a file's functions or tables: ``name``, else ``"model"``; for a Java class the name of its file.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def name_of(path: str | os.PathLike[str], name: str | None, named: str | None = 
     if not format_of(path, named).is_named_by_file or not file.suffix:
         return "model" if name is None else name
     if name not in (None, file.stem):
-        raise ParameterError(f"name={name!r}: a Java class is called as its file, {file.name}: give both one name")
+        raise ParameterError(f"name={name!r}: a Java class has the name of its file, {file.name}: give both one name")
     return file.stem
 
 
@@ -168,9 +168,9 @@ def exported(
     Parameters
     ----------
     name : str, optional
-        What functions or tables are called by where the format has them; as ``name_of``.
+        Name of functions or tables, if the format has them; as in ``name_of``.
     named : str, optional
-        The format; without it the ending of the file says it.
+        The format; by default the ending of the file decides.
     """
     try:
         found = format_of(path, named).write(model, name_of(path, name, named))
@@ -178,5 +178,5 @@ def exported(
     except UnicodeEncodeError as error:
         raise ParameterError(
             f"{os.fsdecode(path)}: a name, level or label holds half a character ({error.object[error.start]!r}), "
-            "which no file can: rename it"
+            "which cannot be written to a file: rename it"
         ) from None

@@ -1,16 +1,16 @@
 """A model as ONNX. In: a ``Program``. Out: the bytes of an ``.onnx`` file with the same sums in float64.
 
-    inputs, one per column -> codes of levels -> made columns -> [N, p] -> trees -> sums -> link -> shares -> label
+    inputs, one per column -> codes of levels -> derived columns -> [N, p] -> trees -> sums -> link -> shares -> label
 
-What onnxruntime does shapes the file (docs/decisions/0014):
+The behaviour of onnxruntime shapes the file (docs/decisions/0014):
 
-- A node has two ways. Cuts and sets of levels become a chain of them; a chain leads to each child once, for a subtree
-  that two nodes share is copied by some releases and refused by others.
-- A test whose answers come back along its chain (surrogates; sets where the operator has none) is a small tree of its
-  own, whose leaves say the branch. The answers are more columns for the trees behind it.
-- A leaf holds one number. Where it says more, or where the operator answers in float32, the number is the row of a
-  table: whole numbers are exact in float32, and the table is added up in float64.
-- Links are explicit operations: those of the operator are left out or inexact.
+- A node has two branches. Cuts and sets of levels become a chain of nodes; a chain leads to each child once, because
+  some releases copy a subtree that two nodes share, and others refuse it.
+- A test whose branches recur along its chain (surrogates; sets, if the operator has none) is a small tree of its own,
+  whose leaves hold the branch. The branches are further columns for the following trees.
+- A leaf holds one number. If it needs more, or if the operator returns float32, the number is the row of a table: whole
+  numbers are exact in float32, and the table is added up in float64.
+- Links are explicit operations: those of the operator are ignored or inexact.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET
 from treewright.version import __version__
 
 _LEQ, _MEMBER = 0, 6  # of the operator's modes
-_NEXT = -1  # the way to the next surrogate
+_NEXT = -1  # in place of a branch: the next surrogate decides
 _DOUBLE, _INT64 = 11, 7  # types of tensors
 _OPSET, _IR = 15, {3: 8, 5: 10}
-_MOST_WHOLE = 2**24  # up to which float32 has all whole numbers
+_MOST_WHOLE = 2**24  # float32 holds all whole numbers up to this
 _MOST_BYTES = 2**31 - 1  # of a file of protocol buffers
 # onnxruntime 1.32 reads a tree by recursion, some 750 bytes of the stack for each test; Windows gives 1 MB.
 _MOST_DEPTH = 1_000
@@ -51,14 +51,14 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
         Of the graph.
     is_matrix : bool
         Whether there is one input ``X`` float64[N, p], for a table of numbers without names; else each column is an
-        input of its own: float64[N, 1], or texts [N, 1] for levels.
+        input: float64[N, 1], or texts [N, 1] for levels.
     version : {5, 3}
-        Of ai.onnx.ml: 5 has ``TreeEnsemble``, 3 is known to older runtimes.
+        Of ai.onnx.ml: 5 has ``TreeEnsemble``, older runtimes know 3.
 
     Raises
     ------
     ParameterError
-        ONNX cannot say it: cells that are refused, levels or classes that are the same as texts, trees that are too
+        ONNX cannot represent the model: it refuses cells, levels or classes are the same as texts, or trees are too
         deep for onnxruntime.
     MissingLibraryError
         The package onnx is not installed.
@@ -79,7 +79,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     for column in program.columns[program.n_given :]:
         cells.append(_made(graph, program.columns, column, codes, cells))
     x = "X" if is_matrix else graph.add("Concat", [cell for cell in cells if cell], axis=1)
-    # Tests ask by position: columns that nothing is learned from have none.
+    # Tests refer to positions: columns that are not used have none.
     places = np.cumsum([0, *(bool(cell) for cell in cells)])[:-1]
     sums = _sums(graph, program, x, places, version)
     values = values_of(graph, sums, program.link, program.n_classes, len(program.base))
@@ -101,13 +101,13 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     facts = {"treewright": __version__, "columns": json.dumps(told), "classes": json.dumps(classes)}
     onnx.helper.set_model_props(made, facts)
     if made.ByteSize() > _MOST_BYTES:
-        raise TooLargeError(f"the ONNX file would have {made.ByteSize():,} bytes, more than 2 GB: grow smaller trees")
+        raise TooLargeError(f"the ONNX file would have {made.ByteSize():,} bytes, more than 2 GB: fit smaller trees")
     return bytes(made.SerializeToString(deterministic=True))
 
 
 @dataclass
 class Graph:
-    """Operations in the order of work; each answers with one tensor, known by its name."""
+    """Operations in the order of execution; each returns one tensor, referred to by its name."""
 
     onnx: Any
     prefix: str
@@ -124,7 +124,7 @@ class Graph:
         n_outputs: int = 1,
         **said: Any,
     ) -> str:
-        """The tensor that an operation answers with; an input that is no name is a constant."""
+        """Add an operation and return the name of its tensor; an input that is no name is a constant."""
         given = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         name = name or f"{self.prefix}{len(self.nodes)}"
         names = [name, *(f"{name}.{at}" for at in range(1, n_outputs))]
@@ -149,7 +149,7 @@ class Graph:
 
     def _attribute(self, key: str, value: Any) -> Any:
         kinds = self.onnx.AttributeProto
-        # By hand: ``make_attribute`` looks at each of millions of entries.
+        # Made by hand: ``make_attribute`` checks each of millions of entries.
         if isinstance(value, np.ndarray) and value.dtype == np.int64:
             return kinds(name=key, type=kinds.INTS, ints=value.tolist())
         if isinstance(value, np.ndarray):
@@ -160,7 +160,7 @@ class Graph:
 
 
 def _prefix(program: Program) -> str:
-    """What names of tensors begin with, and no column does."""
+    """A prefix of tensor names that no column name begins with."""
     prefix = "/"
     while any(str(column.name).startswith(prefix) for column in program.columns):
         prefix += "/"
@@ -168,27 +168,27 @@ def _prefix(program: Program) -> str:
 
 
 def _text(level: object, where: str) -> str:
-    """A level or a label as a text of ONNX, which is UTF-8."""
+    """A level or a label as a string of ONNX, which is UTF-8."""
     text = str(level)
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ParameterError(f"{where}: {text!r} holds half a Unicode sign, which ONNX cannot write") from None
+        raise ParameterError(f"{where}: {text!r} holds half a character, which ONNX cannot write: rename it") from None
     if "\0" in text:
-        raise ParameterError(f"{where}: {text!r} holds the sign of number 0, which ends a text in some runtimes")
+        raise ParameterError(f"{where}: {text!r} holds NUL, which ends a text in some runtimes: rename it")
     return text
 
 
 def _texts(levels: Sequence[object], where: str) -> list[str]:
-    """Levels as texts, all unlike."""
+    """Levels as distinct texts."""
     texts = [_text(level, where) for level in levels]
     if len(set(texts)) < len(texts):
-        raise ParameterError(f"{where}: some are the same as texts, and ONNX has texts only: make them unlike")
+        raise ParameterError(f"{where}: some are the same as texts, and ONNX has only texts: rename them")
     return texts
 
 
 def _labels(classes: Sequence[object]) -> list[Any]:
-    """The labels of an output: whole numbers, truths, numbers, or else texts."""
+    """The labels of an output: whole numbers, bools, numbers, or else texts."""
     for kind in (bool, int, float):
         if all(type(label) is kind for label in classes):
             fits = kind is not int or all(-(2**63) <= int(label) < 2**63 for label in classes)  # type: ignore[call-overload]
@@ -200,7 +200,7 @@ def _labels(classes: Sequence[object]) -> list[Any]:
 def _inputs(
     graph: Graph, program: Program, is_matrix: bool
 ) -> tuple[list[Any], list[dict[str, Any]], list[str], list[str]]:
-    """The inputs, what is told of them, and of each column the codes of levels (-1 is missing) and the cells."""
+    """The inputs, their descriptions, and per column the codes of levels (-1 is missing) and the cells."""
     onnx, given = graph.onnx, program.columns[: program.n_given]
     all_told: list[dict[str, Any]] = [
         {"name": json_level(column.name), "kind": column.kind, "holds": column.family} for column in given
@@ -210,7 +210,7 @@ def _inputs(
         value = onnx.helper.make_tensor_value_info("X", onnx.TensorProto.DOUBLE, ["N", len(given)])
         return [value], all_told, [""] * len(given), ["X"] * len(given)
     if all(column.left_out for column in given):
-        raise ParameterError("the model learned from no column: ONNX has to have an input")
+        raise ParameterError("the model uses no column, but ONNX needs an input: export it in another format")
     inputs: list[Any] = []
     codes, all_cells = [], []
     names = unlike([_text(column.name, "columns") or "column" for column in given])
@@ -270,7 +270,7 @@ def _made(graph: Graph, columns: Sequence[Column], column: Column, codes: list[s
 
 
 def _together(graph: Graph, columns: Sequence[Column], column: Column, cells: list[str]) -> str:
-    """The code of two levels together; what no row of the fit had is missing."""
+    """The code of a pair of levels; a pair that no training row had is missing."""
     n_other = len(columns[column.sources[1]].levels)
     nowhere, parts = -(2.0**52), []
     for at, factor in zip(column.sources, (n_other + 1.0, 1.0), strict=True):
@@ -289,7 +289,7 @@ def _together(graph: Graph, columns: Sequence[Column], column: Column, cells: li
 
 @dataclass
 class _Trees:
-    """Two-way tests and leaves (target, number). A way is the place of a test, or ``~`` the place of a leaf."""
+    """Binary tests and leaves (target, number). A way is the position of a test, or ``~`` the position of a leaf."""
 
     modes: list[int] = field(default_factory=list)
     features: list[int] = field(default_factory=list)
@@ -302,14 +302,14 @@ class _Trees:
     roots: list[int] = field(default_factory=list)
 
     def leaf(self, target: int, number: float) -> int:
-        """The way to a new leaf."""
+        """Add a leaf and return its way."""
         self.leaves.append((target, number))
         return ~(len(self.leaves) - 1)
 
     def test(self, feature: int, split: float | list[int], tracks: bool, ways: tuple[int, int]) -> int:
-        """The way to a new test: up to a cut, or one of a set of codes; missing cells track true or false."""
+        """Add a test and return its way: up to a cut, or one of a set of codes; missing cells track true or false."""
         if isinstance(split, list) and self._goes_on(feature, ways):
-            # onnxruntime makes one set of two that lead to the same and forgets where the second sends missing cells.
+            # onnxruntime joins two sets that lead to the same node, and forgets the second one's missing branch.
             inner = ways[1]
             split, tracks = sorted({*split, *self.sets[inner]}), tracks or self.tracks[inner]
             ways = ways[0], self.falses[inner]
@@ -325,7 +325,7 @@ class _Trees:
         return at
 
     def _goes_on(self, feature: int, ways: tuple[int, int]) -> bool:
-        """Whether the false way asks the same column for another set that leads to the same as the true way."""
+        """Whether the false way tests the same column for another set that leads to the same as the true way."""
         true, inner = ways
         if inner not in self.sets or self.features[inner] != feature:
             return False
@@ -335,7 +335,7 @@ class _Trees:
 
 @dataclass(frozen=True, eq=False)
 class _Ways:
-    """What a column's value is answered with: per interval between ``cuts``; without them per code of a level."""
+    """The branch of each value of a column: per interval between ``cuts``; without them per code of a level."""
 
     feature: int
     cuts: Sequence[float] | None
@@ -344,7 +344,7 @@ class _Ways:
 
 
 def _ways_of(program: Program, node: int) -> _Ways:
-    """The ways of a test of a program."""
+    """The branches of a test of a program."""
     tables = program.tables
     feature, kind, begin = int(tables.feature[node]), tables.kind[node], int(tables.level_set[node])
     missing, n = int(tables.missing_branch[node]), int(tables.n_branches[node])
@@ -355,14 +355,14 @@ def _ways_of(program: Program, node: int) -> _Ways:
 
 
 def _runs(exits: Sequence[int]) -> tuple[list[float], list[int]]:
-    """The cuts behind which the answer of a code changes, and the answers between them."""
+    """The cuts after which the branch of a code changes, and the branches between them."""
     answers = np.array(exits)
     ends = np.flatnonzero(answers[1:] != answers[:-1])
     return ends.astype(np.float64).tolist(), answers[[*ends, len(answers) - 1]].tolist()
 
 
 def _leading(trees: _Trees, ways: _Ways, to: dict[int, int]) -> int:
-    """The way to tests that lead to each answer (``to``: its way), to none but the missing one twice."""
+    """The way to tests that lead to each branch (``to``: its way) once; only the missing branch may occur twice."""
     if ways.cuts is not None:
         return _halved(trees, ways, [(to[answer], answer == ways.missing, []) for answer in ways.exits], to)
     groups: dict[int, list[int]] = {}
@@ -373,9 +373,9 @@ def _leading(trees: _Trees, ways: _Ways, to: dict[int, int]) -> int:
 
 
 def _halved(trees: _Trees, ways: _Ways, held: list[tuple[int, bool, list[int]]], to: dict[int, int]) -> int:
-    """The way to tests that halve what is left until it is one thing.
+    """The way to tests that bisect the intervals or groups of codes until one is left.
 
-    ``held`` are the ways of intervals or groups of codes, whether a missing cell goes there, and the codes.
+    ``held`` holds per interval or group its way, whether a missing cell takes it, and the codes.
     """
     cuts = ways.cuts
     while len(held) > 1:
@@ -383,7 +383,7 @@ def _halved(trees: _Trees, ways: _Ways, held: list[tuple[int, bool, list[int]]],
         for at in range(0, len(held) - 1, 2):
             one, other = held[at : at + 2]
             if cuts is None and len(other[2]) < len(one[2]):
-                one, other = other, one  # the smaller set is asked for
+                one, other = other, one  # the test is for the smaller set
             way = trees.test(ways.feature, one[2] if cuts is None else cuts[at], one[1], (one[0], other[0]))
             paired.append((way, one[1] or other[1], [*one[2], *other[2]]))
         held, cuts = [*paired, *held[2 * len(paired) :]], None if cuts is None else cuts[1::2]
@@ -393,13 +393,13 @@ def _halved(trees: _Trees, ways: _Ways, held: list[tuple[int, bool, list[int]]],
 
 @dataclass
 class _Sets:
-    """Answers to tests of sets as columns of their own, where the operator knows no sets."""
+    """Branches of subset tests as columns of their own, for an operator without sets."""
 
     trees: _Trees = field(default_factory=_Trees)
     known: dict[Any, int] = field(default_factory=dict)
 
     def said(self, ways: _Ways, n_columns: int) -> _Ways:
-        """The ways as cuts of a new column that holds the answer."""
+        """The ways as cuts of a new column that holds the branch."""
         answers = sorted({*ways.exits, ways.missing}, key=lambda each: (each == _NEXT, each))
         places = {each: at for at, each in enumerate(answers)}
         key = (ways.feature, tuple(places[each] for each in ways.exits), places[ways.missing])
@@ -418,7 +418,7 @@ def _between(n: int) -> list[float]:
 
 
 def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: int) -> str:
-    """What the trees add up to, float64[N, n_sums], after the division."""
+    """The sums of the trees, float64[N, n_sums], after the division."""
     tables, n_nodes, n_columns = program.tables, int(program.roots[-1]), int(places.max()) + 1
     begins, n_trees = program.surrogates.begins, len(program.roots) - 1
     is_leaf = tables.first_child < 0
@@ -426,11 +426,11 @@ def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: i
     entries = program.contents[program.content_of[is_leaf]]
     if program.weights is not None:
         entries = entries * program.weights[tree_of[is_leaf]][:, None]
-    # A leaf holds what it says only where that is one number, and the operator adds up in float64.
+    # A leaf holds its value itself only if that is one number, and the operator adds up in float64.
     is_direct = version == 5 and entries.shape[1] == 1
     rows, row_of = np.unique(entries, axis=0, return_inverse=True)
     if version == 3 and len(rows) > _MOST_WHOLE:
-        raise ParameterError(f"leaves say {len(rows):,} things, more than float32 can number: take format 'onnx'")
+        raise ParameterError(f"leaves have {len(rows):,} values, more than float32 can number: use format 'onnx'")
     numbers, n_targets = np.zeros(n_nodes), len(program.base) if is_direct else n_trees
     numbers[is_leaf] = entries[:, 0] if is_direct else row_of.ravel()
 
@@ -440,7 +440,7 @@ def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: i
         ways = replace(ways, feature=int(places[ways.feature]))
         if ways.cuts is None:
             cuts, exits = _runs(ways.exits)
-            if len(set(exits)) == len(exits) and _NEXT not in exits:  # each answer once: no set is needed
+            if len(set(exits)) == len(exits) and _NEXT not in exits:  # each branch once: no set is needed
                 return replace(ways, cuts=cuts, exits=exits)
         return ways if ways.cuts is not None or version == 5 else sets.said(ways, n_columns)
 
@@ -455,7 +455,7 @@ def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: i
             _stand_in(stand_ins, n_stand_ins, [placed(replace(ways, missing=_NEXT)),
                       *map(placed, _surrogates_of(program, node))], ways.missing)  # fmt: skip
             n_stand_ins += 1
-            # Behind all other columns, whose number is known at the end.
+            # After all other columns, whose number is only known at the end.
             ways = _Ways(-n_stand_ins, _between(n), range(n), n - 1)
         else:
             ways = placed(ways)
@@ -486,7 +486,7 @@ def _surrogates_of(program: Program, node: int) -> Iterator[_Ways]:
 
 
 def _stand_in(trees: _Trees, target: int, chain: list[_Ways], missing: int) -> None:
-    """A tree whose leaves say the branch that a test and its surrogates choose."""
+    """A tree whose leaves hold the branch that a test and its surrogates choose."""
     way = trees.leaf(target, missing)
     for ways in reversed(chain):
         to = {each: trees.leaf(target, each) for each in dict.fromkeys(ways.exits) if each != _NEXT}
@@ -496,12 +496,12 @@ def _stand_in(trees: _Trees, target: int, chain: list[_Ways], missing: int) -> N
 
 def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int) -> str:
     """The operator of trees, float64[N, n_targets]."""
-    order: list[int] = []  # ways, each tree from its root on
-    place_of: dict[int, int] = {}  # of a test or a leaf among its like (5), or in its tree (3)
+    order: list[int] = []  # ways, each tree from its root
+    place_of: dict[int, int] = {}  # of a test among the tests or a leaf among the leaves (5), or in its tree (3)
     n_before, first_tests = [0], []
     n_seen = [0, 0]
     for tree, root in enumerate(trees.roots):
-        if root < 0 and version == 5:  # where a tree is one leaf, a test leads to it both ways
+        if root < 0 and version == 5:  # if a tree is one leaf, both branches of a test lead to it
             root = trees.test(0, 0.0, False, (root, root))
         first_tests.append(n_seen[0])
         ways = [(root, 0)]
@@ -511,7 +511,7 @@ def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int)
                 continue
             if depth > _MOST_DEPTH:
                 raise ParameterError(
-                    f"tree {tree} asks more than {_MOST_DEPTH:,} tests in a row, which onnxruntime does not survive: "
+                    f"tree {tree} has more than {_MOST_DEPTH:,} tests in a row, which crashes onnxruntime: "
                     "limit its depth"
                 )
             place_of[way] = n_seen[way < 0] if version == 5 else len(order) - n_before[-1]
@@ -530,7 +530,7 @@ def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int)
         trues, falses = ([held[test] for test in tests] for held in (trees.trues, trees.falses))
         true_ids, false_ids = (whole(place_of[way] for way in held) for held in (trues, falses))
         for root in first_tests:
-            # Some releases take a root for a leaf where these are equal (onnxruntime#24679).
+            # Some releases treat a root as a leaf if these are equal (onnxruntime#24679).
             if true_ids[root] == false_ids[root] and (trues[root] < 0) != (falses[root] < 0):
                 ids = true_ids if trues[root] < 0 else false_ids
                 leaves.append(leaves[ids[root]])
@@ -552,7 +552,7 @@ def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int)
     node_of, is_test = whole(place_of[way] for way in order), np.array(order) >= 0
 
     def filled(values: Iterable[Any], dtype: Any = np.int64) -> np.ndarray:
-        """What tests have, and 0 for leaves."""
+        """The values of tests, and 0 for leaves."""
         all_of: np.ndarray = np.zeros(len(order), dtype)
         all_of[is_test] = list(values)
         return all_of
@@ -574,7 +574,7 @@ def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int)
 
 
 def values_of(graph: Graph, sums: str, link: str, n_classes: Sequence[int], n_sums: int) -> str:
-    """Shares of the classes, output by output, or numbers: float64[N, n_values]."""
+    """Class probabilities, output by output, or numbers: float64[N, n_values]."""
     if link == "identity":
         return graph.add("Min", [sums, np.array(1.0)]) if n_classes else sums
     if link == "log":

@@ -1,16 +1,16 @@
 """A model as PMML 4.4. In: a ``Program``. Out: the text of an XML file.
 
     DataDictionary        the columns of the table, levels as texts; the target
-    LocalTransformations  codes of levels, "code(town)", and the columns that the model makes
+    LocalTransformations  codes of levels, "code(town)", and derived columns
     Segmentation          a TreeModel for each tree, which are added up: average, weightedAverage, sum
-    a modelChain          where something follows: shares of scores, exponentials, the threshold of two classes
+    a modelChain          if something follows: probabilities of scores, exponentials, the decision threshold
 
-Trees ask for codes of levels, as everywhere in Treewright: a set of numbers needs no quotes, ranks are in order, and a
-level that fit never saw has a code of its own or is a missing cell, as the model takes it.
+Trees test codes of levels, as everywhere in Treewright: a set of numbers needs no quotes, ordinal levels are in order,
+and a level that fit never saw has a code of its own or is a missing cell, as in the model.
 
-The branch of missing cells stands last and is True: a comparison with a missing cell never holds, so every other branch
-is passed by. Segments are added up in their order, from 0; scores begin at a base, which is a first segment of one
-leaf, because a ``rescaleConstant`` would be added last.
+The missing branch comes last and is True: a comparison with a missing cell never holds, so every other branch is
+skipped. Segments are added up in their order, from 0; the base of scores is a first segment of one leaf, because a
+``rescaleConstant`` would be added last.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ _TRUE = "<True/>"
 
 @dataclass(frozen=True)
 class _Names:
-    """What fields and labels are called.
+    """The names of fields and labels.
 
     Attributes
     ----------
     given : list of str
         The columns of the table.
     first : list of str
-        One that is learned from: a schema may not be empty.
+        One that the model uses: a schema may not be empty.
     asked : list of str
-        What tests ask, for every column: the field itself, or that of the codes of its levels.
+        The field that tests refer to, for every column: the column itself, or the codes of its levels.
     labels, shares : list of str
-        The classes, and the output fields of their shares; empty for numbers.
+        The classes, and the output fields of their probabilities; empty for regression.
     sums : list of str
         The output fields of scores.
     parts : dict
-        What output fields are called inside of a chain: readers give out only those of its last model.
+        The names of output fields within a chain: readers return only those of its last model.
     target : str
     """
 
@@ -69,7 +69,7 @@ class _Names:
     target: str
 
     def apart(self, name: str) -> str:
-        """A name, with a number behind it where a field is called so."""
+        """A name, with a number appended if a field already has it."""
         return unlike([name], [*self.given, *self.asked, *self.shares, *self.sums, *self.parts.values(), self.target])[
             0
         ]
@@ -77,9 +77,9 @@ class _Names:
 
 @dataclass(frozen=True)
 class _Step:
-    """A model: its element, the fields that it asks, makes and gives out, and what it holds.
+    """A model: its element, the fields that it reads, derives and returns, and its content.
 
-    An output field is told by its name and the class that it is the share of; None is the number that is answered.
+    An output field is its name and the class whose probability it is; None for a predicted number.
     """
 
     tag: str
@@ -92,7 +92,7 @@ class _Step:
 
 
 def text_of(level: Hashable) -> str:
-    """A level or label as PMML has it: a text; numbers and truths as JSON writes them."""
+    """A level or label as the text for PMML; numbers and bools as JSON writes them."""
     return str(level).lower() if isinstance(level, bool) else str(json_level(level))
 
 
@@ -102,19 +102,20 @@ def written(program: Program, name: str, target: str) -> str:
     Parameters
     ----------
     name : str
-        What the model is called.
+        Name of the model.
     target : str
-        What the field of the answer is called, unless a column is called so.
+        Name of the target field, unless a column has it.
 
     Raises
     ------
     ParameterError
-        The model has several outputs; a name or level holds characters that XML 1.0 has not, or two are the same text.
+        The model has several outputs; a name or level holds characters that XML 1.0 does not allow, or two are the same
+        text.
     """
     if len(program.n_classes) > 1 or (not program.n_classes and program.n_values > 1):
-        raise ParameterError("PMML has one target in a model, and this one has several outputs: fit one for each")
+        raise ParameterError("PMML has one target per model, but this model has several outputs: fit one for each")
     if program.n_classes == (1,) and (program.is_boosted or len(program.roots) > 2):
-        raise ParameterError("PMML does not join trees that know one class: fit on two, or a single tree")
+        raise ParameterError("PMML does not combine trees of a single class: fit on two classes, or fit a single tree")
     names = _names(program, target)
     steps = list(_steps(program, names))
     target_field = _element("MiningField", name=names.target, usageType="target")
@@ -171,7 +172,7 @@ def _made_field(name: str, kind: str, expression: str) -> str:
 
 
 def _mapped(field: str, rows: Iterable[tuple[str, str]], kind: str, default: object, missing: object = None) -> str:
-    """What a table says of a field's value."""
+    """A table lookup of a field's value."""
     entries = [
         "<row>" + _text_element("cell", cell) + _text_element("answer", answer) + "</row>" for cell, answer in rows
     ]
@@ -191,13 +192,13 @@ def _output(name: str, label: str | None) -> str:
 
 
 def _carried(name: str, part: str) -> str:
-    """What a model before gave out, given out again."""
+    """An output of an earlier model of the chain, returned again."""
     return _element("OutputField", _ref(part), name=name, optype="continuous", dataType="double",
                     feature="transformedValue")  # fmt: skip
 
 
 def _model(step: _Step, outputs: Sequence[str] = (), schema: Sequence[str] = (), name: str | None = None) -> str:
-    """The element of a step; without a schema the fields that it asks."""
+    """The element of a step; the schema is by default the fields that it reads."""
     parts = [_element("MiningSchema", *(schema or map(_mining_field, step.asks)))]
     parts += [_element("Output", *outputs)] if outputs else []
     parts += [_element("LocalTransformations", *step.local)] if step.local else []
@@ -216,7 +217,7 @@ def _segmentation(
     is_classes: bool = False,
     outputs: Sequence[tuple[str, str | None]] = (),
 ) -> _Step:
-    """Models as one."""
+    """Several models combined into one."""
     models = list(models)
     weighed = [None] * len(models) if weights is None else [repr(float(weight)) for weight in weights]
     segments = [_element("Segment", _TRUE, each, weight=weight) for each, weight in zip(models, weighed, strict=True)]
@@ -231,25 +232,25 @@ def _text(level: Hashable, where: str) -> str:
     """A name or level as text that XML can hold."""
     text = text_of(level)
     if not text and where in {"column", "class"}:
-        raise ParameterError(f"PMML has no {where} that is called '': rename it before the fit")
+        raise ParameterError(f"PMML does not allow a {where} with the name '': rename it before the fit")
     if _NO_XML.search(text):
-        raise ParameterError(f"{where} {level!r} holds characters that XML has not: rename it")
+        raise ParameterError(f"{where} {level!r} holds characters that XML does not allow: rename it")
     return text
 
 
 def _texts(levels: Iterable[Hashable], where: str) -> list[str]:
-    """Names or levels as texts, no two alike."""
+    """Names or levels as distinct texts."""
     texts = [_text(level, where) for level in levels]
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
         raise ParameterError(
-            f"{where} {twice!r} stands for two, which PMML cannot tell apart: rename one before the fit"
+            f"{where} {twice!r} occurs twice as text, which PMML cannot distinguish: rename one before the fit"
         )
     return texts
 
 
 def _names(program: Program, target: str) -> _Names:
-    """The names of all fields, no two alike."""
+    """The names of all fields, all distinct."""
     given = _texts((column.name for column in program.columns[: program.n_given]), "column")
     labels = _texts(program.classes[0], "class") if program.classes else []
     named = [
@@ -264,7 +265,7 @@ def _names(program: Program, target: str) -> _Names:
     asked = [next(apart) if own else name for name, own in zip(named, is_made, strict=True)]
     first = [name for name, column in zip(given, program.columns, strict=False) if not column.left_out][:1]
     if not first:
-        raise ParameterError("nothing is learned from any column, and PMML does not write a model without columns")
+        raise ParameterError("the model uses no column, but PMML needs one: export it in another format")
     shares, sums = [next(apart) for _ in shares], [next(apart) for _ in sums]
     return _Names(
         given, first, asked, labels, shares, sums, {name: next(apart) for name in (*shares, *sums)}, next(apart)
@@ -272,7 +273,7 @@ def _names(program: Program, target: str) -> _Names:
 
 
 def _data_fields(program: Program, names: _Names) -> Iterator[str]:
-    """The columns of the table that anything is learned from."""
+    """The fields of the columns that the model uses."""
     for name, column in zip(names.given, program.columns[: program.n_given], strict=True):
         if not column.left_out:
             levels = _texts(column.levels, f"column {name!r}: level")
@@ -294,7 +295,7 @@ def _target_field(program: Program, names: _Names) -> str:
 
 
 def _mining_fields(program: Program, names: _Names) -> Iterator[str]:
-    """What is done with missing and unknown cells: ``asIs`` leaves unknown levels to the tables of codes."""
+    """The treatment of missing and unknown cells: ``asIs`` leaves unknown levels to the tables of codes."""
     for name, column in zip(names.given, program.columns[: program.n_given], strict=True):
         if not column.left_out:
             yield _element(
@@ -306,14 +307,14 @@ def _mining_fields(program: Program, names: _Names) -> Iterator[str]:
 
 
 def _n_codes(program: Program, at: int) -> int:
-    """How many codes a column of levels has, with that of a level that fit never saw where it has one."""
+    """Number of codes of a column of levels, including that of an unknown level if there is one."""
     column = program.columns[at]
     is_asked = column.kind == "nominal" and at < program.n_given
     return len(column.levels) + (is_asked and not program.takes_unseen_for_missing and not program.refuses_unseen)
 
 
 def _derived_fields(program: Program, names: _Names) -> Iterator[str]:
-    """Codes of levels and made columns, as far as tests ask for them."""
+    """Codes of levels and derived columns that tests use."""
     used = set(program.tables.feature[program.tables.first_child >= 0].tolist())
     used |= set(program.surrogates.feature.tolist())
     for at in sorted(used):
@@ -330,7 +331,7 @@ def _derived_fields(program: Program, names: _Names) -> Iterator[str]:
 
 
 def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
-    """A column that is made of others, as ``data.derived`` makes it."""
+    """A derived column, as ``data.derived`` computes it."""
     column, name = program.columns[at], names.asked[at]
     sources = [program.columns[source] for source in column.sources]
     if column.part == LINEAR:
@@ -342,7 +343,7 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
         rows = [(text_of(level), repr(n)) for level, n in zip(sources[0].levels, column.numbers, strict=True)]
         yield _made_field(name, "double", _mapped(names.given[column.sources[0]], rows, "double", 0.0))
     elif column.part == LEVELS:
-        # Where two codes stand among all pairs: of n levels, n is an unknown one, n + 1 a missing cell.
+        # The position of two codes among all pairs: with n levels, n is an unknown one, n + 1 a missing cell.
         one, other = (len(source.levels) for source in sources)
         a, b = (_present(names.asked[source], n + 1) for source, n in zip(column.sources, (one, other), strict=True))
         place = names.apart(f"place({name})")
@@ -356,7 +357,7 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
         yield _made_field(name, "integer", _mapped(place, rows, "integer", None))
     else:
         a, b = (_ref(names.asked[place]) for place in column.sources)
-        # What is no number, such as the difference of two infinities, is missing.
+        # nan, such as the difference of two infinities, is missing.
         if column.part == "over":  # a ratio to 0 is missing: no "else"; abs, because an equality may tell -0.0 from 0.0
             ratio = _apply(
                 "if", _apply("greaterThan", _apply("abs", b), _constant(0.0)), _apply("/", a, b, invalid="asMissing")
@@ -367,12 +368,12 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
 
 
 def _present(name: str, missing: float, expression: str | None = None) -> str:
-    """A field, or what is made of it; a number where the cell is missing."""
+    """A field or an expression of it; a given number if the cell is missing."""
     return _apply("if", _apply("isMissing", _ref(name)), _constant(missing), expression or _ref(name))
 
 
 def _term(program: Program, names: _Names, at: int, own: Sequence[float]) -> str:
-    """What a column adds to a linear score."""
+    """The term of a column in a linear score."""
     name, source = names.asked[at], program.columns[at]
     if source.kind == "nominal":
         rows = [(text_of(level), repr(n)) for level, n in zip(source.levels, own, strict=False)]
@@ -387,7 +388,7 @@ def _term(program: Program, names: _Names, at: int, own: Sequence[float]) -> str
 
 
 def _steps(program: Program, names: _Names) -> Iterator[_Step]:
-    """The models of the chain, in their order; the last one answers."""
+    """The models of the chain, in their order; the last one makes the prediction."""
     trees = [_tree(program, names, at) for at in range(len(program.roots) - 1)]
     asks = list(dict.fromkeys(name for tree in trees for name in tree.asks))
     shares: list[tuple[str, str | None]] = list(zip(names.shares, names.labels, strict=True))
@@ -405,7 +406,7 @@ def _steps(program: Program, names: _Names) -> Iterator[_Step]:
 def _scores(
     program: Program, names: _Names, trees: list[_Step], shares: list[tuple[str, str | None]]
 ) -> Iterator[_Step]:
-    """The sum of each score, and what is made of them."""
+    """The steps that add up each score and compute the prediction from them."""
     is_answer = program.link not in {"log", "classes"}
     for at, base in enumerate(program.base):
         own = [_leaf_alone(names, base), *trees[at :: len(program.base)]]
@@ -422,7 +423,7 @@ def _scores(
         local = [_made_field(called, "double", exponential)]
         tables = [_element("RegressionTable", predictor[called], intercept="0")]
     elif len(names.labels) < 3:
-        # Softmax beside 0: "logit" takes the first share as 1 minus the other, which has no digits near 0.
+        # Softmax with a second score of 0: "logit" computes the first as 1 minus the other, inexact near 0.
         low, high = _constant(-LARGEST_EXPONENT), _constant(LARGEST_EXPONENT)
         local = [_made_field(called, "double", _apply("min", _apply("max", _ref(sums[0]), low), high))]
         inner: list[list[str]] = [[], [predictor[called]]]
@@ -440,7 +441,7 @@ def _scores(
 
 
 def _threshold(program: Program, names: _Names) -> _Step:
-    """The class that is predicted where its share is at least so large, else the other."""
+    """The step of a decision threshold: a class is predicted if its probability is at least it, else the other."""
     positive, at = program.threshold or (0, 0.0)
     share = names.parts[names.shares[positive]]
     is_said = _element("SimplePredicate", field=share, operator="greaterOrEqual", value=repr(at))
@@ -484,7 +485,7 @@ def _tree(program: Program, names: _Names, at: int) -> _Step:
 
 
 def _leaf(program: Program, names: _Names, content: int, predicate: str) -> str:
-    """A leaf with its number, or with its classes in whole parts."""
+    """A leaf with its number, or with its class proportions as whole parts."""
     said = program.contents[content].tolist()
     if not program.n_classes or program.is_boosted:
         return _element("Node", predicate, score=repr(said[0]))
@@ -496,10 +497,10 @@ def _leaf(program: Program, names: _Names, content: int, predicate: str) -> str:
 
 
 def _parts(shares: list[float]) -> list[float]:
-    """Numbers that are shares of their sum, to the bit.
+    """Numbers whose proportions of their sum are bit-identical to the given ones.
 
-    A reader divides by the sum, of shares too, and that may be 1 but for the last place: whole parts have a sum that is
-    exact. Where weights are no whole numbers there may be none, and the shares are written.
+    A reader divides by the sum, even of proportions, whose sum may differ from 1 in the last place: whole parts have an
+    exact sum. If weights are not whole numbers there may be none, and the proportions are written.
     """
     if math.fsum(shares) == 1.0 == sum(shares):
         return shares
@@ -510,11 +511,11 @@ def _parts(shares: list[float]) -> list[float]:
 
 
 def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
-    """Whether a row takes a branch that is not that of missing cells."""
+    """The condition under which a row takes a branch other than the missing branch."""
     tables = program.tables
     asks_presence = tables.kind[node] == THRESHOLD and tables.threshold[node] == math.inf
     otherwise = _simple(names.asked[tables.feature[node]], "isMissing") if asks_presence else None
-    # What sends it there, and when the next test is asked, unless that is where this one is unknown.
+    # The condition that sends it there, and the condition for the next test, unless that is an unknown value.
     tests: list[tuple[str, str | None]] = [(_goes(program, names, node, branch), otherwise)]
     for at, cut, branches in stand_ins_of(program, node) if branch < 2 else ():  # a surrogate answers 0 or 1
         name = names.asked[at]
@@ -537,7 +538,7 @@ def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
 
 
 def _goes(program: Program, names: _Names, node: int, branch: int) -> str:
-    """Whether the test of a node answers with a branch."""
+    """The condition under which the test of a node chooses a branch."""
     tables = program.tables
     at, kind, begin = int(tables.feature[node]), int(tables.kind[node]), int(tables.level_set[node])
     name = names.asked[at]
@@ -566,7 +567,7 @@ def _among(name: str, codes: Sequence[int], operator: str = "isIn") -> str:
 
 
 def _compound(operator: str, *predicates: str) -> str:
-    """Predicates joined; one stays alone."""
+    """Predicates joined by an operator; a single one is returned as it is."""
     return (
         predicates[0] if len(predicates) == 1 else _element("CompoundPredicate", *predicates, booleanOperator=operator)
     )
@@ -577,13 +578,13 @@ def _any(*predicates: str) -> str:
 
 
 def _compared(program: Program, names: _Names, at: int, cut: float, *, is_left: bool) -> str:
-    """Whether a number is at most a cut, or above it; codes are whole."""
+    """The condition that a number is at most a cut, or above it; codes are whole."""
     name = names.asked[at]
     if cut == math.inf:
         return _simple(name, "isNotMissing") if is_left else "<False/>"
     if cut == -math.inf:
-        raise ParameterError(f"column {names.asked[at]!r} is cut at -inf, which PMML does not write")
+        raise ParameterError(f"column {names.asked[at]!r} has the threshold -inf, which PMML cannot write")
     if program.columns[at].kind != "numeric":
         cut = math.floor(cut)
-    # No -0.0: a reader that puts it below 0.0 would send zeros another way.
+    # No -0.0: a reader that orders it before 0.0 would send zeros to another branch.
     return _simple(name, "lessOrEqual" if is_left else "greaterThan", repr(cut + 0))

@@ -1,14 +1,14 @@
 """A model as tables that a small evaluator in any language reads. In: a model. Out: a ``Program``.
 
-A program in another language gives the same bits only where it does the same work in the same order: all trees stand
-one after another as they are walked here, with exact cuts and sets of levels, and the order of additions is part of the
+A program in another language is bit-identical only if it does the same operations in the same order: all trees follow
+one another as they are walked here, with exact cuts and sets of levels, and the order of additions is part of the
 description. ``export.code`` writes the tables and the evaluator.
 
-    values of the row -> made columns behind them -> per tree: root to leaf -> contents added up in the order of trees
-    -> divided by ``total`` (means, votes) or begun at ``base`` (scores) -> link -> shares or numbers -> class
+    values of the row -> derived columns appended -> per tree: root to leaf -> contents added up in the order of trees
+    -> divided by ``total`` (means, votes) or started at ``base`` (scores) -> link -> probabilities or numbers -> class
 
-Some models do more than that (``EXTRAS``). Who writes a program names those that its format can say; of a model that
-does another one there is no program for it.
+Some models do more than that (``EXTRAS``). A writer names the extras that its format supports; a model with another one
+is refused.
 """
 
 from __future__ import annotations
@@ -33,64 +33,64 @@ from treewright.predict.fractional import portions_of
 from treewright.tree.arrays import SUBSET
 
 EXTRAS = {
-    "divides": "missing='fractional' divides a row with missing cells over branches",
-    "sorts": "the model answers with a weighted median over its trees",
-    "isolates": "an isolation forest scores rows by the length of their ways",
-    "dates": "a column holds dates, which are days as numbers here",
+    "divides": "missing='fractional' divides a row with missing cells among branches",
+    "sorts": "the model predicts the weighted median of its trees",
+    "isolates": "an isolation forest scores rows by the length of their paths",
+    "dates": "a column holds dates, which are converted to numbers of days",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What an evaluator needs.
+    """The tables and settings that an evaluator needs.
 
     Attributes
     ----------
     columns : tuple of Column
-        Those of the table, and behind them those that are made of them; tests ask by position.
+        Those of the table, followed by the derived ones; tests refer to positions.
     n_given : int
-        How many are of the table.
+        Number of columns of the table.
     tables, surrogates : Branches, Surrogates
         Of all nodes of all trees.
     roots : int64[n_trees + 1]
     content_of : int64[n_nodes]
         Row of ``contents`` of a leaf; -1 of an inner node.
     contents : float64[m, k]
-        What leaves say; of boosted trees k is 1. Where ``votes`` it holds shares, and behind them the vote.
+        Values of leaves; with boosted trees k is 1. With ``votes`` it holds class proportions, followed by the vote.
     portions : float64[n_nodes], or None
-        Where rows are divided: what part of a missing value a node gets of its parent. A row with missing cells goes
-        down each branch with its part where that is above 0, level by level, and the contents of its leaves are added
-        up in this order, each times the row's part in it.
+        If rows are divided: the part of a missing value that a node gets from its parent. A row with missing cells goes
+        down each branch whose part is above 0, level by level, and the contents of its leaves are added up in this
+        order, each times the row's part in it.
     room : int
-        How many nodes of a tree wait at most while a row is divided.
+        The largest number of nodes of a tree that wait while a row is divided.
     votes : bool
-        Whether a tree that divides a row votes by what comes of it: for the first of the largest shares. A row
+        Whether a tree that divides a row votes by the sum of its parts: for the first of the largest proportions. A row
         without missing cells has the vote of its leaf.
     is_boosted : bool
         Whether a tree adds to one sum only.
     weights : float64[n_trees], or None
-        What a tree's content is multiplied by before it is added.
+        Factors of the trees' contents before they are added.
     sorts : bool
-        Whether the first content, in ascending order (the first tree of equals), whose ``weights`` and those before
-        it reach half of all is the sum, instead.
+        Whether the sum is a weighted median: the first content, in ascending order (the first tree of equals), at which
+        the running sum of ``weights`` reaches half of their total.
     base : tuple of float
-        Where sums begin; boosted tree t adds to sum t modulo their number, any other tree to all.
+        Start values of the sums; boosted tree t adds to sum t modulo their number, any other tree to all.
     total : float
-        What sums are divided by; 1 of scores and of a single tree.
+        Divisor of the sums; 1 for scores and for a single tree.
     link : {"identity", "log", "sorted", "classes", "isolation"}
     isolation : (float, float), or None
         Of an isolation forest, whose sums are mean path lengths: the average length that they are divided by, and the
         score that outliers are below. The score is -(2 ** -quotient); the quotient of length 0.0 is 1.
     n_classes : tuple of int
-        Per output; empty for numbers.
+        Per output; empty for regression.
     classes : tuple of list
         The labels per output.
     threshold : (int, float), or None
-        Of two classes: the one that is predicted where its share is at least so large.
+        With two classes: the one that is predicted if its probability is at least this, and the decision threshold.
     refuses_missing, refuses_unseen : bool
-        What the model refuses, the evaluator refuses too.
+        Whether the model, and so the evaluator, refuses missing cells or unknown levels.
     takes_unseen_for_missing : bool
-        Else a level that fit never saw has the code behind the last.
+        Whether an unknown level is a missing cell; if not, its code is the one after the last level.
     """
 
     columns: tuple[Column, ...]
@@ -119,7 +119,7 @@ class Program:
 
     @property
     def n_values(self) -> int:
-        """How many shares or numbers a row is answered with."""
+        """Number of probabilities or numbers that are predicted for a row."""
         return sum(self.n_classes) if self.n_classes else len(self.base)
 
 
@@ -129,12 +129,12 @@ def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
     Parameters
     ----------
     says : collection of str
-        Which of ``EXTRAS`` the format can say.
+        The ``EXTRAS`` that the format supports.
 
     Raises
     ------
     ParameterError
-        The model does one that it cannot, or reads parts of dates.
+        The model needs another extra, or parts of dates.
     """
     _refuse(model, says)
     how, boosting, threshold = model.aggregation, model.boosting, model.threshold
@@ -156,7 +156,7 @@ def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
     content_of[tables.first_child < 0] = row_of.ravel()
     with np.errstate(over="ignore"):
         if not np.isfinite(np.abs(contents).max(initial=0.0) * len(trees)):
-            raise ParameterError("leaves say numbers whose sum is beyond float64: export does not write such a model")
+            raise ParameterError("the sum of the leaf values is beyond float64: such a model cannot be exported")
     isolation = None
     if model.facts.get("algorithm") == ISOLATION_FOREST:
         whole = average_path_length(np.array([model.facts["max_samples"]]))
@@ -170,7 +170,7 @@ def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
         content_of=content_of,
         contents=contents,
         portions=np.concatenate([portions_of(tree) for tree in trees]) if divides else None,
-        # Nodes that wait have different leaves below them.
+        # Waiting nodes have different leaves below them.
         room=max(tree.n_leaves for tree in trees) if divides else 1,
         votes=divides and how.votes,
         is_boosted=boosting is not None,
@@ -190,7 +190,7 @@ def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
 
 
 def _refuse(model: ModelData, says: Collection[str]) -> None:
-    """What the model does beyond adding up leaves has to be among what the format says."""
+    """Refuse a model with an extra that the format does not support, or with parts of dates."""
     columns = model.schema.columns
     does = {
         "divides": model.missing == "fractional",
@@ -201,19 +201,19 @@ def _refuse(model: ModelData, says: Collection[str]) -> None:
     for extra, is_so in does.items():
         if is_so and extra not in says:
             raise ParameterError(
-                f"{EXTRAS[extra]}: this format cannot say that; source code can (.c, .mjs, .py, .java)"
+                f"{EXTRAS[extra]}: this format does not support that; source code does (.c, .mjs, .py, .java)"
             )
     for column in columns:
         if column.part and not is_derived(column):
             raise ParameterError(
-                f"column {column.name!r} is a part of dates, which export does not make: fit on numbers made of them"
+                f"column {column.name!r} is a part of dates, which exports do not support: fit on numbers made of them"
             )
 
 
 class StandIn(NamedTuple):
-    """A surrogate of a node: its column, and the branch of values up to a cut and above, or of each code.
+    """A surrogate of a node: its column, and the branches of values up to a cut and above it, or of each code.
 
-    Without a cut ``branches`` are of levels, that of an unknown one last; None where the surrogate does not answer.
+    Without a cut ``branches`` are per level, that of an unknown one last; None if the surrogate does not decide.
     """
 
     column: int
@@ -222,7 +222,7 @@ class StandIn(NamedTuple):
 
 
 def branches_of_codes(program: Program, node: int) -> list[int]:
-    """Of a test of levels: the branch of each code, that of an unknown level last."""
+    """The branch of each code in a test of levels, that of an unknown level last."""
     tables = program.tables
     begin, count = int(tables.level_set[node]), len(program.columns[int(tables.feature[node])].levels) + 1
     if tables.kind[node] == SUBSET:

@@ -2,18 +2,19 @@
 
     NAME_rows (id, the columns of the table)  ->  view NAME (id, sum_1 ..., value_1 ..., answer)
 
-The view is a chain of steps, each a SELECT from the one before it: cells become numbers, codes of levels and NULL where
-they are missing; columns are made of them; trees are added up, in their order, beginning at ``base``; sums become
-values, values the answer. Additions have the order of ``predict``, so that sums have its bits in every database.
+The view is a chain of steps, each a SELECT from the step before: cells become numbers, codes of levels, or NULL if they
+are missing; columns are derived from them; trees are added up, in their order, starting at ``base``; sums become
+values, values the prediction. Additions are in the order of ``predict``, so that sums are bit-identical in every
+database.
 
 Trees have one of two forms, by their size:
 
-    nested     at most ``_MOST_NODES`` nodes, and no tree deeper than ``_STEPS`` times what the database's parser goes:
-               every tree is nested CASE (its deep parts in steps before), ``_TREES`` of them are added in one step
+    nested     at most ``_MOST_NODES`` nodes, and no tree deeper than ``_STEPS`` times the depth limit of the database's
+               parser: every tree is nested CASE (its deep parts in earlier steps), ``_TREES`` are added in one step
     walked     any other: tables NAME_nodes and NAME_contents, and one recursive query that takes every row through the
-               first tree, at its leaf adds what it says, and goes on at the root of the next
+               first tree, adds the value of its leaf, and goes on at the root of the next
 
-Nested is the quicker one; a walk has no depth and no size.
+Nested is faster; a walk has no limit of depth or size.
 """
 
 from __future__ import annotations
@@ -46,18 +47,18 @@ _KEYS = ("id", "row_id", "id_of_row", "treewright_id")
 
 @dataclass
 class _Query:
-    """A chain of steps: each is what it takes over from the one before, and what it adds."""
+    """A chain of steps: each keeps columns of the step before and adds new ones."""
 
     database: Database
     steps: list[str] = field(default_factory=list)
 
     def add(self, kept: Iterable[str], made: dict[str, str], source: str | None = None) -> None:
-        """A step of named expressions; ``source`` is what it reads, by default the step before."""
+        """Add a step of named expressions; it reads ``source``, by default the step before."""
         items = [*kept, *(f"{text} AS {name}" for name, text in made.items())]
         if len(items) > _MOST_COLUMNS:
             raise ParameterError(
-                f"the model needs {len(items):,} columns in one step of the query, of at most {_MOST_COLUMNS:,}: "
-                "export it as source code"
+                f"the model needs {len(items):,} columns in one step of the query, at most {_MOST_COLUMNS:,} are "
+                "allowed: export it as source code"
             )
         before, behind = self.database.fence
         begin = f" FROM {source or f'q{len(self.steps) - 1}'}" if source != "" else ""
@@ -73,15 +74,15 @@ def sql_of(program: Program, database: Database, name: str) -> str:
     program : Program
     database : Database
     name : str
-        Of the view; the table that it reads is called ``NAME_rows``.
+        Of the view; it reads the table ``NAME_rows``.
 
     Raises
     ------
     ParameterError
-        A name, a level or a label that the database cannot hold or would take for another one.
+        The database cannot hold a name, a level or a label, or cannot distinguish two of them.
     """
     if not IDENTIFIER.fullmatch(name):
-        raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that begins with no digit")
+        raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that does not begin with a digit")
     names = _names(program, database, name)
     key, rows = identifier(key_of(names, database)), identifier(f"{name}_rows")
     query, row = _Query(database), [] if database.is_lateral else ["k"]
@@ -112,27 +113,27 @@ def sql_of(program: Program, database: Database, name: str) -> str:
 
 
 def key_of(names: Sequence[str], database: Database) -> str:
-    """What the column that names a row is called: "id" unless a column of the model is called so."""
+    """The name of the key column: "id" unless a column of the model has this name."""
     taken = {database.folded(name) for name in names}
     return next(key for key in (*_KEYS, *(f"treewright_id_{at}" for at in range(len(taken) + 1))) if key not in taken)
 
 
 def _head(program: Program, database: Database, name: str, names: list[str]) -> list[str]:
-    """What the file is, as comments; JSON keeps texts of strangers on their line."""
+    """Comments that describe the file; foreign texts are written as JSON, which keeps them on one line."""
     given = program.columns[: program.n_given]
     lines = [
         f"-- A model, written by Treewright {__version__} for {database.name}.",
-        f"-- The view {name} answers each row of the table or view {name}_rows, which has these columns:",
-        f"--   {key_of(names, database)}: names the row",
+        f"-- The view {name} predicts each row of the table or view {name}_rows, which has these columns:",
+        f"--   {key_of(names, database)}: key of the row",
         *(f"--   {json.dumps(own)}: {column.kind}" for own, column in zip(names, given, strict=True)),
     ]
     labels = [label for own in program.classes for label in own]
-    lines += [f"-- value_{at + 1} is the share of {json.dumps(label)}" for at, label in enumerate(labels)]
+    lines += [f"-- value_{at + 1} is the probability of {json.dumps(label)}" for at, label in enumerate(labels)]
     return lines
 
 
 def _names(program: Program, database: Database, name: str) -> list[str]:
-    """The names of the columns of the table, such as the database can hold."""
+    """The names of the columns of the table, checked for the database."""
     names = [str(column.name) for column in program.columns[: program.n_given]]
     taken: dict[str, str] = {}
     for each in names:
@@ -142,11 +143,12 @@ def _names(program: Program, database: Database, name: str) -> list[str]:
             raise ParameterError("a column has an empty name, which SQL does not allow: fit on a table with names")
         if database.most_bytes is not None and size > database.most_bytes:
             raise ParameterError(
-                f"column {each!r}: its name has {size} bytes, of at most {database.most_bytes} in {database.name}"
+                f"column {each!r}: its name has {size} bytes, but {database.name} allows {database.most_bytes}: "
+                "rename it and fit"
             )
         other = taken.setdefault(database.folded(each), each)
         if other is not each:
-            raise ParameterError(f"columns {other!r} and {each!r} have one name in {database.name}: rename one and fit")
+            raise ParameterError(f"columns {other!r} and {each!r} are one name in {database.name}: rename one and fit")
     if database.most_bytes is not None and len(f"{name}_contents") > database.most_bytes:
         raise ParameterError(
             f"name={name!r}: give at most {database.most_bytes - len('_contents')} characters, since names of "
@@ -156,14 +158,14 @@ def _names(program: Program, database: Database, name: str) -> list[str]:
 
 
 def _text(database: Database, text: str, what: str) -> str:
-    """The literal of a text."""
+    """The literal of a string."""
     if "\0" in text or (not text.isprintable() and any("\ud800" <= sign <= "\udfff" for sign in text)):
-        raise ParameterError(f"{what} {text!r}: a text with a NUL or half a character is none in SQL")
+        raise ParameterError(f"{what} {text!r}: SQL does not allow a text with NUL or half a character: rename it")
     return database.text(text)
 
 
 def _kind_of(values: Sequence[object], what: str) -> str:
-    """The one type that levels or labels have: text, truth or number."""
+    """The type of levels or labels: text, truth or number."""
     kinds = {
         "text" if isinstance(each, str)
         else "truth" if isinstance(each, bool)
@@ -172,16 +174,14 @@ def _kind_of(values: Sequence[object], what: str) -> str:
         for each in values
     }  # fmt: skip
     if len(kinds) > 1 or "other" in kinds:
-        raise ParameterError(
-            f"{what}: SQL takes levels and labels that are all texts, all numbers or all true or false"
-        )
+        raise ParameterError(f"{what}: SQL needs levels and labels that are all strings, all numbers or all bools")
     return kinds.pop() if kinds else "text"
 
 
 def _exact(level: Any, what: str) -> float:
-    """A level that is a number, as float64."""
+    """A numeric level as float64; refused if it is not exact."""
     if abs(level) > 2**53 and int(float(level)) != level:
-        raise ParameterError(f"{what}: level {level!r} is no float64, which SQL compares by")
+        raise ParameterError(f"{what}: level {level!r} is not an exact float64, as SQL needs to compare it")
     return float(level)
 
 
@@ -189,7 +189,7 @@ def _exact(level: Any, what: str) -> float:
 
 
 def _cells(program: Program, query: _Query, names: list[str], rows: str, key: str) -> list[str]:
-    """The steps that make x0, x1, ... of a row: numbers and codes, NULL where missing. Which there are."""
+    """Add the steps that compute x0, x1, ... of a row: numbers and codes, NULL if missing; returns their names."""
     columns, n_given, database = program.columns, program.n_given, query.database
     asked = {int(at) for at in program.tables.feature if at >= 0} | {int(at) for at in program.surrogates.feature}
     made = sorted(at for at in asked if at >= n_given)
@@ -211,7 +211,7 @@ def _cells(program: Program, query: _Query, names: list[str], rows: str, key: st
 
 
 def _cell(program: Program, database: Database, at: int, name: str, *, is_raw: bool) -> str:
-    """A cell as a number or a code. An unknown level has the code behind the last, if raw or if trees ask for it."""
+    """A cell as a number or a code. An unknown level has the code after the last, if raw or if trees use it."""
     column, quoted = program.columns[at], f"r.{identifier(name)}"
     refused = database.refused(_text(database, f"column {name}: the model refuses missing cells, ", "column"), quoted)
     if column.kind == "numeric":
@@ -241,13 +241,13 @@ def _cell(program: Program, database: Database, at: int, name: str, *, is_raw: b
 
 
 def _by_code(code: str, numbers: Sequence[float], database: Database) -> str:
-    """What a code stands for, 0 of one beyond."""
+    """The number of a code, 0 for an unknown one."""
     arms = "".join(f" WHEN {at} THEN {database.number(each)}" for at, each in enumerate(numbers))
     return f"CASE {code}{arms} ELSE {database.number(0.0)} END" if arms else database.number(0.0)
 
 
 def _made(program: Program, database: Database, at: int) -> str:
-    """A column that is made of others (``data.derived``)."""
+    """A derived column (``data.derived``)."""
     column, columns = program.columns[at], program.columns
     first = column.sources[0]
     if column.part == ROWS:
@@ -281,7 +281,7 @@ def _made(program: Program, database: Database, at: int) -> str:
 
 
 def _is_nested(program: Program, database: Database) -> bool:
-    """Whether nested CASE holds the trees."""
+    """Whether the trees are written as nested CASE."""
     n_nodes = int(program.roots[-1])
     if n_nodes > _MOST_NODES:
         return False
@@ -294,7 +294,7 @@ def _is_nested(program: Program, database: Database) -> bool:
 
 
 def _said(program: Program, tree: int, node: int) -> np.ndarray:
-    """What a leaf of a tree adds to every sum."""
+    """The value that a leaf of a tree adds to every sum."""
     content = program.contents[program.content_of[node]]
     if program.is_boosted:
         return np.where(np.arange(len(program.base)) == tree % len(program.base), content[0], 0.0)
@@ -303,7 +303,7 @@ def _said(program: Program, tree: int, node: int) -> np.ndarray:
 
 
 def _conditions(program: Program, node: int, database: Database) -> list[tuple[str, int]]:
-    """When a row takes which branch; a missing cell fulfils none, and no two hold for a row."""
+    """The conditions of the branches; a missing cell fulfils none, and at most one holds for a row."""
     tables = program.tables
     x, kind = f"x{int(tables.feature[node])}", tables.kind[node]
     if kind == THRESHOLD:
@@ -325,7 +325,7 @@ def _cut(x: str, cut: float, branches: Sequence[int | None], database: Database)
 
 
 def _of_codes(x: str, branches: Sequence[int | None]) -> list[tuple[str, int]]:
-    """Which codes take which branch."""
+    """The conditions of the branches as sets of codes."""
     found: dict[int, list[int]] = {}
     for code, branch in enumerate(branches):
         if branch is not None:
@@ -334,9 +334,9 @@ def _of_codes(x: str, branches: Sequence[int | None]) -> list[tuple[str, int]]:
 
 
 def _case(program: Program, tree: int, database: Database, leaf: dict[int, str], parts: list[dict[str, str]]) -> str:
-    """A tree as nested CASE; ``leaf`` has the texts of leaves. Children stand behind their parents.
+    """A tree as nested CASE; ``leaf`` has the texts of leaves. Children come after their parents.
 
-    What is as deep as the parser goes becomes a column of a step before: it is put into ``parts``, by step.
+    A part as deep as the parser's limit becomes a column of an earlier step: it is put into ``parts``, by step.
     """
     tables, texts, root = program.tables, dict(leaf), int(program.roots[tree])
     height, step = dict.fromkeys(leaf, 0), dict.fromkeys(leaf, 0)
@@ -367,7 +367,7 @@ def _case(program: Program, tree: int, database: Database, leaf: dict[int, str],
 
 
 def _nested(program: Program, query: _Query, inputs: list[str], row: list[str]) -> list[str]:
-    """The steps of nested CASE; the names of the sums."""
+    """Add the steps of nested CASE; returns the names of the sums."""
     database, n_sums, n_trees = query.database, len(program.base), len(program.roots) - 1
     sums = [database.number(each) for each in program.base]
     for begin in range(0, n_trees, _TREES):
@@ -384,7 +384,7 @@ def _nested(program: Program, query: _Query, inputs: list[str], row: list[str]) 
                 texts = [database.number(float(each)) for each in said[:, own]]
                 adds[own].append(_case(program, tree, database, dict(zip(leaves, texts, strict=True)), parts))
                 continue
-            # Of several sums: which leaf first, then what it adds to each.
+            # With several sums: the leaf first, then what it adds to each.
             _, first, number_of = np.unique(said, axis=0, return_index=True, return_inverse=True)
             numbers = [str(int(number)) for number in number_of.ravel()]
             leaf_of[f"t{tree}"] = _case(program, tree, database, dict(zip(leaves, numbers, strict=True)), parts)
@@ -416,7 +416,7 @@ def _divided(program: Program, query: _Query, sums: list[str], row: list[str]) -
 
 
 def _tables(program: Program, database: Database, name: str) -> list[str]:
-    """The tables of a walk: nodes, and what leaves add."""
+    """The tables of a walk: nodes, and values of leaves."""
     contents: dict[bytes, tuple[int, np.ndarray]] = {}
     width = _width(program)
     nodes = [
@@ -440,18 +440,18 @@ def _tables(program: Program, database: Database, name: str) -> list[str]:
 
 
 def _width(program: Program) -> int:
-    """How many digits the number of a branch has."""
+    """Number of digits of a branch number."""
     return len(str(int(program.tables.n_branches.max())))
 
 
 def _nodes(
     program: Program, database: Database, contents: dict[bytes, tuple[int, np.ndarray]], width: int
 ) -> Iterator[tuple[str | None, ...]]:
-    """The rows of the table of nodes. ``contents`` is filled with what leaves add.
+    """The rows of the table of nodes. ``contents`` is filled with the values of leaves.
 
-    A test with a cut leads to yes or no; one of levels to yes plus the number that ``levels`` has for the code, where
-    dashes are no answer; a missing cell, or no answer, to missing. Tests of several cuts are one node for each, and
-    tests that stand in are nodes that a missing cell leads to. A leaf leads to the next root.
+    A test with a cut leads to yes or no; a test of levels to yes plus the number that ``levels`` has for the code
+    (dashes: no branch); a missing cell, or no branch, to missing. Tests of several cuts are one node for each cut, and
+    surrogates are nodes that a missing cell leads to. A leaf leads to the next root.
     """
     tables, n_trees = program.tables, len(program.roots) - 1
     free = int(program.roots[-1])  # numbers of nodes that no tree has
@@ -497,7 +497,7 @@ def _nodes(
 
 
 def _walked(program: Program, query: _Query, inputs: list[str], row: list[str], name: str) -> list[str]:
-    """The step that walks through all trees; the names of the sums."""
+    """Add the step that walks through all trees; returns the names of the sums."""
     database, width = query.database, _width(program)
     sums = [f"w{own}" for own in range(len(program.base))]
     asked = [f" WHEN {each[1:]} THEN w.{each}" for each in inputs]
@@ -516,7 +516,7 @@ def _walked(program: Program, query: _Query, inputs: list[str], row: list[str], 
     added = [f"w.{each} + COALESCE(c.v{own}, 0)" for own, each in enumerate(sums)]
     kept = [*row, *inputs]
     if len(kept) + len(sums) > _MOST_COLUMNS:
-        raise ParameterError(f"the model asks for more than {_MOST_COLUMNS:,} columns: export it as source code")
+        raise ParameterError(f"the model tests more than {_MOST_COLUMNS:,} columns: export it as source code")
     query.steps.append(
         f"walk ({', '.join(['node', *sums, *kept])}) AS (\n"
         f"  SELECT {', '.join(['0', *begun, *kept])} FROM {before}\n  UNION ALL\n"
@@ -532,21 +532,21 @@ def _walked(program: Program, query: _Query, inputs: list[str], row: list[str], 
 
 
 def _added(terms: list[str]) -> str:
-    """A sum that is not deep, however long."""
+    """A sum in groups, so that a long one is not deeply nested."""
     while len(terms) > _TERMS:
         terms = [f"({' + '.join(terms[at : at + _TERMS])})" for at in range(0, len(terms), _TERMS)]
     return " + ".join(terms)
 
 
 def _largest(terms: list[str], database: Database) -> str:
-    """The largest of some names; functions have few arguments in SQLite."""
+    """The largest of several columns, nested, as functions have few arguments in SQLite."""
     while len(terms) > _TERMS:
         terms = [_largest(terms[at : at + _TERMS], database) for at in range(0, len(terms), _TERMS)]
     return terms[0] if len(terms) == 1 else f"{database.greatest}({', '.join(terms)})"
 
 
 def _values(program: Program, query: _Query, sums: list[str], row: list[str]) -> list[str]:
-    """The steps from sums to shares or numbers; their names."""
+    """Add the steps from sums to probabilities or numbers; returns their names."""
     database, kept = query.database, [*row, *sums]
     number = database.number
     names = [f"v{at}" for at in range(program.n_values)]
@@ -561,7 +561,7 @@ def _values(program: Program, query: _Query, sums: list[str], row: list[str]) ->
             for name, each in zip(names, sums, strict=True)
         }
     elif program.link == "sorted":
-        # Neighbours change places until as many rounds are done as there are numbers.
+        # Odd-even sort: neighbours are exchanged for as many rounds as there are numbers.
         numbers = list(sums)
         for at in range(len(sums)):
             changed = {}
@@ -582,7 +582,7 @@ def _values(program: Program, query: _Query, sums: list[str], row: list[str]) ->
 
 
 def _shares(program: Program, query: _Query, sums: list[str], row: list[str]) -> list[str]:
-    """Shares of classes from scores, by the logistic function and softmax."""
+    """Add the steps from scores to class probabilities, by the logistic function and softmax; returns their names."""
     database, number = query.database, query.database.number
     most: dict[str, str] = {}
     risen: dict[str, str] = {}
@@ -621,13 +621,13 @@ def _shares(program: Program, query: _Query, sums: list[str], row: list[str]) ->
 
 
 def _share(text: str, database: Database) -> str:
-    # A power below the normal numbers divided by a sum may be 0, which PostgreSQL takes for a mistake.
+    # A subnormal power divided by a sum may be 0, which PostgreSQL reports as an error.
     power, _, total = text.partition(" / a")
     return database.over(power, f"a{total}") if total else text
 
 
 def _answers(program: Program, query: _Query, sums: list[str], values: list[str], row: list[str]) -> list[str]:
-    """The step that finds the largest share; the expressions of the answers."""
+    """Add the step that finds the largest probability; returns the expressions of the predictions."""
     if not program.n_classes:
         return values
     database, begin, found = query.database, 0, []
@@ -658,6 +658,6 @@ def _label(database: Database, kind: str, label: Any) -> str:
         return database.answers[label]
     if isinstance(label, int):
         if abs(label) >= 2**63:
-            raise ParameterError(f"class {label}: it is beyond the whole numbers of SQL")
+            raise ParameterError(f"class {label}: it is beyond the whole numbers of SQL: use smaller labels")
         return str(label)
     return database.number(label)

@@ -1,8 +1,8 @@
-"""A model as exact data for programs: the one description that the page, JSON and Graphviz read.
+"""A model as exact data for programs: the one description that the page, JSON and Graphviz use.
 
-``nodes_of`` says of every node what it asks, exactly enough to send rows down, and what it holds; levels are codes,
-that is positions in their column. ``to_structure`` writes the same as JSON with levels by name, for programs in other
-languages; ``show.page.tree`` adds words for readers. ``importing.structure`` reads the JSON back.
+``nodes_of`` yields for every node its test, exact enough to send rows down, and its content; levels are codes, that is
+positions in their column. ``to_structure`` writes the same as JSON with levels by name, for programs in other
+languages; ``show.page.tree`` adds texts for readers. ``importing.structure`` reads the JSON back.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ NO_LEVELS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class StandIn:
-    """A surrogate test, asked where the node's own column is missing: the first one that answers decides."""
+    """A surrogate test, used if the node's own column is missing: the first one that has a value decides."""
 
     kind: Kind
     column: int
-    cuts: tuple[float, ...]  # one; the value goes to branch 0 where it is not above it, to branch 1 if flipped
-    branch_of: np.ndarray  # int64[v]: the node's branch per level, flipped already; -1 where it does not answer
+    cuts: tuple[float, ...]  # one; a value up to it goes to branch 0, to branch 1 if flipped
+    branch_of: np.ndarray  # int64[v]: the node's branch per level, already flipped; -1 if it does not decide
     words: Surrogate
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What a node asks. The value of an ordinal column is the code of its level."""
+    """The test of a node. The value of an ordinal column is the code of its level."""
 
     # "threshold", "intervals": the branch is the first whose cut is not below the value, else the last, ``len(cuts)``.
-    # "subset", "multiway": ``branch_of[code]``. "present": 0 where there is a value, else ``missing``.
+    # "subset", "multiway": ``branch_of[code]``. "present": 0 if there is a value, else ``missing``.
     kind: Kind
     column: int
     cuts: tuple[float, ...]  # ascending, exact
-    branch_of: np.ndarray  # int64[v]: per level of the column; empty where the test asks for no levels
-    absent: np.ndarray  # int64[k]: codes of the levels that no row of the fit had in this node
-    missing: int  # the branch of a missing value, where no surrogate answers and nothing is divided
-    unseen: int  # the branch of a level that the fit never saw; -1 where the test asks for no levels
-    surrogates: tuple[StandIn, ...]  # in the order in which they are asked
+    branch_of: np.ndarray  # int64[v]: per level of the column; empty if the test is not of levels
+    absent: np.ndarray  # int64[k]: codes of the levels that no training row had in this node
+    missing: int  # the branch of a missing value, if no surrogate decides and nothing is divided
+    unseen: int  # the branch of a level that fit never saw; -1 if the test is not of levels
+    surrogates: tuple[StandIn, ...]  # in the order in which they are used
     words: NodeTest
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One node: where it stands, what it asks, what it holds and predicts."""
+    """One node: its position, test, content and prediction."""
 
     number: int
     parent: int  # -1 for the root
-    branch: int  # which of the parent's; 0 for the root
+    branch: int  # its number among the parent's branches; 0 for the root
     depth: int
     n_samples: int
     weight: float
@@ -77,13 +77,13 @@ class Node:
 
 
 def nodes_of(summary: TreeSummary, opened: Collection[int] | None = None) -> Iterator[Node]:
-    """The nodes of a tree by their number, parents before children.
+    """The nodes of a tree in the order of their numbers, parents before children.
 
     Parameters
     ----------
     summary : TreeSummary
     opened : collection of int, optional
-        Inner nodes, each with its parent; only these are followed by their children. By default all.
+        Inner nodes, each with its parent; only their children are included. By default all.
     """
     tree, outputs = summary.tree, summary.outputs
     inner = set(np.flatnonzero(~tree.is_leaf).tolist()) if opened is None else set(opened)
@@ -109,7 +109,7 @@ def nodes_of(summary: TreeSummary, opened: Collection[int] | None = None) -> Ite
 
 
 def split_of(summary: TreeSummary, node: int) -> Split:
-    """What an inner node asks."""
+    """The test of an inner node."""
     tree, words = summary.tree, node_test(summary.model, summary.tree, node)
     column, kind = summary.model.schema.columns[words.feature], int(tree.kind[node])
     name: Kind = "threshold"
@@ -133,9 +133,9 @@ def split_of(summary: TreeSummary, node: int) -> Split:
 
 
 def branches_of_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """int[v + 1] and bool[v + 1]: the branch of each level, and whether the rows of the fit had it in this node.
+    """int[v + 1] and bool[v + 1]: the branch of each level, and whether training rows had it in this node.
 
-    The last entries are for a level that the fit never saw.
+    The last entries are for a level that fit never saw.
     """
     if tree.kind[node] == MULTIWAY:
         return level_branches(column, tree, node)
@@ -144,7 +144,7 @@ def branches_of_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarra
 
 
 def stand_in(summary: TreeSummary, node: int, place: int, surrogate: Surrogate) -> StandIn:
-    """A node's surrogate, the ``place``-th one from 0."""
+    """A node's surrogate, number ``place`` counted from 0."""
     tree, test = summary.tree, surrogate.test
     if isinstance(test, ThresholdTest):
         return StandIn("threshold", test.feature, (float(test.threshold),), NO_LEVELS, surrogate)
@@ -167,12 +167,11 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     -------
     dict
         ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``named``,
-        ``columns``, ``targets`` and ``trees``; of boosted models ``boosting`` (``base`` and ``link``), of trees with
-        weights ``tree_weights``, of sums on a grid ``grid``, with a threshold ``threshold`` (``positive``, ``at``,
-        ``why``, and ``cost`` where costs chose it). Each tree has ``nodes``, a flat list in which a node's place is its
-        number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one is the text
-        ``"inf"`` or ``"-inf"``. The ``type``
-        of a node's ``test`` says how to answer it (`split_structure`).
+        ``columns``, ``targets`` and ``trees``; for boosted models ``boosting`` (``base`` and ``link``), for trees with
+        weights ``tree_weights``, for sums on a grid ``grid``, with a decision threshold ``threshold`` (``positive``,
+        ``at``, ``why``, and ``cost`` if costs chose it). Each tree has ``nodes``, a flat list in which a node's
+        position is its number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one is
+        the text ``"inf"`` or ``"-inf"``. The ``type`` of a node's ``test`` defines its branches (`split_structure`).
 
     Raises
     ------
@@ -197,7 +196,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     """
     chosen = range(len(model.trees)) if tree is None else (tree,)
     trees = []
-    # One at a time: the trees of a forest are made when they are asked for.
+    # One at a time: the trees of a forest are made when they are used.
     for position in chosen:
         summary = summarize(model, position)
         trees.append({"nodes": [node_structure(summary, node) for node in nodes_of(summary)]})
@@ -235,7 +234,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
 
 
 def column_structure(column: Column) -> dict[str, Any]:
-    """A column as JSON: its name, kind, levels, and whether fit saw it missing."""
+    """A column as JSON: its name, kind, levels, and whether fit saw missing values."""
     name = column.name if isinstance(column.name, str) else json_level(column.name)
     structure: dict[str, Any] = {"name": name, "kind": column.kind, "missing_seen": column.missing_seen}
     if column.family not in DATES:
@@ -258,7 +257,7 @@ def column_structure(column: Column) -> dict[str, Any]:
 
 
 def node_structure(summary: TreeSummary, node: Node) -> dict[str, Any]:
-    """A node as JSON: what it asks, where its branches are, what it holds and predicts."""
+    """A node as JSON: its test, the numbers of its branches, its content and prediction."""
     labels = summary.model.classes
     structure: dict[str, Any] = {
         "node": node.number,
@@ -284,11 +283,11 @@ def node_structure(summary: TreeSummary, node: Node) -> dict[str, Any]:
 def split_structure(summary: TreeSummary, split: Split) -> dict[str, Any]:
     """The test of an inner node as JSON.
 
-    Its ``type`` says how to answer: ``threshold`` (branch 0 if value <= threshold, else 1), ``rank`` (the same with the
-    level's position in the column's ``levels``), ``present`` (branch 0 if the value is there), ``intervals`` and
+    Its ``type`` defines the branch: ``threshold`` (branch 0 if value <= threshold, else 1), ``rank`` (the same with the
+    level's position in the column's ``levels``), ``present`` (branch 0 if there is a value), ``intervals`` and
     ``rank_intervals`` (the first branch whose entry in ``cuts`` is not below the value or rank, else the last),
     ``subset`` and ``multiway`` (the branch whose ``levels`` or ``absent_levels`` list the value). A branch without
-    levels, or behind a cut ``"inf"``, is for missing values alone; so is the third of the other types.
+    levels, or after a cut ``"inf"``, is only for missing values; so is the third one of the other types.
     """
     column, words = summary.model.schema.columns[split.column], split.words
     common = {
@@ -312,7 +311,7 @@ def split_structure(summary: TreeSummary, split: Split) -> dict[str, Any]:
 
 
 def cut_structure(column: Column, cuts: tuple[float, ...]) -> dict[str, Any]:
-    """The type of a test with one cut, and the cut; without one, or with an infinite one, it asks for any value."""
+    """The type of a test with one cut, and the cut; without one, or with an infinite one, any value passes."""
     if not cuts or cuts[0] == math.inf:
         return {"type": "present"}
     return {"type": "rank" if column.kind == "ordinal" else "threshold", "threshold": json_number(cuts[0])}
@@ -324,9 +323,9 @@ def levels_structure(sides: Sequence[Sequence[Hashable]]) -> list[list[Any]]:
 
 
 def surrogate_structure(summary: TreeSummary, stand_in: StandIn) -> dict[str, Any]:
-    """A surrogate as JSON: a test of two branches, to be taken the other way round where it is ``flipped``.
+    """A surrogate as JSON: a test of two branches, which are exchanged if it is ``flipped``.
 
-    It answers where its value is there and, with levels, is one of ``levels``.
+    It decides if there is a value and, with levels, the value is one of ``levels``.
     """
     column, words = summary.model.schema.columns[stand_in.column], stand_in.words
     if isinstance(words.test, SubsetTest):
@@ -344,13 +343,13 @@ def surrogate_structure(summary: TreeSummary, stand_in: StandIn) -> dict[str, An
 
 
 def json_number(number: float) -> float | str:
-    """A float that JSON can hold; ``"inf"``, ``"-inf"`` or ``"nan"`` for those it cannot."""
+    """A float for JSON; ``"inf"``, ``"-inf"`` or ``"nan"`` as text."""
     number = float(number)
     return number if math.isfinite(number) else str(number)
 
 
 def json_level(level: Hashable) -> str | int | float | bool | None:
-    """A level or label as JSON's own type where it has one, else as text."""
+    """A level or label as a JSON value if JSON has its type, else as text."""
     if level is None or isinstance(level, (bool, int)):
         return level
     if isinstance(level, float):
@@ -359,14 +358,14 @@ def json_level(level: Hashable) -> str | int | float | bool | None:
 
 
 def json_label(label: object) -> str | int | float | bool | None:
-    """A class label, a NumPy scalar or an object, as JSON's own type where it has one, else as text."""
+    """A class label, a NumPy scalar or an object, as a JSON value if JSON has its type, else as text."""
     # item() would turn a date in nanoseconds into a bare integer.
     is_plain = isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64))
     return json_level(label.item() if is_plain else label)  # type: ignore[attr-defined]
 
 
 def json_fact(value: object) -> Any:
-    """A training fact as plain JSON, numbers that are not finite as text. Nesting deeper than 8 becomes text."""
+    """A training fact as plain JSON; numbers that are not finite, and nesting deeper than 8, become text."""
     return _json_fact(value, 8)
 
 

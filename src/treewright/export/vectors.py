@@ -1,10 +1,10 @@
-"""Rows that prove an exported file. In: a model. Out: rows on and beside every cut, and what the model says of them.
+"""Rows to verify an exported file. In: a model. Out: rows at and next to every cut, and the model's predictions.
 
-for each column: a pool of each cut asked with its two float neighbours, infinities, -0, every level, an unknown
+for each column: a pool of each tested cut with its two float neighbours, infinities, -0, every level, an unknown
 level, a missing cell
-- each of them once, beside cells drawn from the other pools
-- for each test of a tree: rows that come to it, on and beside its cut, of its levels, missing
-- as many rows again, drawn from all pools
+- each of them once, with cells sampled from the other pools
+- for each test of a tree: rows that reach it, at and next to its cut, of its levels, missing
+- as many rows again, sampled from all pools
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _DRAWN = 300
 
 
 def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
-    """Rows for source code of a model, with the sums and values that it has to give.
+    """Test rows for an exported model, with the sums and values that it must return.
 
     Returns
     -------
     dict
-        ``format``, ``version``, ``name`` (what functions are called by), ``columns`` (name, kind and levels of each),
-        ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``answers`` (codes of classes, nothing for
-        numbers): lists of numbers; what is no number is the text "nan", "inf" or "-inf". A row holds codes of levels;
-        the code behind the last is a level that the model does not know. ``rounding``: by how much a sum may differ
-        where a program adds in an order of its own; 0.0 where sums are on a grid.
+        ``format``, ``version``, ``name`` (of the functions), ``columns`` (name, kind and levels of each),
+        ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``answers`` (codes of classes, empty for
+        regression): lists of numbers; those that are not finite are the text "nan", "inf" or "-inf". A row holds codes
+        of levels; the code after the last is an unknown level. ``rounding``: the largest difference of a sum if a
+        program adds in another order; 0.0 if sums are on a grid.
 
     Raises
     ------
     ParameterError
-        As ``program_of``.
+        As for ``program_of``.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     """
     program = program_of(model, EXTRAS)
     pools = [np.array(_pool(program, at)) for at in range(program.n_given)]
-    # Of a wide table edges of several columns share a row.
+    # In a wide table edges of several columns share a row.
     n_edges = min(sum(map(len, pools)), max(*map(len, pools), 1, _MOST_CELLS // program.n_given))
     rng, rows = np.random.default_rng(0), np.empty((n_edges + _DRAWN, program.n_given))
     begin = 0
@@ -93,9 +93,9 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
 
 
 def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """For each test, or as many as there is room for: rows that come to it and answer it in every way.
+    """For each test, or as many as there is room for: rows that reach it and take every branch.
 
-    A cell of a pool stands in some row, but that row may never come to the test that asks for it.
+    Each cell of a pool occurs in some row, but that row may never reach the test of that cell.
     """
     tables = program.tables
     inner = np.flatnonzero((tables.first_child >= 0) & (tables.feature < program.n_given))
@@ -106,7 +106,7 @@ def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator
     for at in range(int(tables.n_branches.max(initial=0))):
         above = np.flatnonzero(tables.n_branches > at)
         parent[tables.first_child[above] + at], branch[tables.first_child[above] + at] = above, at
-    # Of few tests several rows each: what stands below may answer alike on both sides of a cut.
+    # With few tests several rows each: subtrees on both sides of a cut may predict the same for a row.
     for node in np.repeat(inner, max(1, min(_MOST_REPEATS, _MOST_TESTS // max(len(inner), 1)))).tolist():
         way, here = [], node
         while parent[here] >= 0:
@@ -122,7 +122,7 @@ def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator
 
 
 def _asked(program: Program, node: int, branch: int) -> tuple[float, float, set[int] | None, bool]:
-    """What a value must be to take a branch: above, up to, one of these codes, missing."""
+    """The values that take a branch: above, up to, one of these codes, missing."""
     tables, kind = program.tables, int(program.tables.kind[node])
     begin, low, high = int(tables.level_set[node]), -math.inf, math.inf
     if kind in (SUBSET, MULTIWAY):
@@ -138,7 +138,7 @@ def _asked(program: Program, node: int, branch: int) -> tuple[float, float, set[
 
 
 def _meets(program: Program, at: int, way: list[tuple[int, int]], cell: float) -> bool:
-    """Whether a cell of a column takes all branches of a way that the column decides."""
+    """Whether a cell takes all branches of a path that its column decides."""
     for node, branch in way:
         if int(program.tables.feature[node]) == at:
             low, high, codes, is_missing = _asked(program, node, branch)
@@ -151,7 +151,7 @@ def _meets(program: Program, at: int, way: list[tuple[int, int]], cell: float) -
 
 
 def _row_on_way(program: Program, way: list[tuple[int, int]], row: np.ndarray) -> np.ndarray | None:
-    """A row changed so that it takes a way; None where it cannot be, or where columns that are made decide."""
+    """A row changed so that it takes a path; None if that is impossible, or if derived columns decide."""
     for at in {int(program.tables.feature[node]) for node, _ in way}:
         if at >= program.n_given:
             return None
@@ -173,7 +173,7 @@ def _row_on_way(program: Program, way: list[tuple[int, int]], row: np.ndarray) -
 
 
 def _answers(program: Program, node: int) -> list[float]:
-    """Cells that answer a test in every way."""
+    """Cells that take every branch of a test."""
     tables, at = program.tables, int(program.tables.feature[node])
     column, begin = program.columns[at], int(tables.level_set[node])
     if column.kind == "nominal":
@@ -196,7 +196,7 @@ def _beside(cut: float) -> tuple[float, float, float]:
 
 
 def _rounding(model: ModelData) -> float:
-    """By how much the order of additions may change a sum; 0.0 of a grid, of one tree and of medians."""
+    """The largest change of a sum by the order of additions; 0.0 for a grid, for one tree and for medians."""
     if model.grid is not None or model.is_single_tree or model.aggregation.sorts:
         return 0.0
     n_trees, is_number = len(model.trees), model.task == "regression" or model.has_scores
@@ -205,7 +205,7 @@ def _rounding(model: ModelData) -> float:
 
 
 def _sums(model: ModelData, matrix: np.ndarray) -> np.ndarray:
-    """What the trees add up to: float64[n, n_sums]."""
+    """The sums of the trees: float64[n, n_sums]."""
     if model.has_scores:
         return scores_of(model, matrix)
     if not model.is_single_tree:
@@ -215,7 +215,7 @@ def _sums(model: ModelData, matrix: np.ndarray) -> np.ndarray:
 
 
 def _pool(program: Program, at: int) -> list[float]:
-    """What the cells of a column are drawn from."""
+    """The pool that the cells of a column are sampled from."""
     column, tables = program.columns[at], program.tables
     if column.kind == "numeric":
         asked = np.flatnonzero(tables.feature == at)
@@ -236,7 +236,7 @@ def _pool(program: Program, at: int) -> list[float]:
 
 
 def _as_trees_take_them(program: Program, rows: np.ndarray) -> np.ndarray:
-    """Rows with unknown levels as the model takes them, and with the columns that it makes."""
+    """Rows with unknown levels as the model treats them, and with derived columns."""
     matrix = np.full((len(rows), len(program.columns)), np.nan)
     matrix[:, : program.n_given] = rows
     unknown = {}
@@ -255,5 +255,5 @@ def _as_trees_take_them(program: Program, rows: np.ndarray) -> np.ndarray:
 
 
 def _plain(number: float) -> float | str:
-    """A number as JSON has it."""
+    """A number for JSON; text if it is not finite."""
     return number if math.isfinite(number) else str(number)

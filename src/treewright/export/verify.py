@@ -1,4 +1,4 @@
-"""An exported file run by the real program on test vectors. In: a file, vectors. Out: how far it is from the model."""
+"""Running an exported file on test vectors. In: a file, vectors. Out: its differences from the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treewright.export.engines import ENGINES, table_of
 from treewright.export.formats import FORMATS, format_of
 from treewright.export.vectors import FORMAT, VERSION
 
-_ULPS = 4.0  # by which an ``exp`` of another library and the sums of shares behind it may differ
+_ULPS = 4.0  # by which another library's ``exp``, and probabilities computed from it, may differ
 _ALIKE = {"postgresql": "postgres"}
 _MOST_ROUNDING = 1e-6
 _LARGEST = float(np.finfo(np.float64).max)
@@ -26,21 +26,21 @@ _PARTS = ("rows", "sums", "values", "answers")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a program says beside the model.
+    """The differences between a program and the model.
 
     Attributes
     ----------
     engine : str
     n_rows : int
     n_unequal : int
-        Rows of which a sum is another number.
+        Rows in which a sum differs.
     sum_ulps, ulps : float
-        The largest difference of a sum, and of a share or number, in units in the last place.
+        The largest difference of a sum, and of a probability or number, in units in the last place.
     n_other : int
-        Rows that get another class, though its share is not as large.
+        Rows that get another class, though its probability is lower.
     n_beyond : int
-        Rows of which a sum or value is further off than it may be: sums by what adding in another order may change, of
-        models without a grid, values by a few units of ``exp`` beside that.
+        Rows in which a sum or value differs by more than the tolerance: for sums the effect of another order of
+        additions, if the model has no grid; for values a few units of ``exp`` more.
     """
 
     engine: str
@@ -53,13 +53,13 @@ class Verdict:
 
     @property
     def is_equal(self) -> bool:
-        """Whether all sums, values and classes are those of the model, within what may differ."""
+        """Whether all sums, values and classes are those of the model, within the tolerance."""
         return self.n_beyond == 0 and self.n_other == 0
 
     def __str__(self) -> str:
-        sums = "sums are equal to the bit"
+        sums = "sums are bit-identical"
         if self.n_unequal:
-            why = ", as they may where the order of additions is the program's own" if self.is_equal else ""
+            why = ", which is allowed as the program adds in another order" if self.is_equal else ""
             sums = f"sums of {self.n_unequal:,} differ, by at most {self.sum_ulps:g} units in the last place{why}"
         values = f"values differ by at most {self.ulps:g} units in the last place"
         others = f"; {self.n_other:,} get another class" if self.n_other else ""
@@ -74,10 +74,10 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
     ----------
     path : Path
     vectors : dict
-        As ``vectors_of`` gives them.
+        As ``vectors_of`` returns them.
     engine : str, optional
-        The program that runs it (``export.engines.ENGINES``); without it the first one of the format that the ending
-        of the file means.
+        The program that runs it (``export.engines.ENGINES``); by default the first one of the format of the file's
+        ending.
 
     Raises
     ------
@@ -86,10 +86,10 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
     MissingLibraryError
         The program is not installed.
     InputFileError
-        The file does not compile or run; the program's own words are told.
+        The file does not compile or run; the message quotes the program.
     """
     if vectors.get("format") != FORMAT or vectors.get("version") != VERSION:
-        raise ParameterError(f"the vectors are not of format {FORMAT} {VERSION}: write them anew with export")
+        raise ParameterError(f"the vectors are not of format {FORMAT} {VERSION}: write them again with export")
     if not path.is_file():
         raise InputFileError(f"{path}: no such file")
     fitting = _engines_for(path)
@@ -97,14 +97,14 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
     if engine not in ENGINES:
         raise ParameterError(f"program {engine!r}: give one of {', '.join(ENGINES)}")
     if engine not in fitting:
-        raise ParameterError(f"{path}: {engine} does not run such a file, {' or '.join(fitting)} does")
+        raise ParameterError(f"{path}: {engine} does not run such a file: choose {' or '.join(fitting)}")
     with tempfile.TemporaryDirectory() as folder:
         answers = ENGINES[engine](path.resolve(), Path(folder), vectors)
     sums, values, codes = (table_of(vectors[name]) for name in _PARTS[1:])
     n_sums, n_values = sums.shape[1], values.shape[1]
     if answers.shape != (len(sums), n_sums + n_values + codes.shape[1]):
-        raise DataError(f"{path}: it answers {answers.shape}, not {len(sums)} rows of {n_sums} sums, {n_values} "
-                        f"values and {codes.shape[1]} classes: are the vectors of this model?")  # fmt: skip
+        raise DataError(f"{path}: the output has the shape {answers.shape}, not {len(sums)} rows of {n_sums} sums, "
+                        f"{n_values} values and {codes.shape[1]} classes: are the vectors of this model?")  # fmt: skip
     said_sums, said, classes = np.split(answers, [n_sums, n_sums + n_values], axis=1)
     of_sums, of_values = ulps_between(said_sums, sums), ulps_between(said, values)
     rounding = float(vectors.get("rounding", 0.0))
@@ -123,7 +123,7 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
 
 
 def _engines_for(path: Path) -> tuple[str, ...]:
-    """The programs that run a file, by its ending; what kind of SQL it is, its first line says."""
+    """The programs that run a file, by its ending; the first line of an SQL file names its database."""
     ending = path.suffix.lower()
     meant = [each for each in FORMATS.values() if ending in each.endings]
     if len(meant) > 1:
@@ -134,22 +134,22 @@ def _engines_for(path: Path) -> tuple[str, ...]:
     if not engines:
         raise ParameterError(f"{path}: {meant[0].words} is not run by any program")
     if len(meant) > 1 and len(engines) > 1:
-        raise ParameterError(f"{path}: it does not say which of {', '.join(engines)} runs it: name one (--with)")
+        raise ParameterError(f"{path}: the file does not name its program: choose {', '.join(engines)} (--with)")
     return engines
 
 
 def ulps_between(said: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """How far numbers are from others, in units in the last place of these; infinite where one is no number."""
+    """Distances of numbers from others, in units in the last place of the latter; infinite if one is nan."""
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.abs(said - wanted) / np.spacing(np.maximum(np.abs(wanted), np.finfo(np.float64).tiny))
-    # What is no number where the model has one is as far off as can be; two infinities alike are not apart.
+    # nan in place of a number is infinitely far; two equal infinities have distance 0.
     apart[np.isnan(apart)] = np.inf
     apart[(said == wanted) | (np.isnan(said) & np.isnan(wanted))] = 0.0
     return apart
 
 
 def _others(said: np.ndarray, codes: np.ndarray, values: np.ndarray, n_classes: list[int], rounding: float) -> int:
-    """Rows with another class whose share is not as large, but for the last places."""
+    """Number of rows with another class whose probability is lower by more than the last places."""
     other, begin, rows = np.zeros(len(said), bool), 0, np.arange(len(said))
     for output, count in enumerate(n_classes):
         known = np.isin(said[:, output], np.arange(count))
@@ -168,51 +168,51 @@ def read_vectors(path: Path) -> dict[str, Any]:
     Raises
     ------
     InputFileError
-        It cannot be read, or holds what are no vectors.
+        It cannot be read, or does not hold vectors.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise InputFileError(f"{path}: no test vectors ({error})") from None
+        raise InputFileError(f"{path}: not test vectors ({error})") from None
     wrong = _wrong_of(found)
     if wrong:
-        raise InputFileError(f"{path}: no test vectors: {wrong}")
+        raise InputFileError(f"{path}: not test vectors: {wrong}")
     return dict(found)
 
 
 def _wrong_of(found: Any) -> str:
-    """What keeps a value of JSON from being test vectors; empty where nothing does."""
+    """The rule that a JSON value breaks as test vectors; empty if it breaks none."""
     lists = (*_PARTS, "columns", "classes")
     if not isinstance(found, dict) or not all(isinstance(found.get(key), list) for key in lists):
-        return f"they have lists of {', '.join(lists)}"
+        return f"they must have lists of {', '.join(lists)}"
     if not all(isinstance(row, list) and all(_is_number(cell) for cell in row) for key in _PARTS for row in found[key]):
-        return f"{', '.join(_PARTS)} are lists of numbers"
+        return f"{', '.join(_PARTS)} must be lists of lists of numbers"
     columns = found["columns"]
     if not all(isinstance(own, list) for own in found["classes"]) or not all(
         isinstance(column, dict) and isinstance(column.get("levels"), list) and {"name", "kind"} <= set(column)
         for column in columns
     ):
-        return "columns have a name, a kind and levels, classes are lists of labels"
+        return "columns must have a name, a kind and levels, and classes must be lists of labels"
     if not found["rows"] or len({len(found[key]) for key in _PARTS}) > 1:
-        return f"there are as many {', '.join(_PARTS)}, one at least"
+        return f"{', '.join(_PARTS)} must have the same length, at least 1"
     if any(len(row) != len(columns) for row in found["rows"]):
-        return f"a row has a cell for each of {len(columns)} columns"
+        return f"each row must have a cell for each of {len(columns)} columns"
     for at, column in enumerate(columns):
         if column["kind"] != "numeric":
             codes = {float(row[at]) for row in found["rows"]}
             if not all(math.isnan(code) or code in range(len(column["levels"]) + 1) for code in codes):
-                return f"cells of column {str(column['name'])[:40]!r} are no codes of its levels"
+                return f"a cell of column {str(column['name'])[:40]!r} is not a code of its levels"
     widths = [{len(row) for row in found[key]} for key in _PARTS]
     if any(len(width) > 1 for width in widths) or widths[-1] != {len(found["classes"])}:
-        return f"rows of {', '.join(_PARTS)} are of one length each, answers one for each output with classes"
+        return f"the rows of each of {', '.join(_PARTS)} must have one length, that of answers the number of outputs"
     for row in found["answers"]:
         if not all(code in range(len(labels)) for code, labels in zip(row, found["classes"], strict=True)):
-            return f"answers are numbers of classes, not {row}"
+            return f"answers must be codes of classes, not {row}"
     rounding = found.get("rounding")
     if isinstance(rounding, str) or not _is_number(rounding) or not 0 <= rounding <= _MOST_ROUNDING * _size_of(found):  # type: ignore[operator]
-        return f"rounding is a number, at least 0 and at most {_MOST_ROUNDING:g} of the largest sum"
+        return f"rounding must be a number from 0 to {_MOST_ROUNDING:g} of the largest sum"
     if not isinstance(found.get("name"), str) or not IDENTIFIER.fullmatch(found["name"]):
-        return "it does not say what functions are called by (name)"
+        return "the name of the functions (name) is missing or not an identifier"
     return ""
 
 

@@ -1,6 +1,6 @@
-"""Tables in files, read one way for every front end: whole (``read_table``) or as a fitted model wants its rows.
+"""Tables in files, read the same way for every front end: whole (``read_table``) or as a fitted model needs its rows.
 
-A file that is no sound table is one error of ``treewright.exceptions`` that names the file, the line and the remedy.
+A file that is not a valid table raises an error of ``treewright.exceptions`` with the file, the line and the remedy.
 """
 
 from treewright.files.matching import LabelledRows, ModelRows, labelled_rows, rows_for, target_type

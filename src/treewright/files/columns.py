@@ -1,12 +1,12 @@
-"""What the cells of text columns mean: strings and the user's word become typed columns.
+"""Types of text columns: strings and the user's declarations become typed columns.
 
-A column's type is decided on all of its cells, never on a sample, by these rules:
+A column's type depends on all of its cells, never on a sample, by these rules:
 
 - ``true`` / ``false`` in any case, all cells: boolean.
 - every cell a number, none with a leading zero (an id such as 00123): numeric; whole numbers stay whole.
 - at least 95 % numbers, but not all: refused, naming the first other cell; any guess would often be wrong.
 - at least 90 % dates, times of day or durations (``data.dates``), but not all: refused, naming the first other cell.
-- everything else, and what the user calls nominal or ordinal by name: text, exactly as in the file.
+- everything else, and columns that the user declares nominal or ordinal: text, exactly as in the file.
 
 An empty cell is missing; nothing else is, unless ``ReadOptions.missing_tokens`` says so. In a file separated by
 semicolons a comma is the decimal mark.
@@ -42,7 +42,7 @@ _THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Text columns and where they came from.
+    """Text columns and their places in the file.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class TextColumns:
     decimal_comma : bool
         Whether a comma is the decimal mark.
     required : tuple of str
-        Columns that cannot be left out, such as the target; no message advises it.
+        Columns that cannot be left out, such as the target; messages do not advise it.
     """
 
     path: Path
@@ -67,8 +67,8 @@ class TextColumns:
 def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.DataFrame:
     """Give every column the type that all its cells agree on, or that was declared: Int64, Float64, Boolean or String.
 
-    An InputFileError names the line where a column is almost numeric, holds integers that float64 cannot tell apart,
-    or is not what was declared.
+    An InputFileError names the line if a column is almost numeric, holds integers that float64 cannot distinguish, or
+    is not of the declared type.
     """
     tallies = _tally(text)
     types = {series.name: declared.get(series.name) or _type_of(text, series, tallies) for series in text.frame}
@@ -87,7 +87,7 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
 
 
 def _sound_numbers(text: TextColumns, names: Sequence[str], tallies: Mapping[str, int]) -> dict[str, pl.Series]:
-    """The columns of which ``parse_numbers`` would refuse nothing, parsed at once: a table may have many columns."""
+    """The columns in which ``parse_numbers`` would refuse no cell, parsed together, for tables of many columns."""
     sound = [
         name
         for name in names
@@ -105,7 +105,7 @@ def _sound_numbers(text: TextColumns, names: Sequence[str], tallies: Mapping[str
 
 
 def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | None = None) -> pl.Series:
-    """Numbers of one column; whole numbers (all of them) as Int64, else Float64. Truths are 1 and 0, as in tables."""
+    """Numbers of one column: Int64 if all are whole, else Float64. ``true`` and ``false`` are 1 and 0, as in tables."""
     bare = pl.DataFrame({"cells": text.frame[name]}).select(_bare("cells", text.decimal_comma))["cells"]
     is_truth = bare.str.to_lowercase().is_in(["true", "false"])
     if bare.null_count() < len(bare) and is_truth.drop_nulls().all():
@@ -123,10 +123,10 @@ def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | Non
             row, cell = _first(text, name, beyond)
             leave_out = () if name in text.required else ("leave it out (", setting("leave_out", [name]), ") or ")
             raise InputFileError(
-                f"{_place(text, row)}: column {name!r}: {cell!r} is at or beyond 2^53, where integers are no longer "
-                "told apart as numbers: ",
+                f"{_place(text, row)}: column {name!r}: {cell!r} is at or beyond 2^53, where float64 cannot "
+                "distinguish integers: ",
                 *leave_out,
-                "take it as text (",
+                "read it as text (",
                 _as_text(name),
                 ")",
                 column=name,
@@ -147,7 +147,7 @@ def parse_booleans(text: TextColumns, name: str) -> pl.Series:
 
 
 def _bare(name: str, decimal_comma: bool) -> pl.Expr:
-    """Cells without blanks around them, decimal commas turned into points."""
+    """Cells without spaces around them, decimal commas turned into points."""
     bare = pl.col(name).str.strip_chars()
     if not decimal_comma:
         return bare
@@ -156,7 +156,7 @@ def _bare(name: str, decimal_comma: bool) -> pl.Expr:
 
 
 def _tally(text: TextColumns) -> dict[str, int]:
-    """Per column: how many cells are present, numbers, whole, at or beyond 2^53, padded with zeros, booleans."""
+    """Counts per column: cells present, numbers, whole, at or beyond 2^53, padded with zeros, booleans."""
     # Polars reads some names ("*", "^a.*$") as patterns, so the columns go by their positions here.
     frame = pl.DataFrame({str(position): series for position, series in enumerate(text.frame)})
     wanted: list[pl.Expr] = []
@@ -174,7 +174,7 @@ def _tally(text: TextColumns) -> dict[str, int]:
             bare.str.to_lowercase().is_in(["true", "false"]).sum().alias(f"{name}:boolean"),
         ]
     tallies: dict[str, int] = {}
-    names = text.frame.columns  # made anew at every call
+    names = text.frame.columns  # a new list at every call
     for key, cells in frame.lazy().select(wanted).collect().to_dict(as_series=False).items():
         position, _, what = key.partition(":")
         tallies[f"{names[int(position)]}:{what}"] = int(cells[0] or 0)
@@ -182,7 +182,7 @@ def _tally(text: TextColumns) -> dict[str, int]:
 
 
 def _type_of(text: TextColumns, series: pl.Series, tallies: Mapping[str, int]) -> CellType:
-    """The type on which all cells of a column agree."""
+    """The type of all cells of a column."""
     name = series.name
     present, finite = tallies[f"{name}:present"], tallies[f"{name}:finite"]
     numbers = finite + tallies[f"{name}:infinite"]
@@ -207,9 +207,9 @@ def _type_of(text: TextColumns, series: pl.Series, tallies: Mapping[str, int]) -
         row, cell = _first(text, name, other)
         raise InputFileError(
             f"{_place(text, row)}: column {name!r}: {cell!r} is not a number, though {numbers} of {present} "
-            "cells are: correct it, or say that it means missing (",
+            "cells are: correct it, or declare it missing (",
             setting("missing_tokens", [cell]),
-            "), or that the column is text (",
+            "), or declare the column as text (",
             _as_text(name),
             ")",
             column=name,
@@ -220,7 +220,7 @@ def _type_of(text: TextColumns, series: pl.Series, tallies: Mapping[str, int]) -
 
 
 def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> None:
-    """A column of dates with a cell that is none is not quietly text."""
+    """Refuse a column of dates with a cell that is not a date, instead of reading it as text."""
     if int(series.str.contains(_LIKE_A_DATE).sum() or 0) < MOSTLY_DATES * present:  # most columns end here
         return
     counts = series.drop_nulls().value_counts(name="times")
@@ -229,10 +229,10 @@ def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> 
         return
     row, cell = _first(text, series.name, series.is_in(list(odd.texts)))
     raise InputFileError(
-        f"{_place(text, row)}: column {series.name!r}: {cell!r} {odd.said_of(str(series[row]))}: correct it, or say "
-        "that it means missing (",
+        f"{_place(text, row)}: column {series.name!r}: {cell!r} {odd.said_of(str(series[row]))}: correct it, or "
+        "declare it missing (",
         setting("missing_tokens", [cell]),
-        "), or that the column is text (",
+        "), or declare the column as text (",
         _as_text(series.name),
         ")",
         column=series.name,
@@ -241,7 +241,7 @@ def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> 
 
 
 def _refuse_thousands(text: TextColumns, series: pl.Series, present: int) -> None:
-    """A column of numbers some of which hold thousands separators is not quietly text."""
+    """Refuse a column of numbers with thousands separators, instead of reading it as text."""
     grouped = series.str.strip_chars().str.contains(_THOUSANDS).fill_null(value=False)
     if not grouped.any():
         return
@@ -250,7 +250,7 @@ def _refuse_thousands(text: TextColumns, series: pl.Series, present: int) -> Non
         row, cell = _first(text, series.name, grouped)
         raise InputFileError(
             f"{_place(text, row)}: column {series.name!r}: {cell!r} seems to hold thousands separators: "
-            "remove them from the file, or take the column as text (",
+            "remove them from the file, or read the column as text (",
             _as_text(series.name),
             ")",
             column=series.name,
@@ -259,12 +259,12 @@ def _refuse_thousands(text: TextColumns, series: pl.Series, present: int) -> Non
 
 
 def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> InputFileError:
-    """The error for cells that are not of the type asked for."""
+    """The error for cells that are not of the declared type."""
     row, cell = _first(text, name, wrong)
     count = int(wrong.sum())
     more = f" ({count} such cells)" if count > 1 else ""
     return InputFileError(
-        f"{_place(text, row)}: column {name!r}: {cell!r} is {what}{more}: correct it, or if it means missing, say ",
+        f"{_place(text, row)}: column {name!r}: {cell!r} is {what}{more}: correct it, or if it means missing, give ",
         setting("missing_tokens", [cell]),
         column=name,
         row=row,
@@ -272,7 +272,7 @@ def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> In
 
 
 def _as_text(name: str) -> Phrase:
-    """The advice to take a column as text."""
+    """The advice to read a column as text."""
     return setting("declared", {name: "text"})
 
 

@@ -1,13 +1,13 @@
 """Datasets of rows in files that need not fit in memory. In: Parquet, delimited text, lazy frames. Out: ``Dataset``.
 
-    targets and weights       labels, what rows weigh                   one pass over these columns
+    targets and weights       labels, weights                           one pass over these columns
     columns                   kinds, levels, missing cells, summaries   one pass; a second over columns of many values
     bins                      every cell as a byte                      one pass
 
-Rows lie in one place or several (``files.places``), and each passes over its own; here is what is made of their
-answers. What a column is, its levels and its bins depend on the rows alone, not on their order or on who holds them: so
-the model is the one that the same table in memory gives. Where the encoded table fits into the budget of memory it is
-held there, and every learner can learn from it.
+Rows are held in one place or several (``files.places``); each makes the passes over its own rows, and this module
+combines the results. Kinds, levels and bins of columns depend on the rows alone, not on their order or their places: so
+the model is that of the same table in memory. If the encoded table fits into the memory budget, it is held in memory,
+and every learner can learn from it.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from treewright.files.table import did_you_mean
 from treewright.learn.suspicions import warn_of_left_out
 from treewright.version import __version__
 
-_LAYOUT = 2  # of the files that hold bins: another number wherever they are written or read in another way
-_DEFAULT_MEMORY = 0.25  # of what the machine has
+_LAYOUT = 2  # version of the files that hold bins; raise it when their format changes
+_DEFAULT_MEMORY = 0.25  # share of the machine's memory
 _LEAST_MEMORY = 64 * 2**20
-_FEWEST_BYTES = 10_000  # of fewer somebody meant gigabytes
-_BYTES_OF_PASS = 20 * 2**20  # what a column of many values takes while it is passed over
-_BYTES_BESIDE = 24  # of a row beside its bins: target, weight, content
+_FEWEST_BYTES = 10_000  # a smaller number is probably meant as gigabytes
+_BYTES_OF_PASS = 20 * 2**20  # memory of a column of many values during its pass
+_BYTES_BESIDE = 24  # of a row in addition to its bins: target, weight, content
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 class Dataset(encoded.Dataset):
-    """Rows with their target, as every ``fit`` takes them in place of a table.
+    """Rows with their target, which every ``fit`` accepts in place of a table.
 
-    Made by ``from_parquet``, ``from_csv`` or ``from_frame``; ``fit(dataset)`` needs no ``y``. One dataset serves any
-    number of fits.
+    Made by ``from_parquet``, ``from_csv`` or ``from_frame``; ``fit(dataset)`` needs no ``y``. One dataset can be used
+    for any number of fits.
     """
 
     @classmethod
@@ -75,31 +75,31 @@ class Dataset(encoded.Dataset):
         ----------
         path : path, or sequence of paths
             A file, a folder (all ``*.parquet`` below it), a pattern such as ``"2026-*.parquet"``, or several. Columns
-            have the same names and types in all; the order of the files changes nothing
-            but a column that counts the rows (1, 2, 3 …), which is asked after in the order of the files.
+            have the same names and types in all; the order of the files matters only for the detection of a column
+            that counts the rows (1, 2, 3 …).
         **options
-            ``target`` : str, the column to be learned; None: there is none (isolation forests).
-            ``task`` : {"classification", "regression"}, optional; without it, numbers are a regression and everything
-            else is a classification.
+            ``target`` : str, the column to predict; None: there is none (isolation forests).
+            ``task`` : {"classification", "regression"}, optional; by default regression for numbers, classification
+            for everything else.
             ``weight`` : str, optional, the column of sample weights.
             ``nominal``, ``ordinal``, ``numeric`` : as the estimators take them.
             ``leave_out`` : sequence of str, columns that are not read.
             ``skip_missing_target`` : bool, whether rows without a target are left out; else they are refused.
-            ``max_bins`` : int, 2 to 255; what boosting asks for (its ``max_bins``).
+            ``max_bins`` : int, 2 to 255; the ``max_bins`` of boosting.
             ``memory`` : str such as ``"4GB"`` or int, bytes; a quarter of the machine's by default. A table that fits
-            is held in memory; another lies in ``folder`` as bins, a byte a cell, and is worked through in blocks.
-            ``folder`` : path, optional; where bins are kept for the next time; without it they lie in a temporary
-            folder until the dataset is let go of.
+            is held in memory; another is stored in ``folder`` as bins, a byte a cell, and read in blocks.
+            ``folder`` : path, optional; where bins are kept for the next time; by default in a temporary folder for the
+            lifetime of the dataset.
             ``n_jobs`` : int, optional; threads.
-            ``n_processes`` : int, optional; so many processes read, hold and pass over a share of the rows each, within
-            as large a share of ``memory``. The model is the same. It pays where reading does, not where two threads
-            keep the machine busy.
+            ``n_processes`` : int, optional; the number of processes, each of which reads and holds a share of the rows
+            within the same share of ``memory``. The model is the same. It helps if reading is slow, not if threads
+            already use all processors.
 
         Raises
         ------
         InputFileError
-            There is no such file, it is no whole Parquet file, files have other columns or types, or one changes while
-            it is read.
+            There is no such file, it is not a whole Parquet file, files differ in columns or types, or one changes
+            while it is read.
         DataError
             A column, cell, label or weight is refused.
         TooLargeError
@@ -122,7 +122,7 @@ class Dataset(encoded.Dataset):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], **options: Any) -> Dataset:
-        """Rows of a file of delimited text with a header, as polars reads it; options as of ``from_parquet``."""
+        """Rows of a delimited text file with a header, as polars reads it; options as for ``from_parquet``."""
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f"a {type(path).__name__} was given: name one file")
         with told(path):
@@ -136,7 +136,7 @@ class Dataset(encoded.Dataset):
 
     @classmethod
     def from_frame(cls, frame: Any, **options: Any) -> Dataset:
-        """Rows of a polars LazyFrame, or of a pyarrow dataset; options as of ``from_parquet``.
+        """Rows of a polars LazyFrame, or of a pyarrow dataset; options as for ``from_parquet``.
 
         The frame is collected block by block, several times: it must give the same rows each time.
         """
@@ -162,7 +162,7 @@ class Dataset(encoded.Dataset):
         self.close()
 
     def close(self) -> None:
-        """End the processes that hold the rows, where there are any; the dataset is of no use then."""
+        """End the processes that hold the rows, if there are any; the dataset cannot be used afterwards."""
         end = getattr(self.matrix.carrier, "close", None) if self.is_elsewhere else None
         if end is not None:
             end()
@@ -185,9 +185,9 @@ def _made(
     if n_processes is not None and not (is_whole(n_processes) and n_processes >= 1):
         raise ParameterError(f"n_processes={n_processes!r}: give a whole number of at least 1")
     if n_processes is not None and os.name == "nt":
-        raise ParameterError("n_processes is not worked out on Windows, whose pipes cannot be waited for: leave it out")
+        raise ParameterError("n_processes does not work on Windows, whose pipes cannot be waited for: leave it out")
     if folder is not None and not source.files:
-        raise ParameterError("folder keeps the bins of files, and a frame is none: leave it out, or write Parquet")
+        raise ParameterError("folder keeps the bins of files, and a frame has no file: leave it out, or write Parquet")
     asked = asked_of(target, options)
     n_threads, budget = resolve_jobs(n_jobs), _bytes_of(memory)
     names, task = _names_and_task(source.schema(), asked, source.name)
@@ -216,28 +216,28 @@ def _made(
 
 
 def asked_of(target: Any, options: Mapping[str, Any]) -> Asked:
-    """What was asked for; ParameterError for options that there are not, and for a target that is no name."""
+    """The options as ``Asked``; ParameterError for unknown options, and for a target that is not a name."""
     known = [name for name in signature(Asked.of).parameters if name != "target"]
     also = ["folder", "memory", "n_jobs", "n_processes"]
     for name in options:
         if name not in known:
             raise ParameterError(f"a dataset has no option {name!r}{did_you_mean(name, [*known, *also])}")
     if target is ...:
-        raise ParameterError("target is missing: name the column to be learned, or None where there is none")
+        raise ParameterError("target is missing: name the column to predict, or give None if there is none")
     for name, column in (("target", target), ("weight", options.get("weight"))):
         if column is not None and not isinstance(column, str):
-            raise ParameterError(f"{name} is the name of a column, and a {type(column).__name__} was given")
+            raise ParameterError(f"{name} is a {type(column).__name__}: give the name of a column")
     left_out = options.get("leave_out") or ()
     if isinstance(left_out, str) or not all(isinstance(name, str) for name in left_out):
-        raise ParameterError(f"leave_out={left_out!r}: give a list of names of columns")
+        raise ParameterError(f"leave_out={left_out!r}: give a list of column names")
     if target is not None and target in (*left_out, options.get("weight")):
         other = "weight" if target == options.get("weight") else "leave_out"
-        raise ParameterError(f"column {target!r} is the target, and {other} names it too: leave one of them out")
+        raise ParameterError(f"column {target!r} is the target and also in {other}: leave one of them out")
     return Asked.of(target, **{**options, "leave_out": left_out})
 
 
 def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
-    """The rows of places that hold them in memory, wherever they are."""
+    """A dataset of the rows that places hold in memory, in this process or elsewhere."""
     of_places = answers_of(carrier, "types")
     for at, types in enumerate(of_places):
         other = next((name for name in of_places[0] if types.get(name) != of_places[0][name]), None)
@@ -256,13 +256,13 @@ def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
 
 
 def _rows_of(carrier: Carrier, task: str) -> Rows:
-    """Labels, and what rows weigh."""
+    """Labels and weights of the rows."""
     rows = Rows(task)
     of_places = answers_of(carrier, "rows", task, settles=True)
     for found in of_places:
         rows.join(found)
     if not math.isfinite(rows.sum_of_weights):
-        raise DataError("the sum of the weights is beyond float64: divide them by their largest")
+        raise DataError("the sum of the weights is beyond float64: divide the weights by the largest")
     rows.of_places = tuple(found.n for found in of_places)
     rows.settle()
     if not rows.n:
@@ -271,7 +271,7 @@ def _rows_of(carrier: Carrier, task: str) -> Rows:
 
 
 def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) -> tuple[list[str], str]:
-    """The columns that are learned from, and whether the target is classes or numbers."""
+    """The columns to learn from, and the task."""
     for name in (asked.target, asked.weight, *asked.leave_out):
         if name is not None and name not in types:
             raise ParameterError(f"{where}: no column {name!r}{did_you_mean(name, list(types))}")
@@ -283,7 +283,7 @@ def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) 
             )
     names = [name for name in types if name not in {asked.target, asked.weight, *asked.leave_out}]
     if not names:
-        beside = "" if asked.target is None else f" beside the target {asked.target!r}"
+        beside = "" if asked.target is None else f" except the target {asked.target!r}"
         raise DataError(f"{where}: no column is left to learn from{beside}")
     if asked.target is None:
         return names, ""
@@ -313,11 +313,11 @@ def _bytes_of(memory: Any) -> int:
                 return size
     elif isinstance(memory, int | float) and _FEWEST_BYTES <= memory < math.inf:
         return int(memory)
-    raise ParameterError(setting("memory", memory), ": give a size such as 4GB, or a number of bytes from 10,000 on")
+    raise ParameterError(setting("memory", memory), ": give a size such as 4GB, or a number of bytes, at least 10,000")
 
 
 def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, budget: int) -> tuple[Schema, Bins]:
-    """What the columns are, and their bins; as many columns at a time as there is memory for."""
+    """The schema of the columns, and their bins; as many columns at a time as the memory allows."""
     declared = resolve(names, asked.nominal, asked.ordinal, asked.numeric)
     passes: list[Pass] = []
     columns: list[Column] = []
@@ -359,7 +359,7 @@ def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, bu
 def _without_identifiers(
     columns: list[Column], passes: list[Pass], declared: Mapping[int, Declared], n: int
 ) -> tuple[Column, ...]:
-    """The columns, those that only tell rows apart marked as left out."""
+    """The columns, with those that only identify rows marked as left out."""
     reasons = {}
     for at, (column, each) in enumerate(zip(columns, passes, strict=True)):
         if at not in declared and (reason := each.reason(column, n)):
@@ -371,11 +371,11 @@ def _without_identifiers(
     return left_out_for(columns, reasons, any_varies, named=True)
 
 
-# What comes of them ---------------------------------------------------------------------------------------------------
+# The datasets ---------------------------------------------------------------------------------------------------------
 
 
 def _held(cls: type[Dataset], carrier: Carrier, place: Place, names: list[str], rows: Rows, asked: Asked) -> Dataset:
-    """The rows in memory: every learner can learn from them."""
+    """A dataset in memory, for every learner."""
     schema, _ = _columns_of(carrier, names, rows, asked, _LEAST_MEMORY * 8)
     matrix = np.empty((rows.n, len(schema)), order="F")
     target = np.empty((rows.n, 1 if rows.task else 0), np.int32 if rows.classes else np.float64)
@@ -400,7 +400,7 @@ def _in_files(
     cls: type[Dataset], carrier: Any, source: Source, names: list[str], rows: Rows, asked: Asked, budget: int,
     base: Path | None,
 ) -> Dataset:  # fmt: skip
-    """The rows as bins, in the files of a folder: of a temporary one, or of one that is kept in ``base``."""
+    """A dataset of bins in the files of a folder: a temporary one, or one that is kept in ``base``."""
     root = Path(tempfile.gettempdir()) if base is None else base
     root.mkdir(parents=True, exist_ok=True)
     kept = None if base is None else base / f"treewright-{_digest(source, names, asked, carrier.n_parts)}"
@@ -422,7 +422,7 @@ def _in_files(
         else:
             if not _is_whole(kept, len(names), rows):
                 shutil.rmtree(kept, ignore_errors=True)
-            with suppress(OSError):  # somebody else was faster
+            with suppress(OSError):  # another process was faster
                 folder.rename(kept)
             shutil.rmtree(folder, ignore_errors=True)
             folder = kept
@@ -439,7 +439,7 @@ def _in_files(
 
 
 def _is_whole(folder: Path, n_columns: int, rows: Rows) -> bool:
-    """Whether the files of an earlier dataset are all there, of the sizes that they have to be."""
+    """Whether the files of an earlier dataset are all there and have the right sizes."""
     sizes = {
         name: int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         for name, (shape, dtype) in shapes_of(rows.n, n_columns, rows).items()
@@ -464,7 +464,7 @@ def _no_target(rows: Rows) -> np.ndarray:
 
 
 def _write(carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int, folder: Path) -> None:
-    """Let every place write its bins, and last what says that all are there."""
+    """Let every place write its bins, and at the end the file that marks them as complete."""
     schema, bins = _columns_of(carrier, names, rows, asked, budget)
     stored = StoredArrays(folder, budget // 4)
     for name, shape in shapes_of(rows.n, len(schema), rows).items():
@@ -476,11 +476,11 @@ def _write(carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int
 
 
 def _added(of_places: list[list[Fraction]]) -> list[float]:
-    """What classes weigh in all places, rounded once."""
+    """The total weights of the classes over all places, rounded once."""
     return [float(sum(own, Fraction(0))) for own in zip(*of_places, strict=True)]
 
 
 def _digest(source: Source, names: list[str], asked: Asked, n_places: int) -> str:
-    """Of the files and of all that decides what bins they give."""
+    """A digest of the files and of all options that affect their bins."""
     words = repr((source.stamp(), asked, names, n_places, __version__, BLOCK_ROWS, _LAYOUT))
     return hashlib.blake2b(words.encode(), digest_size=12).hexdigest()

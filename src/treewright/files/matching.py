@@ -1,7 +1,7 @@
-"""Rows of a file for a fitted model, and its truth and weights beside them.
+"""Rows of a file for a fitted model, with their target and weights.
 
-The model's schema decides: columns are found by name whatever their order, parsed as what they were at fit, and all
-others are passed over. ``rows_for`` gives a block at a time, so the memory in use does not grow with the file;
+The model's schema decides: columns are found by name in any order, parsed with the types they had at fit, and all
+others are ignored. ``rows_for`` gives a block at a time, so the memory in use does not grow with the file;
 ``labelled_rows`` gives all rows with their target.
 """
 
@@ -44,21 +44,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ModelRows:
-    """Some rows of a file as a model wants them.
+    """Some rows of a file, with the model's columns.
 
     Attributes
     ----------
     features : polars.DataFrame or dict or ndarray
         What ``Model.predict`` takes: the model's columns.
     target : polars.Series or None
-        The true values, where they were asked for.
+        The target, if it was requested.
     n_rows : int
     lines : int64[n_rows] or None
-        Where each row stands in the file; None in a Parquet file, which has no lines.
+        The line of each row in the file; None for Parquet, which has no lines.
     beside : polars.DataFrame or None
-        Columns that were asked for besides, as the file has them: of a text file the cells as text, null where missing.
+        Other columns that were requested, unchanged: those of a text file as text, null where missing.
     file : str
-        What the file is called below the folder of all, where there are several.
+        The name of the file below the common folder, if there are several.
     first : int
         The number of the first row in the file.
     """
@@ -72,7 +72,7 @@ class ModelRows:
     first: int = 0
 
     def place(self, at: int) -> str:
-        """Where a row of the block stands, of several files with the name of its own."""
+        """The place of a row of the block, with the name of its file if there are several."""
         where = f"row {self.first + at}" if self.lines is None else place(self.lines, at)
         return f"{where} of {self.file}" if self.file else where
 
@@ -86,14 +86,14 @@ class ModelRows:
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """All rows of a file with their truth.
+    """All rows of a file with their target.
 
     Attributes
     ----------
     features : polars.DataFrame or dict or ndarray
         What ``Model.predict`` takes: the model's columns.
     target : ndarray[n_rows]
-        The true values, as they were at fit.
+        The target, typed as at fit.
     weights : float64[n_rows] or None
     n_skipped : int
         Rows of the file that were left out, because they have no target.
@@ -106,30 +106,30 @@ class LabelledRows:
 
 
 def columns_of(model: AnyModel) -> Schema:
-    """The columns that a model knows; a ParameterError where it was fitted on sparse rows."""
+    """The schema of a model; a ParameterError if it was fitted on sparse rows."""
     if model.schema is None:
         raise ParameterError(
-            "the model was fitted on sparse rows, which no table of a file can be matched with: use it in Python, by "
+            "the model was fitted on sparse rows, and the columns of a file cannot be matched: use it in Python, by "
             "treewright.load(path).predict(rows)"
         )
     return model.schema
 
 
 def cell_type(column: Column) -> CellType:
-    """What the cells of a model's column were at fit."""
+    """The type of the cells of a model's column at fit."""
     if column.family == "number":
         return "number"
     return "boolean" if column.family == "boolean" else "text"
 
 
 def target_type(model: AnyModel) -> CellType:
-    """What the cells of the target were at fit."""
+    """The type of the target's cells at fit."""
     kind = model.classes[0].dtype.kind if model.task == "classification" else "f"
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(kind, "text")  # type: ignore[return-value]
 
 
 def as_whole(labels: pl.Series) -> pl.Series:
-    """Labels that are whole numbers as integers, however they are stored; others as they are, a column with 1.5 too."""
+    """Labels as integers if all are whole numbers, in any storage; other columns, such as one with 1.5, unchanged."""
     if not labels.dtype.is_float():
         return labels
     whole = labels.cast(pl.Int64, strict=False)
@@ -152,18 +152,18 @@ def rows_for(
         CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern: one after another.
     options : ReadOptions
     target : (name, type), optional
-        A column to hand out beside the features.
+        A column to return next to the features.
     beside : tuple of str, default ()
-        Columns to hand out as they are.
+        Columns to return unchanged.
 
     Raises
     ------
     InputFileError
-        The file is not a sound table, or a cell is not what it was at fit.
+        The file is not a valid table, or a cell is not of the type it had at fit.
     ColumnError
-        A column of the model, the target, or one to hand out is not in the file.
+        A column of the model, the target, or another requested column is not in the file.
     ParameterError
-        The model knows no columns.
+        The model has no named columns.
     """
     schema = columns_of(model)
     if is_several(path):
@@ -176,7 +176,7 @@ def rows_for(
     wanted = {str(column.name): cell_type(column) for column in schema.needed}
     if target is not None and target[0] in wanted:
         raise InputFileError(
-            f"column {target[0]!r} is one that the model asks about: name another with ",
+            f"column {target[0]!r} is one of the model's features: name another target with ",
             setting("target"),
             parameter="target",
             column=target[0],
@@ -203,7 +203,7 @@ def labelled_rows(
         CSV, TSV (plain or gzip) or Parquet.
     options : ReadOptions
     target : str
-        The column with the truth.
+        The target column.
     weight : str or None
         The column with the weights.
     skip : bool
@@ -212,14 +212,14 @@ def labelled_rows(
     Raises
     ------
     TreewrightError
-        The table was refused, there are no rows, a true value is missing; a weight is missing, negative or infinite.
+        The table was refused, there are no rows, a target is missing; a weight is missing, negative or infinite.
     ParameterError
-        The weights are in a column that is used otherwise.
+        The weight column is also a feature or the target.
     """
     if weight is not None and (weight == target or weight in map(str, columns_of(model).names)):
         raise ParameterError(
             setting("weight", weight),
-            ": the model asks about this column, or it is the target: name another",
+            ": the column is a feature of the model, or the target: name another",
             parameter="weight",
             column=weight,
         )
@@ -240,7 +240,7 @@ def labelled_rows(
 
 def _weights(model: AnyModel, path: Path, options: ReadOptions, weight: str, kept: pl.Series | None) -> np.ndarray:
     """Weights of the rows that are kept."""
-    # The file is read once more: its reader hands out one column beside those of the model.
+    # The file is read again: its reader returns one typed column in addition to those of the model.
     parts = [rows for rows in rows_for(model, path, options, (weight, "number")) if rows.n_rows]
     weights = pl.concat([rows.target for rows in parts if rows.target is not None]).alias(weight)
     numbers = None if kept is None else kept.arg_true()
@@ -249,7 +249,7 @@ def _weights(model: AnyModel, path: Path, options: ReadOptions, weight: str, kep
 
 
 def _placed(parts: list[ModelRows], row: int) -> str:
-    """Where a row of several blocks stands."""
+    """The place of a row of several blocks."""
     for rows in parts:
         if row < rows.n_rows:
             return rows.place(row)
@@ -258,7 +258,7 @@ def _placed(parts: list[ModelRows], row: int) -> str:
 
 
 def _joined(parts: list[Any]) -> Any:
-    """Blocks of features as one table, in the form that they came in."""
+    """Blocks of features as one table of the same form."""
     first = parts[0]
     if isinstance(first, pl.DataFrame):
         return pl.concat(parts)
@@ -279,7 +279,7 @@ def _filtered(features: Any, kept: pl.Series) -> Any:
 def _typed_blocks(
     path: Path, options: ReadOptions, wanted: dict[str, CellType], beside: tuple[str, ...]
 ) -> Iterator[tuple[pl.DataFrame, np.ndarray | None, pl.DataFrame]]:
-    """Blocks of the wanted columns, with the lines that they stand in, and of the columns beside them."""
+    """Blocks of the typed columns, with the lines of their rows, and of the other columns."""
     every = [*dict.fromkeys((*wanted, *beside))]
     if is_parquet(path):
         require_columns(path, parquet_columns(path), every)
@@ -302,7 +302,7 @@ def _typed_blocks(
 
 
 def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:
-    """Text columns parsed as what they were at fit."""
+    """Text columns parsed with the types they had at fit."""
     typed: dict[str, pl.Series] = {}
     for name, cells in wanted.items():
         match cells:
@@ -316,7 +316,7 @@ def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:
 
 
 def as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:
-    """The model's columns under the names they had at fit, or none where they had none."""
+    """The model's columns under the names they had at fit, or without names if they had none."""
     names = [column.name for column in schema.needed]
     if not schema.named:
         return pick(frame, [str(name) for name in names]).to_numpy()

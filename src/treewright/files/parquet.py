@@ -1,7 +1,7 @@
 """A Parquet file as typed tables, whole or in runs of rows.
 
-Parquet brings its own types, so nothing is inferred here. What no decision tree can ask about (lists, structs, bytes)
-is refused by column; a damaged file is one error that names the file.
+Parquet has its own types, so nothing is inferred here. Columns that a decision tree cannot test (lists, structs, bytes)
+are refused by name; a damaged file is one error that names the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
 
 
 def read_parquet(path: Path, leave_out: Sequence[str] = (), required: Sequence[str] = ()) -> pl.DataFrame:
-    """The whole table, less the columns to leave out; no message advises to leave out a required one."""
+    """The whole table without the columns to leave out; messages do not advise to leave out a required one."""
     names = [name for name in parquet_columns(path) if name not in set(leave_out)]
     with _refusing(path):
         wanted = _select(path, names)
@@ -47,7 +47,7 @@ def parquet_blocks(path: Path, names: Sequence[str]) -> Iterator[pl.DataFrame]:
 
 
 def _scan(path: Path) -> pl.LazyFrame:
-    """The file, nothing read yet; its name is a name, not a pattern."""
+    """The file as a lazy frame; its name is never read as a pattern."""
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
@@ -59,16 +59,16 @@ def _select(path: Path, names: Sequence[str]) -> pl.LazyFrame:
 
 @contextmanager
 def _refusing(path: Path) -> Iterator[None]:
-    """Turn whatever the reader says about a damaged file into one error."""
+    """Turn any error of the reader into one error about the file."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise InputFileError(f"{path}: is not a whole, readable Parquet file ({reason}): write it again") from None
+        raise InputFileError(f"{path}: is not a complete, readable Parquet file ({reason}): write it again") from None
 
 
 def _check_types(path: Path, schema: pl.Schema, required: Sequence[str] = ()) -> None:
-    """Columns of flat values only."""
+    """Refuse columns of nested values, and a file without columns."""
     if not schema:
         raise InputFileError(f"{path}: the Parquet file has no columns")
     for name, dtype in schema.items():

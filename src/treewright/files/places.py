@@ -1,9 +1,9 @@
-"""What a place finds out of its rows, and what it makes of them. In: a source. Out: facts, columns, a part.
+"""Places that hold rows: their passes over the rows, and the bins. In: a source. Out: facts, columns, a part.
 
-Wherever rows lie, they go the same way: targets and weights are looked at, then the columns, some at a time, and those
-of many values once or twice more; last, every cell becomes a bin, and the place is a part that boosting asks
-(``boosting.elsewhere``). What places find joins (``Rows.join``, ``Pass.join``), so it makes no difference how many
-there are.
+The passes are the same everywhere: over targets and weights, then over the columns, some at a time, and over those of
+many values once or twice more; at the end every cell becomes a bin, and the place is a part for boosting
+(``boosting.elsewhere``). The results of places are joined (``Rows.join``, ``Pass.join``), so their number makes no
+difference.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from treewright.files.sources import Source
 from treewright.forest.draws import carry_content
 
 _MOST_LEVELS = 1 << 20
-_MANY = 2**62  # different values: too many to be told apart
-_MANY_LABELS = 64  # series of labels, until they are joined
+_MANY = 2**62  # distinct values: too many to be counted
+_MANY_LABELS = 64  # series of labels that are collected before they are joined
 
 
 class Asked(NamedTuple):
-    """The options of a dataset, as they were given."""
+    """The options of a dataset, as the user gave them."""
 
     target: str | None
     task: str | None
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
         skip_missing_target: bool = False,
         max_bins: int = 255,
     ) -> Asked:
-        """What was asked for, checked as far as it can be before the rows are looked at."""
+        """The options, checked as far as possible before the rows are read."""
         if task not in (None, "classification", "regression"):
             raise ParameterError(f"task={task!r}: give 'classification' or 'regression'")
         if target is None and task is not None:
@@ -84,21 +84,21 @@ class Asked(NamedTuple):
 
 @dataclass
 class Rows:
-    """What is known of the rows before their columns are looked at; ``task`` is empty where there is no target."""
+    """Facts about the rows from the pass over targets and weights; ``task`` is empty if there is no target."""
 
     task: str
-    n: int = 0  # of a weight above 0
+    n: int = 0  # rows of a weight above 0
     n_given: int = 0
     classes: tuple[np.ndarray, ...] = ()
     largest: float = 0.0
     are_whole: bool = True
     is_weighted: bool = False
     sum_of_weights: float = 0.0
-    of_places: tuple[int, ...] = ()  # how many each place has
-    labels: list[pl.Series] = field(default_factory=list)  # those met so far; ``classes`` are made of them at the end
+    of_places: tuple[int, ...] = ()  # rows of each place
+    labels: list[pl.Series] = field(default_factory=list)  # those found so far; at the end they become ``classes``
 
     def add(self, kept: pl.DataFrame, asked: Asked) -> None:
-        """Look at some rows."""
+        """Add a block of rows."""
         weights = _weights_of(kept, asked)
         self.n_given += kept.height
         self.n += kept.height if weights is None else int(np.count_nonzero(weights))
@@ -115,7 +115,7 @@ class Rows:
             self.sum_of_weights += float(weights.sum())
 
     def join(self, other: Rows) -> None:
-        """Take in what another place found."""
+        """Add the facts of another place."""
         self.n, self.n_given = self.n + other.n, self.n_given + other.n_given
         self.largest = max(self.largest, other.largest)
         self.are_whole, self.is_weighted = self.are_whole and other.are_whole, self.is_weighted or other.is_weighted
@@ -123,12 +123,12 @@ class Rows:
         self.labels += other.labels
 
     def settle(self) -> None:
-        """Make classes of the labels."""
+        """Turn the labels into classes."""
         if self.labels:
             self.classes, self.labels = encode_labels(pl.concat(self.labels).unique()).classes, []
 
     def target_of(self, frame: pl.DataFrame, asked: Asked) -> np.ndarray:
-        """int32[m] or float64[m]: codes, or numbers; nothing, float64[0], where there is no target."""
+        """The target as codes, int32[m], or numbers, float64[m]; float64[0] if there is no target."""
         if asked.target is None:
             return np.empty(0)
         cells = frame.get_column(asked.target)
@@ -137,14 +137,14 @@ class Rows:
         return encode_numbers(cells).values[:, 0]
 
     def whole_weights_of(self, weights: np.ndarray | None) -> np.ndarray:
-        """int64[m], or int64[0]."""
+        """The weights as whole numbers, int64[m]; or int64[0]."""
         if weights is None:
             return np.empty(0, np.int64)
         return whole_weights_among(weights, self.largest, self.n, are_whole=self.are_whole)
 
 
 def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
-    """The rows that have a target, where one is asked for."""
+    """The rows that have a target, if the dataset has one."""
     if asked.target is None:
         return frame
     target = frame.get_column(asked.target)
@@ -154,7 +154,7 @@ def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
     if not has_target.all():
         if not asked.skip_missing_target:
             raise DataError(
-                f"target {asked.target!r} is missing in some rows: remove them, or leave them out with "
+                f"target {asked.target!r} is missing in some rows: remove these rows, or leave them out with "
                 "skip_missing_target=True"
             )
         frame = frame.filter(has_target)
@@ -162,7 +162,7 @@ def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
 
 
 def _weights_of(frame: pl.DataFrame, asked: Asked) -> Any:
-    """float64[m], or None."""
+    """The weights as float64[m], or None."""
     if asked.weight is None:
         return None
     weights = frame.get_column(asked.weight)
@@ -171,30 +171,30 @@ def _weights_of(frame: pl.DataFrame, asked: Asked) -> Any:
     found = weights.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     if not (np.isfinite(found) & (found >= 0)).all():
         raise DataError(
-            f"weight column {asked.weight!r} has cells that are no numbers >= 0: mend them, or leave the rows out"
+            f"weight column {asked.weight!r} has cells that are not numbers >= 0: fix them, or leave the rows out"
         )
     return found
 
 
 @dataclass
 class Pass:
-    """One column while it is passed over: numbers as they are, anything else by its distinct values."""
+    """One column during its pass: numbers as they are, anything else by its distinct values."""
 
     name: str
     declared: Declared
     label: str
-    cells: Cells | None = None  # of a block with values: what its type says
+    cells: Cells | None = None  # of a block with values, for the type
     missing: bool = False
     n_present: int = 0
     are_whole: bool = True
     weights: dict[Hashable, int] = field(default_factory=dict)
     gathered: Gathered = field(default_factory=Gathered)
-    # Of each block where it stands, and its first and last number where they ascend by 1 or more; else nan.
+    # For each block its place, and its first and last number if the numbers ascend by 1 or more; else nan.
     spans: list[tuple[tuple[int, ...], float, float]] = field(default_factory=list)
-    n_values: int = 0  # different ones, once all rows were looked at
+    n_values: int = 0  # distinct values, after all rows
 
     def add(self, cells: Cells, weights: np.ndarray, place: tuple[int, ...]) -> None:
-        """Look at a block of rows, with whole weights or none, and where it stands among all."""
+        """Add a block of rows, with whole weights or none; ``place`` is its position among all blocks."""
         is_missing = cells.missing()
         n_present = int(np.count_nonzero(~is_missing))
         self.missing |= n_present < len(is_missing)
@@ -217,7 +217,7 @@ class Pass:
         self._refuse_too_many()
 
     def join(self, other: Pass) -> None:
-        """Take in what another place found in the same pass."""
+        """Add the result of another place for the same pass."""
         if other.cells is not None:
             if self.cells is None or not self._held():
                 self.cells = other.cells
@@ -254,20 +254,20 @@ class Pass:
         self.spans.append((place, float(values[0]), float(values[-1])) if counts_up else (place, np.nan, np.nan))
 
     def add_again(self, cells: Cells, weights: np.ndarray) -> None:
-        """Look at a block in a further pass.
+        """Add a block in a further pass.
 
-        Sorted, so that cells are met one after another: 7 ns a number, where those of many columns in turn take 20,
-        each from a cell that has left the caches.
+        The numbers are sorted, so that the cells of the summary are visited in order: 7 ns a number, instead of 20 with
+        cells that have left the caches.
         """
         self.gathered.add(cells.values if len(weights) else np.sort(cells.values), weights)
 
     @property
     def is_gathered(self) -> bool:
-        """Whether the numbers themselves were summed up."""
+        """Whether the numbers themselves were summarised."""
         return bool(self.spans)
 
     def distinct(self) -> Cells:
-        """Cells that tell what the column is: each value that it holds once, or a number for all."""
+        """Cells that determine the column's kind: each distinct value once, or one number for all."""
         like = self.cells
         if like is None:
             return Cells("missing", np.array([np.nan]))
@@ -276,7 +276,7 @@ class Pass:
             values = np.array([*held, *([np.nan] if self.missing else [])])
             return Cells(like.family, values, whole=like.whole, zone=like.zone)
         held_values: tuple[Hashable, ...] = tuple(self.weights)
-        if like.family in DATES:  # declared to be names
+        if like.family in DATES:  # declared nominal
             like = Cells("string", like.values[:0], category=True)
             like = replace(like, values=np.empty(0, np.int64))
         codes = np.arange(len(held_values) + self.missing)
@@ -291,19 +291,19 @@ class Pass:
         return Cells(like.family, codes, held_values, like.ordered, like.category, like.whole, like.zone)
 
     def summary(self, column: Column) -> ColumnSummary:
-        """What bins are cut from, of a column whose distinct values were counted."""
+        """The summary from which bins are cut, for a column whose distinct values were counted."""
         cells = self.distinct()
         weights = np.array([*self.weights.values(), *([0] if self.missing else [])], np.int64)
         return summary_of(encode_cells(column, cells, self.label, "error"), weights)
 
     def reason(self, column: Column, n: int) -> str:
-        """Why the column is left out; empty where it is used."""
+        """Why the column is left out; empty if it is used."""
         return reason_for(
             column, n, lambda: self.n_present, lambda: self.counts_rows(n), lambda: self.tells_apart(n), named=True
         )
 
     def counts_rows(self, n: int) -> bool:
-        """As ``data.identifiers.counts_rows``, of the blocks in their order."""
+        """As ``data.identifiers.counts_rows``, for the blocks in their order."""
         spans = [(first, last) for _, first, last in sorted(self.spans)]
         if not spans or n < FEWEST or not all(last >= first for first, last in spans):
             return False
@@ -312,26 +312,26 @@ class Pass:
         return ascends and first >= 0 and n - 1 <= last - first and last < 2 * n
 
     def tells_apart(self, n: int) -> bool:
-        """Whether every row has another whole number.
+        """Whether every row has a different whole number.
 
         Raises
         ------
         DataError
-            There are too many values to tell.
+            There are too many values to decide.
         """
         if self.are_whole and not self.missing and self.n_values == _MANY:
             raise DataError(
-                f"{self.label} is named as an identifier, and has too many values to see whether each row has its own: "
+                f"{self.label} is named like an identifier, and has too many values to check whether they are unique: "
                 f"leave it out (leave_out=[{self.name!r}]), or declare it (numeric=[{self.name!r}])"
             )
         return self.are_whole and self.n_values == n
 
     def emptied(self) -> Pass:
-        """For another place, in a further pass."""
+        """An empty pass for another place, in a further pass."""
         return replace(self, gathered=self.gathered.emptied())
 
     def let_go(self) -> None:
-        """Keep no more than how many values there are."""
+        """Release everything except the number of values."""
         known = self.gathered.told_apart
         if self.is_gathered:
             self.n_values = _MANY if known is None else len(known.values)
@@ -341,12 +341,12 @@ class Pass:
 
 
 def each(passes: Sequence[Pass], work: Callable[[int, Pass], None], n_threads: int) -> None:
-    """Do something with every column, on the threads."""
+    """Call ``work`` for every column, on the threads."""
     threads.run_each(lambda task, _thread: work(task, passes[task]), len(passes), n_threads)
 
 
 class Place:
-    """Rows where they lie, until they are a part.
+    """A place that holds rows, until its bins make it a part.
 
     Parameters
     ----------
@@ -354,9 +354,9 @@ class Place:
     asked : Asked
     n_threads : int
     budget : int, bytes
-        What the place may hold in memory at a time.
+        The most that the place may hold in memory at a time.
     number : int
-        Of the place, among all.
+        The number of the place among all.
     """
 
     def __init__(self, source: Source, asked: Asked, n_threads: int, budget: int, number: int = 0) -> None:
@@ -364,7 +364,7 @@ class Place:
         self.n = 0
         self.part: Part | None = None
         self.together: Together | None = None
-        self._claimed = ""  # by which fit the rows are borrowed
+        self._claimed = ""  # the fit that has borrowed the rows
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or self.__dict__.get("part") is None:
@@ -384,14 +384,14 @@ class Place:
         return found
 
     def columns(self, passes: list[Pass], rows: Rows) -> list[Pass]:
-        """Look at some columns; these passes are of no rows yet."""
+        """Make the first pass over some columns; the passes that are given have no rows yet."""
         for place, kept in self._blocks_with_target([own.name for own in passes], "reading columns"):
             weights, table = rows.whole_weights_of(_weights_of(kept, self.asked)), _table_of(kept, len(passes))
             each(passes, lambda at, own: own.add(table.cells(at), weights, place), self.n_threads)  # noqa: B023
         return passes
 
     def again(self, passes: list[Pass], rows: Rows) -> list[Gathered]:
-        """Look at columns of many values once more."""
+        """Make a further pass over columns of many values."""
         for kept in self._blocks([own.name for own in passes], "counting values"):
             weights, table = rows.whole_weights_of(_weights_of(kept, self.asked)), _table_of(kept, len(passes))
             each(passes, lambda at, own: own.add_again(table.cells(at), weights), self.n_threads)  # noqa: B023
@@ -406,14 +406,14 @@ class Place:
             yield cells, rows.target_of(kept, self.asked), _weights_of(kept, self.asked)
 
     def _blocks(self, names: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
-        """The rows that count, of some columns, and behind them target and weight."""
+        """Some columns of the rows with a weight above 0, followed by target and weight."""
         for _, kept in self._blocks_with_target(names, what):
             own = kept if self.asked.weight is None else kept.filter(_weights_of(kept, self.asked) > 0)
             if own.height:
                 yield own
 
     def _blocks_with_target(self, names: Sequence[str], what: str) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
-        """The same with the rows of weight 0: they have levels and labels, as in memory; and where they stand."""
+        """The same with the rows of weight 0, whose levels and labels count as in memory; and their positions."""
         wanted = [*names, *(each for each in (self.asked.target, self.asked.weight) if each is not None)]
         wanted = wanted or list(self.source.schema())[:1]  # a frame without columns has no rows
         for place, frame in self.source.blocks(wanted, what, self.budget):
@@ -422,14 +422,14 @@ class Place:
                 yield place, kept
 
     def bin(self, names: Sequence[str], schema: Schema, bins: Bins, rows: Rows, folder: Path | None) -> list[Fraction]:
-        """Turn every cell into a bin, in memory or in the files of a folder; what each class weighs."""
+        """Turn every cell into a bin, in memory or in the files of a folder; returns the weight of each class."""
         stored = None if folder is None else StoredArrays(folder, self.budget // 4)
         arrays = self._arrays(len(schema), rows, stored)
         of_classes, at = [Fraction(0)] * (len(rows.classes[0]) if rows.classes else 0), 0
         for cells, target, weights in self.encoded(names, schema, rows):
             block = slice(at, at + len(cells))
             if block.stop > self.n:
-                raise InputFileError(f"{self.source.name}: there are more rows than before: it changed meanwhile")
+                raise InputFileError(f"{self.source.name}: there are more rows than before; the file changed: retry")
             arrays["codes"][block] = bin_rows(bins, cells, self.n_threads)
             if rows.task:
                 arrays["target"][block] = target
@@ -445,54 +445,54 @@ class Place:
             if stored is not None:
                 stored.looked_at(len(cells) * (arrays["codes"].shape[1] + 24))
         if at < self.n:
-            raise InputFileError(f"{self.source.name}: there are fewer rows than before: it changed meanwhile")
+            raise InputFileError(f"{self.source.name}: there are fewer rows than before; the file changed: retry")
         if stored is None:
             self.part = _part_of(arrays, len(schema), rows, self.n_threads, None)
         self._known = names, schema, rows
         return of_classes
 
     def take_up(self, folder: Path, schema: Schema, rows: Rows) -> None:
-        """Be the part whose bins lie in a folder."""
+        """Become the part whose bins are in a folder."""
         stored, n_columns = StoredArrays(folder, self.budget // 4), len(schema)
         self.part = _part_of(self._arrays(n_columns, rows, stored), n_columns, rows, self.n_threads, stored)
         self._known = [str(name) for name in schema.names], schema, rows
 
-    # Where bins do not say enough.
+    # For algorithms that need more than bins.
 
     def contents(self) -> tuple[np.ndarray, Any]:
-        """A hash of what each row holds, and what rows weigh."""
+        """A hash of the content of each row, and the weights."""
         part = cast("Part", self.part)
         weights = None if part.sample_weights is None else np.array(part.sample_weights)
         return np.array(part.contents), weights
 
     def of_cells(self, work: Callable[..., Any], *given: Any) -> list[Any]:
-        """What ``work`` makes of every block of encoded rows: called with the place's number, that of the first row."""
+        """The results of ``work`` for every block of encoded rows, given the numbers of the place and the first row."""
         part, found, at = cast("Part", self.part), [], 0
         for cells, _, _ in self.encoded(*self._known):
             contents = np.zeros(len(cells), np.uint64)
             carry_content(np.empty((len(cells), 0)), cells, contents)
             if not np.array_equal(contents, part.contents[at : at + len(cells)]):
                 raise InputFileError(
-                    f"{self.source.name}: the rows are others than when the dataset was made: make it again"
+                    f"{self.source.name}: the rows have changed since the dataset was made: make it again"
                 )
             found.append(work(self.number, at, cells, *given))
             at += len(cells)
         if at != self.n:
-            raise InputFileError(f"{self.source.name}: there are fewer rows than before: it changed meanwhile")
+            raise InputFileError(f"{self.source.name}: there are fewer rows than before; the file changed: retry")
         return found
 
     def _arrays(self, n_columns: int, rows: Rows, stored: StoredArrays | None) -> dict[str, np.ndarray]:
-        """The place's own rows of the arrays: of new ones, or of those in files, where places follow one another."""
+        """The place's own rows of the arrays: new arrays, or slices of those in files, ordered by place."""
         if stored is None:
             return {name: np.zeros(*shape) for name, shape in shapes_of(self.n, n_columns, rows).items()}
         first = sum(rows.of_places[: self.number])
         shapes = shapes_of(sum(rows.of_places), n_columns, rows)
         return {name: stored.open(name, *shape)[first : first + self.n] for name, shape in shapes.items()}
 
-    # Where each place has all rows for a while.
+    # For fits in which each place has all rows for a while.
 
     def lend(self) -> dict[str, np.ndarray] | None:
-        """The rows for others; None where they lie in files that all of them can open."""
+        """The rows for other places; None if they are in files that all places can open."""
         part = cast("Part", self.part)
         if part.stored is not None:
             return None
@@ -500,10 +500,10 @@ class Place:
         return lent if part.sample_weights is None else {**lent, "weights": part.sample_weights}
 
     def borrow(self, lent: list[dict[str, np.ndarray] | None], fit: str) -> None:
-        """Have all rows, for a fit."""
+        """Take in all rows, for a fit."""
         with claims:
             if self._claimed:
-                raise ParameterError("another fit learns from these rows at this moment: fit one after another")
+                raise ParameterError("another fit uses these rows at the same time: run one fit after another")
             self._claimed = fit
         try:
             self.together = self._together(lent, fit)
@@ -525,7 +525,7 @@ class Place:
             if len(all_of) > 1:
                 check_fits(
                     sum(array.nbytes for own in all_of for array in own.values()), "having all rows as bins in a place",
-                    "boosting leaves rows where they are",
+                    "boosting does not move rows",
                 )  # fmt: skip
             held = {
                 name: np.concatenate([own[name] for own in all_of]) if len(all_of) > 1 else all_of[0][name]
@@ -537,20 +537,20 @@ class Place:
         return Together(held["codes"], held["target"], weights, share, self.n_threads, budget, room, fit)
 
     def do(self, fit: str, work: Callable[..., Any], *given: Any) -> Any:
-        """Do something with all rows that a fit has borrowed: ``work`` is called with them first."""
+        """Call ``work`` with all rows that a fit has borrowed, followed by ``given``."""
         together = self.together
         if together is None or together.fit != fit:
-            raise NotBorrowedError("the rows were given back, or are borrowed by another fit")
+            raise NotBorrowedError("the rows were returned, or another fit has borrowed them")
         return work(together, *given)
 
     def give_back(self, fit: str) -> None:
-        """Let go of what a fit has borrowed; of another one nothing."""
+        """Release the rows that this fit has borrowed, but not those of another."""
         with claims:
             if self._claimed == fit:
                 self._claimed, self.together = "", None
 
     def end(self, fit: str) -> None:
-        """See ``Part.end``; a place that could not become a part again has nothing to end."""
+        """See ``Part.end``; a place that is not a part has nothing to end."""
         if self.part is not None:
             self.part.end(fit)
 

@@ -1,7 +1,7 @@
-"""Predictions of more rows than fit in memory. In: a model, files or a lazy frame. Out: files, or a lazier frame.
+"""Predictions for more rows than fit in memory. In: a model, files or a lazy frame. Out: files, or a lazy frame.
 
-predict_files    a Parquet file of predictions beside every file of rows, block by block; what an earlier run of the
-                 same model on the same files has finished is not done again
+predict_files    a Parquet file of predictions for every file of rows, block by block; files that an earlier run of the
+                 same model on the same rows has finished are not written again
 predict_frame    a frame of predictions from a frame: of polars, lazy or not, or of Dask
 answers          the columns that both, and the command line, write
 """
@@ -37,7 +37,7 @@ from treewright.model import codec
 from treewright.neighbors import codec as neighbors_codec
 from treewright.version import __version__
 
-_KEY = "treewright"  # in the metadata of a file: what it was made of
+_KEY = "treewright"  # in the metadata of a file: the digest of its model, rows and options
 _PART = f".treewright-{hashlib.blake2b(platform.node().encode(), digest_size=4).hexdigest()}-"  # of this machine
 
 
@@ -45,7 +45,7 @@ def answers(
     model: Any, features: Any, *, proba: bool = False, quantiles: Mapping[str, float] | None = None,
     n_jobs: int | None = None,
 ) -> list[pl.Series]:  # fmt: skip
-    """What a model says of some rows, as columns.
+    """A model's predictions for some rows, as columns.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def answers(
     Returns
     -------
     list of Series
-        ``prediction``, or ``prediction_<output>`` of several outputs; ``probability_<class>``; the quantiles. Of an
+        ``prediction``, or ``prediction_<output>`` for several outputs; ``probability_<class>``; the quantiles. For an
         isolation forest ``prediction``, -1 for outliers and else 1, and ``score``.
     """
     if _is_isolation(model):
@@ -88,7 +88,7 @@ def answers(
 
 
 def quantile_name(quantile: float) -> str:
-    """The column of a quantile.
+    """The name of the column of a quantile.
 
     Examples
     --------
@@ -111,15 +111,15 @@ def _is_isolation(model: Any) -> bool:
 
 
 def _checked(model: Any, proba: bool, quantiles: Any) -> tuple[Any, dict[str, float]]:
-    """The model of an estimator, and quantiles by their columns' names."""
+    """The model of an estimator, and the quantiles by the names of their columns."""
     found = getattr(model, "model_", model)
     if not hasattr(found, "facts"):
-        raise ParameterError(f"model is a {type(model).__name__}: give a model, or an estimator that was fitted")
+        raise ParameterError(f"model is a {type(model).__name__}: give a model or a fitted estimator")
     if proba and (_is_isolation(found) or found.task != "classification"):
         raise ParameterError("proba=True: the model predicts numbers, which have no class probabilities")
     quantiles = quantiles if isinstance(quantiles, Mapping | Sequence | np.ndarray) else [quantiles]
     if len(quantiles) > 0 and (isinstance(found, NeighborsModel) or found.leaf_targets is None):
-        raise ParameterError("quantiles: only a forest of numbers that was fitted with quantiles=True has them")
+        raise ParameterError("quantiles: only a regression forest fitted with quantiles=True has them")
     if isinstance(quantiles, Mapping):
         return found, dict(quantiles)
     checked = checked_quantiles(quantiles) if len(quantiles) else []
@@ -137,14 +137,14 @@ def _named_once(keep: Sequence[str]) -> tuple[str, ...]:
 
 
 def _together(beside: Sequence[pl.Series], found: Sequence[pl.Series]) -> pl.DataFrame:
-    """Columns that are kept, and predictions; each name once."""
+    """The columns to keep and the predictions as one frame; a name that occurs twice is refused."""
     names = [series.name for series in found]
     clash = next((series.name for series in beside if series.name in names), None)
     if clash is not None:
-        raise ParameterError(f"keep={clash!r}: a column of the predictions has this name: rename it in the table")
+        raise ParameterError(f"keep={clash!r}: the predictions have a column of this name: rename it in the table")
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
-        raise ParameterError(f"two columns of the predictions are called {double!r}: name quantiles otherwise")
+        raise ParameterError(f"two columns of the predictions are named {double!r}: rename the quantiles")
     return pl.DataFrame([*beside, *found])
 
 
@@ -165,8 +165,8 @@ def predict_files(
 ) -> list[Path]:
     """Predict the rows of files, block by block, into Parquet files of the same names.
 
-    A file takes its place when all of it is written, and says what it was made of: so a run that was stopped is
-    repeated as it was, and goes on where it ended.
+    A file appears when it is complete, and its metadata identify its model, rows and options: so the same call
+    continues a run that was stopped.
 
     Parameters
     ----------
@@ -174,12 +174,12 @@ def predict_files(
     path : path, or sequence of paths
         Files of rows (Parquet, or delimited text, plain or gzip), a folder, a pattern such as ``"2026-*.parquet"``.
     out : path
-        A folder, made where it is not there; the files below it lie as those of rows do. Or, for a single file of rows,
-        a name that ends in ``.parquet``.
+        A folder, created if needed; the files below it are in the same subfolders as those of rows. Or, for a single
+        file of rows, a name that ends in ``.parquet``.
     proba : bool, default False
         Whether a column of probabilities per class is written.
     quantiles : sequence of float, or mapping of column name to float, default ()
-        Of a forest that was fitted with ``quantiles=True``: a column for each.
+        For a forest fitted with ``quantiles=True``: a column for each.
     keep : sequence of str, default ()
         Columns of the rows that are copied before the predictions.
     force : bool, default False
@@ -187,20 +187,20 @@ def predict_files(
     n_jobs : int, optional
         Threads; the predictions do not depend on it.
     reading : ReadOptions, optional
-        How text is read.
+        How text files are read.
 
     Returns
     -------
     list of Path
-        The files of predictions, those that were there already too.
+        The files of predictions, including those of earlier runs.
 
     Raises
     ------
     InputFileError
-        There are no such rows, a file is damaged or changes meanwhile, cannot be written, or is there and of another
-        model, other rows or other options (``force=True`` replaces it).
+        There is no such file, a file is damaged or changes while it is read, cannot be written, or exists and is of
+        another model, other rows or other options (``force=True`` replaces it).
     ColumnError
-        A column of the model, or one to keep, is not there.
+        A column of the model, or one to keep, is missing.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def predict_files(
     keep = _named_once(keep)
     place: Any = out
     if not isinstance(place, str | os.PathLike):
-        raise ParameterError(f"out is a {type(out).__name__}: name a folder for the predictions")
+        raise ParameterError(f"out is a {type(out).__name__}: give the name of a folder for the predictions")
     with told(path):
         return _predicted(model, given, Path(out), keep, proba, named, force, n_jobs, reading or ReadOptions())
 
@@ -241,7 +241,7 @@ def _predicted(
         made_of, there = digest(), _made_of(target) if target.exists() else None
         if target.exists() and there != made_of and not force:
             raise InputFileError(
-                f"{target}: is there, and was made of another model, other rows or options: give another folder, or "
+                f"{target}: exists, and is of another model, other rows or options: give another folder, or "
                 "replace it (",
                 setting("force", True),
                 ")",
@@ -258,23 +258,23 @@ def _bytes_of(model: Any) -> bytes:
 
 
 def _files_and_targets(given: Sequence[Any], out: Path, *, is_one: bool) -> tuple[list[Path], list[Path]]:
-    """The files of rows, and where the predictions of each go: never where rows lie."""
+    """The files of rows, and the files of their predictions, which are never in a folder of rows."""
     files, root = files_of(given)
     if is_one and out.suffix == ".parquet" and not out.is_dir():
         targets = [out]
     else:
         if out.exists() and not out.is_dir():
-            raise InputFileError(f"{out}: is a file, and predictions of several go to a folder: name one")
+            raise InputFileError(f"{out}: is a file, and predictions of several files go to a folder: name a folder")
         if out.suffix == ".parquet" and not out.exists():
-            raise InputFileError(f"{out}: has the name of a file, and predictions of several go to a folder: name one")
-        # A folder for the predictions may lie in that of the rows: what an earlier run wrote there are no rows.
+            raise InputFileError(f"{out}: names a file, and predictions of several files go to a folder: name a folder")
+        # The folder of predictions may be below that of the rows: files that an earlier run wrote there are not rows.
         inside = [file for file in files if root in absolute(out).parents and absolute(out) in absolute(file).parents]
         taken = next((file for file in inside if _made_of(file) is None), None)
         if taken is not None:
             raise InputFileError(f"{out}: holds rows, such as {taken}: give another folder for the predictions")
         files = [file for file in files if file not in inside]
         if not files:
-            raise InputFileError(f"{given[0]}: holds predictions alone, and no rows")
+            raise InputFileError(f"{given[0]}: holds only predictions, and no rows: name the files of rows")
         inner = [below(file, root) for file in files]
         targets = [
             out / (each if each.suffix == ".parquet" else each.with_name(f"{each.name}.parquet")) for each in inner
@@ -283,19 +283,19 @@ def _files_and_targets(given: Sequence[Any], out: Path, *, is_one: bool) -> tupl
     if double is not None:
         first = files[targets.index(targets[double])]
         raise InputFileError(
-            f"{first} and {files[double]}: their predictions would both be {targets[double]}: predict them apart"
+            f"{first} and {files[double]}: their predictions would both be {targets[double]}: predict them separately"
         )
     of_rows = {(stat.st_dev, stat.st_ino) for stat in map(os.stat, files)}
     for target in targets:
         if target.exists() and not target.is_file():
-            raise InputFileError(f"{target}: is no ordinary file: name another for the predictions")
+            raise InputFileError(f"{target}: is not an ordinary file: name another for the predictions")
         if target.exists() and (target.stat().st_dev, target.stat().st_ino) in of_rows:
             raise InputFileError(f"{target}: holds rows: give another folder for the predictions")
     return files, targets
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of a file, and take away what runs that were killed have left in it."""
+    """Make the folder of a file, and delete the partial files of killed runs in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.glob(f"{_PART}*.part"):
@@ -306,7 +306,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _is_alive(process: str) -> bool:
-    """Whether a process of this machine is there; yes where nobody can say."""
+    """Whether a process of this machine is running; True if that cannot be found out."""
     if os.name == "nt" or not process.isdecimal():
         return True
     try:
@@ -319,7 +319,7 @@ def _is_alive(process: str) -> bool:
 
 
 def _digest(rows: Path, of_model: str, options: tuple[Any, ...]) -> str:
-    """What predictions of a file are made of."""
+    """The digest of a file of rows, a model and options, for the metadata of the predictions."""
     try:
         stat = rows.stat()
     except OSError as error:
@@ -343,7 +343,7 @@ def _frames(
 
 
 def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFrame]) -> None:
-    """Write a file block by block; it takes its place when it is whole, and when the rows are still those."""
+    """Write a file block by block; it appears when it is complete, if the rows have not changed meanwhile."""
     made_of, first = digest(), next(blocks)
     _make_folder(target.parent)
 
@@ -355,7 +355,7 @@ def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFram
     try:
         register_io_source(given, schema=first.schema).sink_parquet(part, metadata={_KEY: made_of})
         if digest() != made_of:
-            raise InputFileError(f"{target}: the rows changed while they were read: try again when they are whole")
+            raise InputFileError(f"{target}: the rows changed while they were read: try again when they are complete")
         part.replace(target)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputFileError(f"{target}: cannot be written: {error}") from None
@@ -371,7 +371,7 @@ def predict_frame(
     model: Any, frame: Any, *, proba: bool = False, quantiles: Sequence[float] = (), keep: Sequence[str] = (),
     n_jobs: int | None = None,
 ) -> Any:  # fmt: skip
-    """Predict the rows of a frame as part of what is worked out of it.
+    """Predict the rows of a frame as part of its computation.
 
     Parameters
     ----------
@@ -379,20 +379,19 @@ def predict_frame(
     frame : polars LazyFrame or DataFrame, or Dask DataFrame
         With the model's columns, of the types that they had at fit.
     proba, quantiles, keep, n_jobs
-        As of ``predict_files``.
+        As for ``predict_files``.
 
     Returns
     -------
     frame of the same kind
-        The columns to keep and the predictions; of a lazy frame nothing is worked out yet, and blocks of rows follow
-        one another when it is.
+        The columns to keep and the predictions; a lazy frame is not computed yet, and later computed in blocks of rows.
 
     Raises
     ------
     DataError
-        It is no such frame.
+        ``frame`` is of another type.
     ColumnError
-        A column of the model, or one to keep, is not there.
+        A column of the model, or one to keep, is missing.
 
     Examples
     --------
@@ -414,7 +413,7 @@ def predict_frame(
         schema = frame.collect_schema()
         require_columns(Path("the frame"), schema.names(), [*names, *keep])
         wanted = frame.select(pl.nth([schema.names().index(name) for name in dict.fromkeys([*names, *keep])]))
-        # Of no rows, which every model can be asked of.
+        # The columns of no rows, which every model can predict.
         of_none = answered(pl.DataFrame(schema={name: schema[name] for name in dict.fromkeys([*names, *keep])}))
         return wanted.map_batches(answered, schema=of_none.schema, streamable=True)
     if hasattr(frame, "map_partitions") and hasattr(frame, "_meta"):
@@ -434,6 +433,6 @@ def _answered(
 
 
 def _answered_pandas(answered: Callable[[pl.DataFrame], pl.DataFrame], frame: Any) -> Any:
-    """A partition of Dask, its index kept."""
+    """The predictions for a partition of Dask, with its index."""
     found = answered(pl.DataFrame(frame)).to_pandas()
     return found.set_index(frame.index)

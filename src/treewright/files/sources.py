@@ -1,4 +1,4 @@
-"""Where the rows of a dataset come from: frames that are read block by block. In: paths. Out: polars frames."""
+"""The sources of a dataset's rows: frames that are read block by block. In: paths. Out: polars frames."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import polars as pl
 from treewright.core import progress
 from treewright.exceptions import InputFileError, ParameterError
 
-_BLOCK = 1 << 16  # rows handed on at a time
-_SHARE, _MOST_BLOCKS = 16, 8  # what is read at a time: a sixteenth of the budget, and so many blocks at most
+_BLOCK = 1 << 16  # rows of a block
+_SHARE, _MOST_BLOCKS = 16, 8  # read at a time: a sixteenth of the budget, and at most this many blocks
 _PARQUET, _TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
@@ -25,22 +25,22 @@ _PARQUET, _TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 class Source:
     """Frames with the same columns, and the files that they read.
 
-    Stretches of Parquet are read by themselves: what polars reads ahead of ``collect_batches`` is half a file, and 100
-    columns take twice the time.
+    Parquet is read in stretches of rows: ``collect_batches`` of polars would read half a file ahead, and take twice the
+    time for 100 columns.
     """
 
     frames: list[tuple[str, pl.LazyFrame]]
     files: list[Path]
-    numbers: list[tuple[int, int]] = field(default_factory=list)  # where each frame stands among all
+    numbers: list[tuple[int, int]] = field(default_factory=list)  # the position of each frame among all
     are_parquet: bool = False
 
     def number(self, at: int) -> tuple[int, int]:
-        """Where a frame stands among those of all sources of a table."""
+        """The position of a frame among those of all sources of a table."""
         return self.numbers[at] if self.numbers else (at, 0)
 
     @property
     def name(self) -> str:
-        """What messages call it: the first of its frames."""
+        """Its name in messages: that of its first frame."""
         return self.frames[0][0] if self.frames else "the table"
 
     def schema(self) -> dict[str, pl.DataType]:
@@ -55,7 +55,7 @@ class Source:
             lacking = [column for column in found if column not in own] + [each for each in own if each not in found]
             if lacking:
                 raise InputFileError(
-                    f"{name}: column {lacking[0]!r} is not in it and in {first} alike: all files need the same columns"
+                    f"{name}: column {lacking[0]!r} is in only one of it and {first}: all files need the same columns"
                 )
             other = next((column for column in found if own[column] != found[column]), None)
             if other is not None:
@@ -68,7 +68,7 @@ class Source:
     def blocks(
         self, columns: Sequence[str], what: str, budget: int = 0
     ) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
-        """The rows of some columns, some at a time within a budget of bytes, and where they stand among all."""
+        """The rows of some columns, in blocks within a budget of bytes, and their positions among all."""
         at_once = min(max(budget // (_SHARE * 8 * len(columns)) // _BLOCK, 1), _MOST_BLOCKS) * _BLOCK
         stamp = self.stamp()
         for at, (name, frame) in enumerate(self.frames):
@@ -79,10 +79,10 @@ class Source:
             for block, rows in enumerate(batches):
                 yield (*self.number(at), block), rows
         if self.stamp() != stamp:
-            raise InputFileError(f"{self.frames[0][0]}: a file changed while it was read: try again when it is whole")
+            raise InputFileError(f"{self.frames[0][0]}: the file changed while it was read: try again when it is whole")
 
     def divided(self, n: int) -> list[Source]:
-        """The same rows in ``n`` sources of about as many: whole frames, or stretches of them where these are fewer."""
+        """The same rows in ``n`` sources of about the same size: whole frames, or stretches if there are too few."""
         if len(self.frames) >= n:
             numbers = [self.number(at) for at in range(len(self.frames))]
             return [replace(self, frames=self.frames[at::n], files=self.files[at::n], numbers=numbers[at::n])
@@ -99,7 +99,7 @@ class Source:
         return found
 
     def stamp(self) -> str:
-        """What tells whether a file is another one than it was."""
+        """A text that changes when a file changes."""
         made = hashlib.blake2b(digest_size=16)
         for path in self.files:
             try:
@@ -118,23 +118,23 @@ def parquet_source(path: Any) -> Source:
 
 
 def is_several(path: Path) -> bool:
-    """Whether a path names a folder, or is a pattern and no file."""
+    """Whether a path names a folder, or is a pattern and not a file."""
     return path.is_dir() or (any(sign in path.name for sign in "*?[") and not path.exists())
 
 
 def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path]:
-    """The files that a path, a folder, a pattern or several of them name, each once; and the folder above all.
+    """The files that a path, a folder, a pattern or several of them name, each once; and their common folder.
 
-    Of a folder those that end so, by default Parquet, or text where no Parquet is there.
+    In a folder, those with one of ``endings``; by default Parquet, or text if there is no Parquet.
     """
     given = [path] if isinstance(path, str | os.PathLike) or not isinstance(path, Sequence) else list(path)
     odd = next((each for each in given if not isinstance(each, str | os.PathLike)), None)
     if odd is not None:
-        raise ParameterError(f"a {type(odd).__name__} was given: name a file, a folder, a pattern, or several of them")
+        raise ParameterError(f"path is a {type(odd).__name__}: name a file, a folder, a pattern, or several of them")
     files: list[Path] = []
     roots: list[Path] = []
     kinds = [endings] if endings else [_PARQUET, _TEXT]
-    # A path stays what it is: the command line has one that stands for standard input.
+    # A path stays the same object: that of the command line may be standard input.
     for each in (each if isinstance(each, Path) else Path(each) for each in given):
         if each.is_dir():
             roots.append(each)
@@ -142,7 +142,7 @@ def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path
             of_kinds = [[file for file in own if file.name.lower().endswith(kind)] for kind in kinds]
             if all(of_kinds) and len(of_kinds) > 1:
                 raise InputFileError(
-                    f"{each}: holds Parquet ({of_kinds[0][0].name}) and tables of text ({of_kinds[1][0].name}): name "
+                    f"{each}: holds Parquet ({of_kinds[0][0].name}) and text tables ({of_kinds[1][0].name}): name "
                     f"one kind, as by the pattern {each / '*.parquet'}"
                 )
             files += next((found for found in of_kinds if found), [])
@@ -153,21 +153,21 @@ def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path
             roots.append(each.parent)
             files.append(each)
     if not files:
-        kind = "Parquet file" if endings == _PARQUET else "Parquet file or table of text (.csv, .tsv)"
-        hint = ": tables of text are to be written as Parquet first (polars.scan_csv(...).sink_parquet(...))"
-        raise InputFileError(f"{given[0] if given else 'no path'}: no {kind} is there{hint if endings else ''}")
+        kind = "Parquet file" if endings == _PARQUET else "Parquet file or text table (.csv, .tsv)"
+        hint = ": write text tables as Parquet first (polars.scan_csv(...).sink_parquet(...))"
+        raise InputFileError(f"{given[0] if given else 'no path'}: there is no {kind}{hint if endings else ''}")
     for each in files:
         if not each.is_file():
             raise InputFileError(f"{each}: no such file")
     try:
         root = Path(os.path.commonpath([absolute(each) for each in roots]))
     except ValueError:  # two drives
-        raise InputFileError(f"{given[0]} and others lie on several drives: name files of one") from None
+        raise InputFileError(f"{given[0]} and other files are on different drives: name files of one drive") from None
     return sorted({absolute(file): file for file in reversed(files)}.values()), root
 
 
 def _below(folder: Path) -> list[Path]:
-    """The files of a folder and of those in it, without hidden ones; OSError where one cannot be looked into."""
+    """The files of a folder and its subfolders, without hidden ones; OSError if one cannot be read."""
 
     def refuse(error: OSError) -> None:
         raise error
@@ -183,7 +183,7 @@ def _below(folder: Path) -> list[Path]:
 
 @contextmanager
 def told(path: Any) -> Iterator[None]:
-    """What the file system refuses is an error that names the file."""
+    """Turn an error of the file system into one that names the file."""
     try:
         yield
     except OSError as error:
@@ -195,12 +195,12 @@ def told(path: Any) -> Iterator[None]:
 
 
 def absolute(path: Path) -> Path:
-    """The path from the top, without ``..``; links are not followed."""
+    """The absolute path, without ``..``; links are not followed."""
     return Path(os.path.normpath(path.absolute()))
 
 
 def below(file: Path, folder: Path) -> Path:
-    """What a file is called below an absolute folder."""
+    """The name of a file relative to an absolute folder."""
     return Path(os.path.relpath(absolute(file), folder))
 
 
@@ -218,13 +218,13 @@ def _batches(name: str, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
         block = _reading(name, lambda: next(batches, None))
         if block is None:
             return
-        # Polars may hand over larger ones.
+        # Polars may return larger ones.
         for begin in range(0, block.height, _BLOCK):
             yield block.slice(begin, _BLOCK)
 
 
 def _reading(name: str, work: Any) -> Any:
-    """Turn whatever the reader says about a damaged file into one error."""
+    """Turn any error of the reader into one error about the file."""
     try:
         return work()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:

@@ -1,7 +1,7 @@
-"""A file of rows as a table in memory: ``read_table`` is the door.
+"""A file of rows as a table in memory, by ``read_table``.
 
-The kind of file is told by its first bytes, not by its name: Parquet, or delimited text (plain or gzip). The other way
-into a file, a block at a time for a model that already knows the columns, is ``files.matching``.
+The first bytes of a file, not its name, determine its kind: Parquet, or delimited text (plain or gzip).
+``files.matching`` reads a file a block at a time for a fitted model.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class Table:
     lines : int64[n_rows] or None
         The line each row begins on; None for Parquet.
     files : tuple of (Path, int)
-        Of several files what each is called below the folder of all, and its rows, one after another; empty for one.
+        For several files the name of each below the common folder, and its number of rows, in order; empty for one.
     kept : int64[n_rows] or None
-        Of several files the number of each row, where some are left out.
+        For several files the number of each row, if some are left out.
     """
 
     path: Path
@@ -67,7 +67,7 @@ class Table:
     kept: np.ndarray | None = field(default=None, repr=False)
 
     def place(self, row: int) -> str:
-        """Where a row stands, for messages: ``line 7``, or ``row 5`` in Parquet (counted from 0)."""
+        """The place of a row, for messages: ``line 7``, or ``row 5`` in Parquet (counted from 0)."""
         if not self.files:
             return place(self.lines, row)
         given = number = row if self.kept is None else int(self.kept[row])
@@ -78,7 +78,7 @@ class Table:
         raise IndexError(given)
 
     def filter(self, kept: pl.Series) -> Table:
-        """The rows to keep, as a table of the same file."""
+        """The table with only the rows to keep."""
         lines = None if self.lines is None else self.lines[kept.to_numpy()]
         numbers = np.arange(self.frame.height) if self.kept is None else self.kept
         return Table(self.path, self.frame.filter(kept), lines, self.files, numbers[kept.to_numpy()])
@@ -99,11 +99,11 @@ def read_table(
         CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern, with the same columns in all.
     options : ReadOptions
     declared : mapping of str to {"number", "boolean", "text"}, optional
-        Types of columns that the user has named; only for text files (Parquet carries its own).
+        Types that the user has declared; only for text files (Parquet has its own).
     leave_out : sequence of str
-        Columns that are not wanted; they are not even looked at.
+        Columns that are not read.
     required : sequence of str
-        Columns that must be there; checked on the header, before the rows are read.
+        Columns that must exist; checked on the header, before the rows are read.
 
     Returns
     -------
@@ -112,9 +112,9 @@ def read_table(
     Raises
     ------
     InputFileError
-        The file is not a sound table, or has no rows.
+        The file is not a valid table, or has no rows.
     ColumnError
-        A required column, or one to leave out, is not there.
+        A required column, or one to leave out, is missing.
     """
     files, root = files_of(path) if is_several(path) else ([path], path.parent)
     for file in files:
@@ -125,7 +125,7 @@ def read_table(
     else:
         table = _read_texts(path, files, root, options, declared or {}, leave_out, required, wanted)
     if table.frame.height == 0:
-        raise InputFileError(f"{path}: the table has column names but no rows: at least one row is needed")
+        raise InputFileError(f"{path}: the table has column names but no rows: it needs at least one row")
     return table
 
 
@@ -160,7 +160,7 @@ def _read_texts(
             kept, comma = own, header.separator == ";"
         own_comma = header.separator == ";"
         if own_comma != comma:
-            raise InputFileError(f"{file}: its cells are separated otherwise than in {files[0]}: write both alike")
+            raise InputFileError(f"{file}: its separator is not that of {files[0]}: use the same separator in both")
         of_file = [
             (_like(file, pick(block.frame, own), files[0], empty_frame(tuple(kept))), block.lines) for block in blocks
         ]
@@ -181,13 +181,13 @@ def _rows_of_each(files: list[Path], root: Path, n_rows: list[int]) -> tuple[tup
 
 
 def _like(path: Path, frame: pl.DataFrame, first: Path, known: pl.DataFrame) -> pl.DataFrame:
-    """The frame of a file with its columns in the order of the first; InputFileError where they are others."""
+    """The frame of a file with its columns in the order of the first file; InputFileError if they are others."""
     if frame.schema == known.schema:
         return frame
     lacking = sorted({*known.columns} ^ {*frame.columns})
     if lacking:
         raise InputFileError(
-            f"{path}: column {lacking[0]!r} is not in it and in {first} alike: all files need the same columns"
+            f"{path}: column {lacking[0]!r} is in only one of it and {first}: all files need the same columns"
         )
     frame = pick(frame, known.columns)
     other = next((name for name in known.columns if frame.schema[name] != known.schema[name]), None)
@@ -200,22 +200,22 @@ def _like(path: Path, frame: pl.DataFrame, first: Path, known: pl.DataFrame) -> 
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether the file calls itself Parquet, by its first bytes or, failing those, by its name."""
+    """Whether the file is Parquet, by its first bytes or else by its name."""
     return first_bytes(path, 4) in {b"PAR1", b"PARE"} or path.suffix.lower() in {".parquet", ".pq"}
 
 
 def pick(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """The named columns; unlike with ``select``, no name is ever taken for a pattern."""
+    """The named columns; unlike with ``select``, a name is never read as a pattern."""
     return pl.DataFrame({name: frame.get_column(name) for name in names})
 
 
 def place(lines: np.ndarray | None, row: int) -> str:
-    """Where a row stands in its file: its line, or its position from 0 in a Parquet file, which has no lines."""
+    """The place of a row in its file: its line, or its position from 0 in a Parquet file, which has no lines."""
     return f"row {row}" if lines is None else f"line {lines[row]}"
 
 
 def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse a table that lacks a column: a ColumnError names those that lack, and the nearest names that are there."""
+    """Refuse a table that lacks a column: a ColumnError lists the missing columns and the nearest existing names."""
     absent = [name for name in dict.fromkeys(wanted) if name not in set(present)]
     if absent:
         listed = ", ".join(repr(name) for name in absent[:5]) + (
@@ -224,18 +224,18 @@ def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -
         shown = ", ".join(present[:12]) + (f", and {len(present) - 12} more" if len(present) > 12 else "")
         raise ColumnError(
             f"{path}: no column {listed}{_several_in_one(absent[0], present) or did_you_mean(absent[0], present)} "
-            f"(the columns are: {shown}); add what is missing, or name another column",
+            f"(the columns are: {shown}); add it, or name another column",
             column=absent[0],
         )
 
 
 def _several_in_one(word: str, present: Sequence[str]) -> str:
-    """What to do about a word that names several columns with commas between them; nothing where it does not."""
+    """A hint for a word that names several columns with commas between them; else an empty text."""
     names = [name.strip() for name in word.split(",")]
     if len(names) < 2 or not set(names) <= set(present):
         return ""
     listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
-    return f": {listed} are columns of their own: name one at a time; what takes several is repeated"
+    return f": {listed} are separate columns: name one at a time, and repeat the option for several"
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -246,7 +246,7 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def has_target(target: pl.Series) -> pl.Series:
-    """Which cells of a target are there: booleans; null and nan are missing."""
+    """Whether each cell of a target is present, as booleans; null and nan are missing."""
     found = target.is_not_null()
     return found & target.is_not_nan().fill_null(value=False) if target.dtype.is_float() else found
 
@@ -261,14 +261,14 @@ def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str],
     target : polars.Series
         Null or nan where missing; its name is that of the column.
     place : callable
-        Tells where a row stands, such as ``line 7``.
+        From a row to its place, such as ``line 7``.
     skip : bool
         Whether rows without a target may be left out.
 
     Returns
     -------
     polars.Series of booleans, or None
-        None where every row has a target.
+        None if every row has a target.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str],
 
 
 def no_target(path: Path, name: str, n_missing: int, n_rows: int, first: int, where: str) -> DataError:
-    """The error of rows without a target; ``first`` is the first of them, ``where`` it stands, such as ``line 7``."""
+    """The error about rows without a target; ``first`` is the first of them, ``where`` its place, as ``line 7``."""
     if n_missing == n_rows:
         return DataError(
             f"{path}: no row has a target: {name!r} is missing in {n_missing} of {n_rows} rows: name "
@@ -304,7 +304,7 @@ def no_target(path: Path, name: str, n_missing: int, n_rows: int, first: int, wh
 
 
 def checked_weights(path: Path, weights: pl.Series, place: Callable[[int], str]) -> np.ndarray:
-    """Weights as float64[n]; a DataError where they are no numbers, or one is missing, negative or infinite."""
+    """Weights as float64[n]; a DataError if they are not numbers, or one is missing, negative or infinite."""
     if not weights.dtype.is_numeric():
         raise DataError(
             f"{path}: weight column {weights.name!r} holds {weights.dtype}, not numbers", column=weights.name

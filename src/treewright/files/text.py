@@ -1,10 +1,10 @@
 r"""A delimited text file as tables of text.
 
-Whatever the file is - gzip, UTF-16, with a byte order mark, with CRLF or lone CR line ends - it becomes blocks of UTF-8
-with ``\n`` line ends. Before any library parses a cell, every record is known to be sound: quotes open and close where
-they may, each record has as many cells as the header, the text is UTF-8 without NUL. So parsing cannot fail or shift a
-cell unseen, and every complaint names a line. All of it is array arithmetic on bytes; Python never loops over cells or
-records. What the cells mean (numbers, text, missing) is decided later, by ``files.columns``.
+Any file - gzip, UTF-16, with a byte order mark, with CRLF or lone CR line ends - becomes blocks of UTF-8 with ``\n``
+line ends. Before any library parses a cell, every record has been checked: quotes open and close where they may, each
+record has as many cells as the header, the text is UTF-8 without NUL. So parsing cannot fail or shift a cell unnoticed,
+and every error names a line. All checks are array arithmetic on bytes; Python never loops over cells or records. The
+types of cells (numbers, text, missing) are decided later, by ``files.columns``.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class ReadOptions:
     Attributes
     ----------
     missing_tokens : tuple of str
-        Cells that stand for a missing value, beside the empty cell.
+        Cells that mean a missing value, in addition to the empty cell.
     separator : str or None
-        One character; None finds it.
+        One character; None detects it.
     encoding : str or None
         None reads the byte order mark, or UTF-8.
     """
@@ -103,12 +103,12 @@ class TextBlock:
 
 @dataclass(frozen=True)
 class Header:
-    """The first record.
+    """The header of a delimited file.
 
     Attributes
     ----------
     names : tuple of str
-        Column names, blanks around them taken off.
+        Column names, without spaces around them.
     separator : str
         One character.
     line : int
@@ -121,7 +121,7 @@ class Header:
 
 
 def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[TextBlock]]:
-    """Read the header of a delimited file and promise its rows.
+    """Read the header of a delimited file; its rows follow as blocks.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[T
     Raises
     ------
     InputFileError
-        The file is not a sound table; also while the blocks are read.
+        The file is not a valid table; also raised while the blocks are read.
     """
     separator = options.separator
     if separator is None and path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
@@ -160,12 +160,12 @@ def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[T
 
 
 def empty_frame(names: tuple[str, ...]) -> pl.DataFrame:
-    """No rows of text."""
+    """A frame of text columns without rows."""
     return pl.DataFrame({name: pl.Series(name, [], pl.String) for name in names})
 
 
 def without_missing_tokens(frame: pl.DataFrame, tokens: tuple[str, ...]) -> pl.DataFrame:
-    """Null for every text cell that is blank or one of the tokens."""
+    """The frame with null for every text cell that is blank or one of the tokens."""
     bare = pl.col(pl.String).str.strip_chars()
     missing = bare == ""
     if tokens:
@@ -174,7 +174,7 @@ def without_missing_tokens(frame: pl.DataFrame, tokens: tuple[str, ...]) -> pl.D
 
 
 def _parse(path: Path, header: Header, data: bytes) -> pl.DataFrame:
-    """Cells of checked records, all as text."""
+    """The cells of checked records, all as text."""
     try:
         return pl.read_csv(
             data,
@@ -192,7 +192,7 @@ def _parse(path: Path, header: Header, data: bytes) -> pl.DataFrame:
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what is not a readable, ordinary, non-empty file, before anything waits on it."""
+    """Refuse a path that is not a readable, ordinary, non-empty file, before a read could block."""
     try:
         info = path.stat()
     except FileNotFoundError:
@@ -217,9 +217,9 @@ def first_bytes(path: Path, count: int = 16) -> bytes:
 
 
 def clean_blocks(path: Path, encoding: str | None) -> Iterator[bytes]:
-    r"""Blocks of the file as UTF-8 with ``\n`` line ends, the byte order mark taken off.
+    r"""Blocks of the file as UTF-8 with ``\n`` line ends, without the byte order mark.
 
-    UTF-8 itself is passed on unchecked: ``split_records`` knows the line numbers and checks there.
+    UTF-8 itself is not checked here: ``split_records`` does that, with line numbers.
     """
     start = first_bytes(path, 16)
     for magic, reason in _REFUSED.items():
@@ -239,7 +239,7 @@ def _plain(path: Path) -> Iterator[bytes]:
 
 
 def _inflated(path: Path) -> Iterator[bytes]:
-    """Blocks of a gzip file; what grows out of all proportion is refused."""
+    """Blocks of a gzip file; one that grows too much is refused."""
     limit = max(_ALWAYS_INFLATED, _MOST_INFLATION * path.stat().st_size)
     inflated = 0
     try:
@@ -286,10 +286,10 @@ def _as_utf8(path: Path, blocks: Iterator[bytes], encoding: str | None) -> Itera
 
 
 def _known_encoding(path: Path, name: str) -> str:
-    """Python's own name of a text encoding."""
+    """Python's name of a text encoding."""
     try:
         info = codecs.lookup(name)
-        "".encode(info.name)  # refuses the codecs that are no text encodings
+        "".encode(info.name)  # refuses codecs that are not text encodings
     except LookupError:
         raise InputFileError(
             f"{path}: ", setting("encoding", name), ": unknown; try utf-8, latin-1, cp1252 or utf-16",
@@ -299,7 +299,7 @@ def _known_encoding(path: Path, name: str) -> str:
 
 
 def _one_kind_of_line_end(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Blocks in which CRLF and lone CR have become LF; a CR at a block's end waits for what follows it."""
+    """Blocks in which CRLF and lone CR have become LF; a CR at a block's end waits for the next block."""
     held = b""
     for arrived in blocks:
         block = held + arrived
@@ -324,7 +324,7 @@ class Records:
     Attributes
     ----------
     data : bytes
-        The records, each ended by a newline; no blank ones.
+        The records, each ending in a newline, without blank ones.
     lines : int64[n_records]
         The line each record begins on, counted from 1.
     """
@@ -334,9 +334,9 @@ class Records:
 
 
 def read_header(path: Path, blocks: Iterator[bytes], separator: str | None) -> tuple[Header, Iterator[bytes]]:
-    """Take the header record off the blocks.
+    """Split the header record from the blocks.
 
-    Where no separator is named, it is the one of comma, semicolon, tab and bar that the header holds most often.
+    The default separator is the one of comma, semicolon, tab and bar that occurs most often in the header.
     """
     text = b""
     skipped = 0
@@ -363,7 +363,7 @@ def read_header(path: Path, blocks: Iterator[bytes], separator: str | None) -> t
     _check_quotes(path, raw + b"\n", ord(chosen), skipped + 1)
     try:
         names = tuple(name.strip() for name in next(csv.reader([line], delimiter=chosen)))
-    except csv.Error:  # the text is sound, so it is the length of a cell
+    except csv.Error:  # the text has been checked, so a cell is too long
         raise InputFileError(
             f"{path}:{skipped + 1}: a column name in the header is longer than {csv.field_size_limit():,} characters: "
             "is this a table with a header line?"
@@ -422,7 +422,7 @@ def _last_record_end(text: bytes) -> int:
 
 
 def _newlines_outside_quotes(text: bytes) -> np.ndarray:
-    """Positions of the newlines before which an even number of quotes stands."""
+    """Positions of the newlines that follow an even number of quotes."""
     cells = np.frombuffer(text, np.uint8)
     newlines = np.flatnonzero(cells == _NEWLINE)
     return newlines[np.searchsorted(np.flatnonzero(cells == _QUOTE), newlines) % 2 == 0]
@@ -433,14 +433,14 @@ def _opening_of_last_quote(text: bytes) -> int:
     cells = np.frombuffer(text, np.uint8)
     quotes = np.flatnonzero(cells == _QUOTE)
     openings = quotes[::2]
-    # A doubled quote inside a cell closes and opens again: such an opening stands right behind a closing one.
+    # A doubled quote inside a cell closes and opens again: such an opening directly follows a closing quote.
     fresh = np.ones(len(openings), bool)
     fresh[1:] = openings[1:] != quotes[1 : 2 * len(openings) - 1 : 2] + 1
     return int(openings[fresh][-1])
 
 
 def _checked(path: Path, header: Header, whole: bytes, line: int) -> Records:
-    """The records of a block that ends with a record's newline, after every check."""
+    """The records of a block that ends with a record's newline, after all checks."""
     _check_text(path, whole, line)
     _check_quotes(path, whole, ord(header.separator), line)
     cells = np.frombuffer(whole, np.uint8)
@@ -465,7 +465,7 @@ def _checked(path: Path, header: Header, whole: bytes, line: int) -> Records:
 
 
 def _check_widths(path: Path, header: Header, counts: np.ndarray, lines: np.ndarray) -> None:
-    """Every record has as many cells as the header."""
+    """Check that every record has as many cells as the header."""
     ragged = np.flatnonzero(counts != len(header.names))
     if not len(ragged):
         return
@@ -479,12 +479,12 @@ def _check_widths(path: Path, header: Header, counts: np.ndarray, lines: np.ndar
 
 
 def _check_text(path: Path, text: bytes, line: int) -> None:
-    """No NUL, and UTF-8 throughout."""
+    """Check that the text has no NUL and is UTF-8."""
     zero = text.find(b"\0")
     if zero >= 0:
         where = line + text.count(b"\n", 0, zero)
         raise InputFileError(
-            f"{path}:{where}: a NUL byte: the file is damaged, is no text, or is UTF-16 (then ",
+            f"{path}:{where}: a NUL byte: the file is damaged, is not text, or is UTF-16 (then ",
             setting("encoding", "utf-16"),
             ")",
         )
@@ -501,7 +501,7 @@ def _check_text(path: Path, text: bytes, line: int) -> None:
 
 
 def _check_quotes(path: Path, whole: bytes, separator: int, line: int) -> None:
-    """Quotes open at the start of a cell and close at its end; the text holds an even number of them."""
+    """Check that quotes open at the start of a cell and close at its end; the text holds an even number of them."""
     if b'"' not in whole:
         return
     cells = np.frombuffer(whole, np.uint8)
@@ -529,14 +529,14 @@ def _check_quotes(path: Path, whole: bytes, separator: int, line: int) -> None:
 
 
 def _most_frequent_separator(line: str) -> str:
-    """The candidate that stands most often outside quotes; a comma where there is none."""
+    """The separator that occurs most often outside quotes; a comma if there is none."""
     bare = "".join(line.split('"')[::2])
     return max(_SEPARATORS, key=bare.count)
 
 
 def _check_names(path: Path, names: tuple[str, ...]) -> None:
-    """No column name twice."""
+    """Check that no column name occurs twice."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         listed = ", ".join(repr(name) for name in repeated[:5]) + (", ..." if len(repeated) > 5 else "")
-        raise InputFileError(f"{path}: column name {listed} stands more than once in the header: rename all but one")
+        raise InputFileError(f"{path}: column name {listed} occurs more than once in the header: rename all but one")

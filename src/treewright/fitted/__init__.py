@@ -1,4 +1,4 @@
-"""Fitted models with their verbs: what an estimator keeps as ``model_``, and what files and other libraries hold."""
+"""Fitted models with their verbs: those that estimators keep as ``model_``, from files and from other libraries."""
 
 from treewright.fitted.loading import load, read_model
 from treewright.fitted.model import Model

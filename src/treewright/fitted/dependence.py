@@ -1,4 +1,4 @@
-"""What a model says along a column, with its picture."""
+"""Partial dependence of a model's predictions on columns, with its picture."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from treewright.tree.writing import written_level, written_name
 
 
 class PartialDependence(DependenceTable):
-    """What a model says on average when a column, or a pair of columns, has this or that value.
+    """The mean prediction for each value of a column, or of a pair of columns.
 
     The attributes are those of ``treewright.explain.partial_dependence.DependenceTable``.
     """
 
     def plot(self, *, label: Hashable | None = None, ax: Any = None) -> Any:
-        """Draw the means, with single rows behind them; of two columns a map.
+        """Draw the means, with single rows behind them; for two columns a map.
 
         Parameters
         ----------
         label : hashable, optional
-            Of several classes the one to draw; by default all of them, of two columns the last. Single rows are drawn
-            where one class is.
+            The class to draw; by default all classes, or for two columns the last. Single rows are drawn only with one
+            class.
         ax : matplotlib.axes.Axes, optional
 
         Returns
@@ -40,7 +40,7 @@ class PartialDependence(DependenceTable):
         Raises
         ------
         ParameterError
-            There is no such class here.
+            There is no such class.
         MissingLibraryError
             matplotlib is not installed.
 
@@ -79,7 +79,7 @@ class PartialDependence(DependenceTable):
         )
 
     def _lines(self, label: Hashable | None) -> list[int]:
-        """Which lines of the answers are drawn."""
+        """The positions of the lines to draw."""
         if label is None:
             return list(range(len(self.values)))
         if label not in self.labels:
@@ -88,20 +88,20 @@ class PartialDependence(DependenceTable):
         return [self.labels.index(label)]
 
     def _color(self, line: int) -> str:
-        """The colour of a line: of several classes their own."""
+        """The colour of a line: that of its class, if there are several."""
         return class_color(line if len(self.values) > 1 else 0)
 
     def _ylabel(self, lines: list[int]) -> str:
-        """What stands beside the axis of answers."""
+        """The label of the axis of predictions."""
         if self.task == "regression":
             return "mean prediction" if self.target_name == "y" else f"mean prediction of {self.target_name}"
-        return f"mean share of {'the class' if len(lines) > 1 else self.titles[lines[0]]}"
+        return f"mean probability of {'the class' if len(lines) > 1 else self.titles[lines[0]]}"
 
 
 def partial_dependence(
     model: ModelData, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
 ) -> PartialDependence:
-    """Tell what a model says on average when a column, or a pair, has this or that value.
+    """Compute the mean prediction for each value of a column, or of a pair of columns.
 
     Parameters, errors and notes as ``treewright.explain.partial_dependence.partial_dependence``.
     """

@@ -1,4 +1,4 @@
-"""What columns contribute to answers, with its pictures."""
+"""Contributions of columns to predictions, with pictures."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PICTURES = ("waterfall", "bars", "swarm", "scatter", "lines", "map")
 
 
 class Explanation(ExplanationTable):
-    """What each column contributes to the answers for some rows.
+    """What each column contributes to the predictions for some rows.
 
     The attributes are those of ``treewright.explain.explanation.ExplanationTable``.
     """
 
     @property
     def html(self) -> str:
-        """A page: a swarm of the rows, a waterfall for each of them, pairs; one HTML document that loads nothing."""
+        """A page with a swarm of the rows, a waterfall of each, and pairs: one HTML document that loads nothing."""
         return explanation_page(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -59,11 +59,11 @@ class Explanation(ExplanationTable):
         ...     found.save(f"{folder}/why.html")
         """
         if PurePath(os.fsdecode(path)).suffix.lower() not in (".html", ".htm"):
-            raise ParameterError(f"{os.fsdecode(path)!r}: an explanation is written as a page, .html")
+            raise ParameterError(f"{os.fsdecode(path)!r}: an explanation is a page: name a file that ends in .html")
         write_whole(path, self.html.encode("utf-8", "backslashreplace"))
 
     def _repr_html_(self) -> str:
-        """A frame of its own: styles and scripts of the page stay inside."""
+        """The page in a frame, which keeps its styles and scripts inside."""
         return framed(self.html, "Contributions", HEIGHT)
 
     def plot(
@@ -81,17 +81,17 @@ class Explanation(ExplanationTable):
         Parameters
         ----------
         kind : {"waterfall", "bars", "swarm", "scatter", "lines", "map"}, optional
-            ``"waterfall"`` leads from the base to the answer of one row; ``"bars"`` are mean sizes with their standard
-            errors; ``"swarm"`` has a dot for each row; ``"scatter"`` the contributions of ``column`` over its cells;
-            ``"lines"`` lead from the base to each answer; ``"map"`` has the rows across. By default the waterfall of
-            one row, the swarm of several.
+            ``"waterfall"`` leads from the base to the prediction for one row; ``"bars"`` are mean sizes with their
+            standard errors; ``"swarm"`` has a dot for each row; ``"scatter"`` the contributions of ``column`` over its
+            cells; ``"lines"`` lead from the base to each prediction; ``"map"`` has the rows across. By default the
+            waterfall for one row, the swarm for several.
         output : a class, the name of a target, or a position; optional
-            Of several outputs the one to draw; by default the last.
+            The output to draw; by default the last.
         column, partner : hashable, optional
-            Of a scatter: the column, and the one that shades its dots; by default the most important one, and the one
-            with which its contributions vary most.
+            For a scatter: the column, and the one that colours its dots; by default the most important column, and the
+            one with which its contributions vary most.
         most : int >= 1, default 12
-            So many columns are drawn.
+            The number of columns to draw.
         ax : matplotlib.axes.Axes, optional
 
         Returns
@@ -101,7 +101,8 @@ class Explanation(ExplanationTable):
         Raises
         ------
         ParameterError
-            There is no such picture, output or column; contributions are of pairs; a waterfall of several rows.
+            There is no such picture, output or column; the contributions are those of pairs; a waterfall has several
+            rows.
         MissingLibraryError
             matplotlib is not installed.
 
@@ -120,17 +121,17 @@ class Explanation(ExplanationTable):
         if kind not in PICTURES:
             raise ParameterError(f"kind={kind!r}: choose one of {', '.join(map(repr, PICTURES))}")
         if self.order != 1:
-            raise ParameterError("pictures are of columns: explain with order=1")
+            raise ParameterError("pictures show columns, not pairs: explain with order=1")
         if not len(self):
             raise ParameterError("there are no rows to draw")
         one = self._at(len(self.outputs) - 1) if output is None else self.of(output)
         what = written_level(one.outputs[0])
-        what = {"share": f"share of {what}", "score": f"score of {what}", "number": what}[self.scale]
+        what = {"share": f"probability of {what}", "score": f"score of {what}", "number": what}[self.scale]
         where = what if self.scale == "number" else f"the {what}"
         names, base = [written_name(name) for name in self.columns], float(one.base)
         if kind == "waterfall":
             if len(self) > 1:
-                raise ParameterError(f"a waterfall is of one row, and here are {len(self)}: choose one, rows(0).plot()")
+                raise ParameterError(f"a waterfall shows one row, not {len(self)}: choose one, as in rows(0).plot()")
             labels = [f"{name} = {text_of_cell(self.shown_cells(at)[0])}" for at, name in enumerate(names)]
             return contributions.contribution_waterfall(
                 names=labels, values=one.values[0], base=base, xlabel=what, most=most, ax=ax
@@ -172,13 +173,13 @@ class Explanation(ExplanationTable):
 
 
 def explain(model: ModelData, X: Any, **options: Any) -> Explanation:
-    """Tell what each column contributes; parameters and errors as ``treewright.explain.explanation.explain``."""
+    """Compute what each column contributes; parameters and errors as ``treewright.explain.explanation.explain``."""
     found = worked_out(model, X, **options)
     return Explanation(**{field.name: getattr(found, field.name) for field in fields(found)})
 
 
 def _numbers(cells: list[Any]) -> np.ndarray:
-    """Cells as numbers: levels by their places, nan where missing."""
+    """Cells as numbers: levels by their positions, nan where missing."""
     if not all(cell is None or _is_number(cell) for cell in cells):
         levels = sorted({written_level(cell) for cell in cells if cell is not None})
         cells = [None if cell is None else levels.index(written_level(cell)) for cell in cells]
@@ -186,7 +187,7 @@ def _numbers(cells: list[Any]) -> np.ndarray:
 
 
 def _places(cells: list[Any]) -> list[Any]:
-    """Cells as a scatter takes them: numbers, or levels as texts."""
+    """Cells for a scatter: numbers, or levels as texts."""
     if all(cell is None or _is_number(cell) for cell in cells):
         return [np.nan if cell is None else float(cell) for cell in cells]
     return [None if cell is None else written_level(cell) for cell in cells]
@@ -197,10 +198,10 @@ def _is_number(cell: Any) -> bool:
 
 
 def _strongest(values: np.ndarray, cells: np.ndarray, at: int) -> int:
-    """The other column whose cells tell most about what is left of a column's contributions beyond its own cells.
+    """The other column whose cells explain most of the contributions that a column's own cells do not explain.
 
-    Rows in the order of the column's cells, neighbour less neighbour: the sizes of these steps are compared with those
-    of the other column's ranks. A hint for the eye, no measure: pairs of ``order=2`` are one.
+    Rows are sorted by the column's cells, and the differences between neighbours are compared with those of the other
+    column's ranks. This is only a hint for the eye; ``order=2`` measures pairs.
     """
     if cells.shape[1] == 1:
         return at

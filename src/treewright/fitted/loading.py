@@ -1,4 +1,4 @@
-"""A model from its file, and what every fitted model answers."""
+"""Models from files and from other libraries, and the protocol of every fitted model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Fitted(Protocol):
-    """What every fitted model answers, whether it holds trees or rows to look for the nearest of.
+    """The protocol of every fitted model, of trees or of nearest neighbours.
 
-    Callers ask what a model can do (``has_trees`` and the like), not of which class it is.
+    Callers check what a model can do (``has_trees`` and the like), not its class.
     """
 
     has_trees: ClassVar[bool]
@@ -33,7 +33,7 @@ class Fitted(Protocol):
 
     @property
     def schema(self) -> Schema | None:
-        """The columns; None where the model was fitted on sparse rows."""
+        """The columns; None if the model was fitted on sparse rows."""
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -49,32 +49,32 @@ class Fitted(Protocol):
 
     @property
     def has_scores(self) -> bool:
-        """Whether trees add to scores, as those of gradient boosting do."""
+        """Whether its trees add up to scores, as in gradient boosting."""
 
     @property
     def has_rounds(self) -> bool:
-        """Whether trees were grown round by round."""
+        """Whether its trees were fitted in rounds."""
 
     def codes_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Class codes of encoded rows: int[n, n_outputs]."""
 
     def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
-        """Shares of the classes, of encoded rows: float64[n, n_classes] per output."""
+        """Class probabilities of encoded rows: float64[n, n_classes] per output."""
 
     def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Numbers of encoded rows: float64[n, n_outputs]."""
+        """Predicted numbers of encoded rows: float64[n, n_outputs]."""
 
     def predict(self, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
         """Predict a class label or a number for each row."""
 
     def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> np.ndarray | list[np.ndarray]:
-        """Predict the share of each class."""
+        """Predict the probability of each class."""
 
     def predict_one(self, row: Any) -> Any:
         """Predict one row."""
 
     def predict_proba_one(self, row: Any) -> Any:
-        """Predict the share of each class for one row."""
+        """Predict the probability of each class for one row."""
 
     def show(self) -> str:
         """Return the model as text."""
@@ -93,12 +93,12 @@ def load(path: str | os.PathLike[str]) -> Model | NeighborsModel:
     Returns
     -------
     Model or NeighborsModel
-        As the file holds trees or the rows of nearest neighbours.
+        A ``NeighborsModel`` if the file holds nearest neighbours.
 
     Raises
     ------
     ModelFileError
-        The file is not a whole model file, was tampered with, or was written by a newer version.
+        The file is not a complete model file, was changed, or was written by a newer version.
 
     Examples
     --------
@@ -126,35 +126,35 @@ def read_model(
     classes: Sequence[Any] | None = None,
     unseen: Unseen | None = None,
 ) -> Model:
-    """Read a model of another library: what it predicts, this library predicts, explains, draws, exports and saves.
+    """Read a model of another library; it can be used like a fitted model of this one.
 
     Parameters
     ----------
     source : path, or fitted object
-        A file that the library wrote, or a model in memory. Nothing of a file is run, and no pickle is opened.
+        A file that the library wrote, or a model in memory. No code in a file is run, and no pickle is opened.
     columns : sequence of p str, optional
-        Names of the columns, in their order: of a model that was trained without.
+        Names of the columns, in their order, for a model without names.
     target : str, optional
-        The name of the target, which files do not hold.
+        The name of the target, which files do not contain.
     classes : sequence of k labels, optional
-        What the classes 0 to k - 1 of a file are called.
+        The labels of the classes 0 to k - 1 of a file.
     unseen : {"missing", "error", "majority"}, optional
-        What a level that training never saw is taken for: a missing cell, an error, or what the trees state of it;
-        without it, what the library does.
+        How an unseen level is treated: as a missing cell, as an error, or as the trees state; by default as the
+        library does.
 
     Returns
     -------
     Model
-        Cuts that are compared in float32 become the float64 cuts that send the same cells left. Sums are made in the
-        order of the trees in float64: the same bits where the library adds so, else within its own rounding.
+        Cuts that are compared in float32 become the float64 cuts that send the same cells left. Sums are computed in
+        float64 in the order of the trees: bit-identical if the library does the same, else within its own rounding.
 
     Raises
     ------
     InputFileError
-        The file is not there, of no known kind, or damaged.
+        The file does not exist, is of no known kind, or is damaged.
     ParameterError
-        The object is of no known library, or its model does what trees of this library cannot say; names or labels
-        are not as many as columns or classes.
+        The object is of no known library, or its model has what trees of this library cannot represent; the number
+        of names or labels is not that of the columns or classes.
 
     Examples
     --------
@@ -167,17 +167,17 @@ def read_model(
     from treewright.importing.reading import named, read
 
     model = Model.of(named(read(source), columns, target, classes, unseen))
-    try:  # what a file says of columns and labels must be what a model can keep
+    try:  # a model may not be able to keep the columns and labels of a file
         codec.loads(codec.dumps(model))
     except (ModelFileError, ParameterError, TypeError, ValueError) as error:
         if not isinstance(source, str | os.PathLike):
-            raise ParameterError(f"{type(source).__name__}: read, but it could not be saved: {error}") from None
-        raise InputFileError(f"{os.fsdecode(os.fspath(source))}: read, but it could not be saved: {error}") from None
+            raise ParameterError(f"{type(source).__name__}: cannot become a model: {error}") from None
+        raise InputFileError(f"{os.fsdecode(os.fspath(source))}: cannot become a model: {error}") from None
     return model
 
 
 def _reader_of(file_format: int) -> Reader[ModelData | dict[str, Any]]:
-    """The reader of what a file of this format holds."""
+    """The reader of files of this format."""
     if file_format != NEIGHBORS_FORMAT:
         return codec.READER
     from treewright.neighbors.codec import READER  # not at the top: trees need no neighbours

@@ -1,7 +1,7 @@
-"""A fitted model of trees with its verbs: predictions, pictures, prunings, files.
+"""A fitted model of trees with its verbs: predict, plot, prune, save and more.
 
-``Model`` is ``ModelData`` and nothing more: each method is one line of a verb's module. It needs no estimator and does
-not import scikit-learn.
+``Model`` adds only methods to ``ModelData``, each of which calls a verb's module. It needs no estimator and does not
+import scikit-learn.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ Answer = TypeVar("Answer")
 
 
 class Model(ModelData):
-    """A fitted model: it predicts, shows itself and is saved; it never changes.
+    """A fitted, immutable model of trees, which predicts, shows itself and can be saved.
 
     Made by fitting an estimator (``est.model_``) or by ``treewright.load``. The attributes are those of
-    ``treewright.model.data.ModelData``. A model of many trees predicts with all of them; what belongs to one tree is
-    asked of ``model.tree(i)``.
+    ``treewright.model.data.ModelData``. A model of many trees predicts with all of them; ``model.tree(i)`` is one of
+    its trees.
 
     Examples
     --------
@@ -84,14 +84,14 @@ class Model(ModelData):
 
     @property
     def n_trees(self) -> int:
-        """How many trees there are."""
+        """The number of trees."""
         return len(self.trees)
 
     @property
     def classes_(self) -> np.ndarray | list[np.ndarray]:
-        """The labels as estimators have them: an array, or a list of them for several outputs.
+        """The labels as in estimators: an array, or a list of arrays for several outputs.
 
-        ``classes`` is a tuple of arrays, one per output, whatever their number.
+        ``classes`` is always a tuple of arrays, one per output.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class Model(ModelData):
 
     @property
     def tree_(self) -> Tree:
-        """The one tree as flat arrays, as estimators of one tree have it: ``forest.estimators_[i].tree_``.
+        """The single tree as flat arrays, as in estimators of one tree: ``forest.estimators_[i].tree_``.
 
         Raises
         ------
@@ -110,13 +110,13 @@ class Model(ModelData):
             There are many trees.
         """
         if not self.is_single_tree:
-            raise AttributeError(f"the model has {counted(self.n_trees, 'tree')}: ask one, as in model.tree(0).tree_")
+            raise AttributeError(f"the model has {counted(self.n_trees, 'tree')}: choose one, model.tree(0).tree_")
         return self.trees[0]
 
     def tree(self, i: int) -> Model:
         """Return one of many trees as a model of its own, with the same columns and classes.
 
-        A tree of a boosted model predicts a number: what it adds to its score.
+        A tree of a boosted model predicts the number that it adds to its score.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Model(ModelData):
         Returns
         -------
         Model
-            The same object where this model is a single tree already.
+            The same object if this model is a single tree.
 
         Raises
         ------
@@ -139,10 +139,10 @@ class Model(ModelData):
         return single_tree(self, int(i))
 
     def _the_tree(self, verb: str) -> Model:
-        """The model itself where it is a single tree, else an error that says how to choose one."""
+        """The model itself if it is a single tree; else an error that says how to choose one."""
         if not self.is_single_tree:
             raise ParameterError(
-                f"{verb} is for one tree, the model has {counted(self.n_trees, 'tree')}: choose one, as in "
+                f"{verb} is for one tree, and the model has {counted(self.n_trees, 'tree')}: choose one, as in "
                 f"model.tree(0).{verb}(...)"
             )
         return self
@@ -167,16 +167,16 @@ class Model(ModelData):
         return node_of(self._the_tree("node") if tree is None else self.tree(tree), i)
 
     def _encoded(self, X: Any, owner: str, *, sparse: bool = False) -> Any:
-        """The rows of a table as the trees take them; ``sparse`` of one who takes a ``SparseMatrix`` too."""
+        """The encoded rows of a table; with ``sparse`` the result may be a ``SparseMatrix``."""
         if type(X) is list and len(X) == 1 and type(X[0]) is list and not self.schema.named:
-            # The door for one row in lists: a table of one row takes ten times as long as many trees do.
+            # A shortcut for one row in lists: to encode a table of one row takes ten times as long as many trees.
             cells = encode_plain_row(self.schema, X[0])
             if cells is not None and not (self.missing == "error" and math.isnan(sum(cells))):
                 return np.array([cells])
         return encode(self.schema, X, unseen=self.unseen, missing=self.missing, owner=owner, sparse=sparse)
 
     def _answered(self, answer: Callable[[Any], Answer], matrix: Any) -> Answer:
-        """What a function answers for encoded rows; those of a sparse table are read block by block, or by bins."""
+        """The results of a function for encoded rows; a sparse table is read block by block, or as bins."""
         on_bins = isinstance(self.trees, PackedTrees) and not self.is_single_tree
         return answer(matrix) if on_bins else by_blocks(answer, matrix)
 
@@ -186,11 +186,11 @@ class Model(ModelData):
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where the model knows names.
+            Columns are matched by name if the model has names.
         n_jobs : int or None
             Threads; the result does not depend on it.
         owner : str
-            Who is named in messages about the table.
+            The name of the caller in messages about the table.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class Model(ModelData):
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         UnseenLevelError
             A level that fit never saw, under ``unseen="error"``.
         MissingValueError
@@ -216,23 +216,23 @@ class Model(ModelData):
         return self._answered(lambda rows: values.predict_codes(self, rows, n_jobs), matrix)
 
     def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
-        """Shares of the classes, of encoded rows: float64[n, n_classes] per output."""
+        """Class probabilities of encoded rows: float64[n, n_classes] per output."""
         return self._answered(lambda rows: values.predict_shares(self, rows, n_jobs), matrix)
 
     def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Numbers of encoded rows: float64[n, n_outputs]."""
+        """Predicted numbers of encoded rows: float64[n, n_outputs]."""
         return self._answered(lambda rows: values.predict_numbers(self, rows, n_jobs), matrix)
 
     def _numbers(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers as ``predict`` gives them."""
+        """Numbers in the shape that ``predict`` returns."""
         return numbers[:, 0] if self.n_outputs == 1 else numbers
 
     def predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
     ) -> np.ndarray | list[np.ndarray]:
-        """Predict the share of each class in the row's leaf; of many trees the mean of that, or the share of votes.
+        """Predict class probabilities: the proportions in the row's leaf; for many trees their mean or shares of votes.
 
-        Of a boosted model the shares come from the scores: the logistic function for two classes, softmax for more.
+        For a boosted model they come from the scores: the logistic function for two classes, softmax for more.
 
         Returns
         -------
@@ -250,14 +250,14 @@ class Model(ModelData):
         return shares[0] if self.n_outputs == 1 else shares
 
     def predict_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
-        """Scores of each row, which the trees of a boosted model add up; what they mean its link tells.
+        """The scores of each row in a boosted model, the sums over its trees; its link turns them into predictions.
 
         Returns
         -------
         float64[n], or float64[n, n_scores] for several scores
-            Of two classes the log odds of the second, of more one score per class; of numbers see
-            ``treewright.model.aggregation.Boosting``. Log odds so near to 0 that both shares round to 0.5 (about 1e-16)
-            are a tie for ``predict``, which takes the first class.
+            For two classes the log odds of the second, for more one score per class; for regression see
+            ``treewright.model.aggregation.Boosting``. Log odds so near to 0 that both probabilities round to 0.5 (about
+            1e-16) are a tie for ``predict``, which predicts the first class.
 
         Raises
         ------
@@ -285,16 +285,16 @@ class Model(ModelData):
         Parameters
         ----------
         X : table of n rows
-            Read at once; each answer is worked out when it is asked for, and a ``TooLargeError`` comes with the first.
+            Read at once; each prediction is computed on demand, and a ``TooLargeError`` is raised with the first.
         n_jobs : int or None
             Threads; the result does not depend on it.
         owner : str
-            Who is named in messages about the table.
+            The name of the caller in messages about the table.
 
         Raises
         ------
         AttributeError
-            The trees were not grown in rounds.
+            The trees were not fitted in rounds.
         """
         answers = self._staged(X, n_jobs, owner)
         if self.task == "regression":
@@ -304,12 +304,12 @@ class Model(ModelData):
     def staged_predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
     ) -> Iterator[np.ndarray | list[np.ndarray]]:
-        """Class shares after each round, as ``predict_proba`` gives them; the last are the same.
+        """Class probabilities after each round, as ``predict_proba`` gives them; the last are the same.
 
         Raises
         ------
         AttributeError
-            The model predicts numbers, or its trees were not grown in rounds.
+            The model predicts numbers, or its trees were not fitted in rounds.
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use staged_predict")
@@ -319,9 +319,9 @@ class Model(ModelData):
         return ([np.ascontiguousarray(shares[:, each]) for each in columns] for shares in answers)
 
     def _staged(self, X: Any, n_jobs: int | None, owner: str) -> Iterator[np.ndarray]:
-        """What the trees say together after each round."""
+        """The combined output of the trees after each round."""
         if not self.has_rounds:
-            raise AttributeError("the trees of this model were not grown in rounds: only boosted models are staged")
+            raise AttributeError("the trees of this model were not fitted in rounds: only boosted models are staged")
         return staged.staged_answers(self, self._encoded(X, owner), n_jobs)
 
     def _refuse_without_scores(self) -> None:
@@ -329,13 +329,13 @@ class Model(ModelData):
             raise AttributeError("only a model of gradient boosting has scores; use predict or predict_proba")
 
     def _scores(self, scores: np.ndarray) -> np.ndarray:
-        """Scores as ``predict_scores`` gives them."""
+        """Scores in the shape that ``predict_scores`` returns."""
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_quantile(
         self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, n_jobs: int | None = None, owner: str = "Model"
     ) -> np.ndarray:
-        """Predict quantiles of the target; only a forest that was fitted with ``quantiles=True``.
+        """Predict quantiles of the target, with a forest that was fitted with ``quantiles=True``.
 
         Parameters
         ----------
@@ -345,19 +345,19 @@ class Model(ModelData):
         n_jobs : int or None
             Threads; the result does not depend on it.
         owner : str
-            Who is named in messages about the table.
+            The name of the caller in messages about the table.
 
         Returns
         -------
         float64[n, q], or float64[n, q, n_outputs] for several outputs
-            Targets of the fit.
+            Target values of training rows.
 
         Raises
         ------
         AttributeError
             The model predicts classes.
         ParameterError
-            A quantile is out of range, or the model has no targets.
+            A quantile is out of range, or the model does not hold the targets.
         """
         from treewright.forest.quantiles import predict_quantiles
 
@@ -367,7 +367,7 @@ class Model(ModelData):
     def predict_interval(
         self, X: Any, level: float = 0.9, *, n_jobs: int | None = None, owner: str = "Model"
     ) -> np.ndarray:
-        """Predict an interval that holds the share ``level`` of the targets: two quantiles, as much below as above.
+        """Predict an interval that contains the share ``level`` of the targets, with equal shares below and above it.
 
         Returns
         -------
@@ -383,7 +383,7 @@ class Model(ModelData):
         return self.predict_quantile(X, ends_of_level(level), n_jobs=n_jobs, owner=owner)
 
     def predict_one(self, row: Any) -> Any:
-        """Predict one row, as fast as can be.
+        """Predict one row, as fast as possible.
 
         Parameters
         ----------
@@ -403,7 +403,7 @@ class Model(ModelData):
         return np.array(labels, dtype=np.result_type(*self.classes))
 
     def predict_proba_one(self, row: Any) -> Any:
-        """Predict the share of each class for one row, as fast as can be.
+        """Predict the probability of each class for one row, as fast as possible.
 
         Parameters
         ----------
@@ -412,7 +412,7 @@ class Model(ModelData):
         Returns
         -------
         float64[n_classes], or a list of them for several outputs
-            A row of what ``predict_proba`` returns.
+            As a row of what ``predict_proba`` returns.
 
         Raises
         ------
@@ -433,7 +433,7 @@ class Model(ModelData):
         return each[0] if self.n_outputs == 1 else each
 
     def _answer_of(self, row: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers or class shares of one row, outputs one after another, and class codes."""
+        """Numbers or class probabilities of one row, output by output, and class codes."""
         cells = encode_plain_row(self.schema, row)
         if cells is None or (self.missing == "error" and math.isnan(sum(cells))):
             cells = encode_row(self.schema, row, unseen=self.unseen, missing=self.missing).tolist()
@@ -446,23 +446,23 @@ class Model(ModelData):
         return (table.values if self.task == "regression" else table.shares)[leaf], table.codes[leaf]
 
     def _averaged(self, cells: list[float]) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers and class codes of a row in several leaves, by the kernel that a table goes through."""
+        """Numbers and class codes of a row in several leaves, by the kernel for tables."""
         table, only = leaf_table(self), np.zeros(1, np.int64)
         content = table.values if self.task == "regression" else table.shares
         answers = average_of_leaves(self.trees[0], np.array([cells]), only, content, n_jobs=1)
         return answers[0], table.codes[0] if self.task == "regression" else predicted_codes(self, answers)[0]
 
     def with_threshold(self, at: float | None, *, positive: Any = None) -> Model:
-        """The same model, which predicts one of two classes where its share is at least so large.
+        """The same model, which predicts one of two classes if its probability is at least ``at``.
 
-        Shares, trees and scores stay what they are. The threshold is in the model's file, its texts and its report.
+        Probabilities, trees and scores do not change. The threshold is in the model's file, texts and report.
 
         Parameters
         ----------
         at : float, 0 to 1, or None
-            None: the class with the larger share is predicted, the first of equals.
+            None: the more probable class is predicted, the first of equals.
         positive : class label, optional
-            The class that is predicted from ``at`` on; the second of ``classes_`` where it is not named.
+            The class that the threshold is for; by default the second of ``classes_``.
 
         Returns
         -------
@@ -471,8 +471,8 @@ class Model(ModelData):
         Raises
         ------
         ParameterError
-            The model predicts numbers, several targets, or other than two classes; there is no such class; ``at`` is
-            out of range.
+            The model predicts numbers, several targets, or not two classes; there is no such class; ``at`` is out of
+            range.
 
         See Also
         --------
@@ -493,7 +493,7 @@ class Model(ModelData):
         Returns
         -------
         int64[n], or int64[n, n_trees] for many trees
-            Of a row in several leaves (``missing="fractional"``) the one with its largest share, the lowest of equals.
+            For a row in several leaves (``missing="fractional"``) the one with its largest part, the lowest of equals.
         """
         matrix = self._encoded(X, owner, sparse=True)
         leaves = self._answered(lambda rows: values.predict_leaves(self, rows, n_jobs), matrix)
@@ -507,7 +507,7 @@ class Model(ModelData):
         Returns
         -------
         path : csr_matrix of int64[n, n_nodes]
-            Under ``missing="fractional"`` float64: the share of the row that passes the node.
+            Under ``missing="fractional"`` float64: the part of the row that passes the node.
         n_nodes_ptr : int64[n_trees + 1]
             Many trees only: the nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
         """
@@ -523,7 +523,7 @@ class Model(ModelData):
     def partial_dependence(
         self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
     ) -> PartialDependence:
-        """Tell what the model says on average when a column, or a pair, has this or that value.
+        """Compute the mean prediction for each value of a column, or of a pair of columns.
 
         Options as ``treewright.explain.partial_dependence.partial_dependence``.
         """
@@ -532,13 +532,13 @@ class Model(ModelData):
         return partial_dependence(self, X, column, second, **options)
 
     def explain(self, X: Any, **options: Any) -> Explanation:
-        """Tell what each column contributes to the answers; options as ``treewright.explain.explanation.explain``."""
+        """Compute each column's contributions to predictions, as ``treewright.explain.explanation.explain``."""
         from treewright.fitted.explanation import explain
 
         return explain(self, X, **options)
 
     def interactions(self, X: Any, **options: Any) -> Interactions:
-        """Tell how much pairs of columns do together; options as ``treewright.explain.effects.interactions``."""
+        """Measure the interactions of pairs of columns; options as ``treewright.explain.effects.interactions``."""
         from treewright.explain.effects import interactions
 
         return interactions(self, X, **options)
@@ -551,25 +551,25 @@ class Model(ModelData):
 
     @property
     def feature_importances(self) -> np.ndarray:
-        """float64[p]: share of the decrease of impurity that each column brought; of many trees the mean.
+        """float64[p]: each column's share of the decrease of impurity; for many trees the mean.
 
-        Sums to one, or all 0 where nothing was gained.
+        They sum to one, or are all 0 if there is no decrease.
         """
         return self.trees.mean_importances(len(self.schema), self.aggregation.weights)
 
     def importances(self, kind: str = "gain") -> np.ndarray:
-        """How much each column did in a boosted model.
+        """The importance of each column in a boosted model.
 
         Parameters
         ----------
         kind : {"gain", "cover", "frequency"}
-            The gain of the column's tests, as ``feature_importances``; the hessians of the rows that they were put to;
-            how many they are.
+            The gain of the column's tests, as in ``feature_importances``; the sum of the hessians of the rows that
+            reach them; their number.
 
         Returns
         -------
         float64[p]
-            Shares: they sum to one, or are all 0 where no tree has a split.
+            Shares: they sum to one, or are all 0 if no tree has a split.
 
         Raises
         ------
@@ -585,7 +585,7 @@ class Model(ModelData):
     def show(self, **options: Any) -> str:
         """Return the tree as text; options as ``treewright.show.text.show``.
 
-        Of many trees, the one that ``tree=i`` names; without it a summary of all.
+        For many trees, the one that ``tree=i`` names; by default a summary of all.
         """
         if not self.is_single_tree and "tree" not in options:
             from treewright.show.ensemble import show_ensemble
@@ -596,7 +596,7 @@ class Model(ModelData):
         return text.show(self, **options)
 
     def plot(self, **options: Any) -> SvgPicture:
-        """Draw the tree as SVG; options as ``treewright.show.svg.plot``. Of many trees, the one that ``tree=i`` names.
+        """Draw the tree as SVG; options as ``treewright.show.svg.plot``. For many trees, the one that ``tree=i`` names.
 
         Raises
         ------
@@ -608,28 +608,28 @@ class Model(ModelData):
         return svg.plot(self if "tree" in options else self._the_tree("plot"), **options)
 
     def prune(self, method: str, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Model:
-        """Cut the tree back, or drop the last rounds of a boosted model; this model stays as it is.
+        """Prune the tree, or drop the last rounds of a boosted model; this model does not change.
 
         Parameters
         ----------
         method : str
             As for the estimators' ``prune``. ``"rounds"`` is for boosted models: it keeps the first ``n_rounds``, or
-            those up to the lowest loss on rows that the trees were not grown on (``boosting.fewer_rounds``).
+            those up to the lowest loss on rows that the trees were not fitted on (``boosting.fewer_rounds``).
         X, y, sample_weight : optional
-            Rows, for the methods that need some: those of the fit for ``error_based`` (not needed to make leaves only,
-            but for C4.5's trees), others for ``reduced_error``. A class weighs what it weighed at the fit.
+            Rows, for the methods that need some: the training rows for ``error_based`` (not needed without subtree
+            raising, except for C4.5's trees), other rows for ``reduced_error``. Classes have their weights of the fit.
         **options
-            The method's own.
+            The options of the method.
 
         Returns
         -------
         Model
-            Its ``prune_log`` tells every cut.
+            Its ``prune_log`` lists every pruned node.
 
         Raises
         ------
         ParameterError
-            There is no such method or option, rows are lacking or not wanted, or the method is undefined for this tree.
+            There is no such method or option, rows are missing or not needed, or the method is undefined for this tree.
         DataError
             The rows were refused.
         """
@@ -638,7 +638,7 @@ class Model(ModelData):
         return self.pruned(method, self.rows_to_prune(X, y, sample_weight), **options)
 
     def rows_to_prune(self, X: Any, y: Any, sample_weight: Any, *, owner: str = "Model") -> Rows | None:
-        """Rows for ``pruned``, as ``encode_rows`` gives them; None where none are given.
+        """Rows for ``pruned``, as ``encode_rows`` gives them; None if none are given.
 
         Raises
         ------
@@ -668,22 +668,22 @@ class Model(ModelData):
 
             data, log = prune_model(self._the_tree("prune"), method, rows, **options)
         model = Model.of(data)
-        object.__setattr__(model, "_prune_log", log)  # beside the fields: files and comparisons do not see it
+        object.__setattr__(model, "_prune_log", log)  # not a field: files and comparisons ignore it
         return model
 
     @property
     def prune_log(self) -> PruneLog | RoundsLog:
-        """Every cut of the pruning that made this model, with the numbers that decided; of rounds how many were left.
+        """Every node pruned to make this model, with the numbers that decided; for rounds, how many were kept.
 
         Raises
         ------
         AttributeError
-            The model was not made by ``prune``, or was loaded from a file. A pickle keeps the log of the last
-            pruning, with the one tree as it was before it.
+            The model was not made by ``prune``, or was loaded from a file. A pickle keeps the log of the last pruning,
+            and the tree before it.
         """
         log: PruneLog | RoundsLog | None = self.__dict__.get("_prune_log")
         if log is None:
-            raise AttributeError("there is no log: the model was not made by prune, or was read from a file")
+            raise AttributeError("there is no prune log: the model was not made by prune, or was read from a file")
         return log
 
     def encode_rows(
@@ -691,18 +691,18 @@ class Model(ModelData):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Rows, target and weights as numbers; rows of weight 0 are left out.
 
-        A row weighs its sample weight times what its class weighed at the fit, also under ``class_weight="balanced"``,
-        whatever the shares of the classes in these rows.
+        The weight of a row is its sample weight times the class weight of the fit, also under
+        ``class_weight="balanced"`` and for any class proportions of these rows.
 
         Parameters
         ----------
         X, y, sample_weight
             A table with its target.
         owner : str
-            Who is named in messages about the table.
+            The name of the caller in messages about the table.
         routed : bool
-            Whether the rows are to be sent down the tree as ``predict`` sends them, not grown on: to the growers a
-            level that fit never saw counts as missing.
+            Whether the rows go down the tree as in ``predict`` instead of growing it; growers treat unseen levels as
+            missing.
 
         Returns
         -------
@@ -713,7 +713,7 @@ class Model(ModelData):
         Raises
         ------
         DataError
-            Lengths differ, or a label is none of the model's classes.
+            Lengths differ, or a label is not one of the model's classes.
         ParameterError
             Weights times class weights are beyond float64, or 0 for every row.
         """
@@ -725,16 +725,16 @@ class Model(ModelData):
         Parameters
         ----------
         X, y, sample_weight
-            A table with its target; that of the fit, to see what the fit saw. A class weighs what it weighed there.
+            A table with its target, such as the training rows. Classes have their weights of the fit.
         node : int
             0 is the root.
 
         Raises
         ------
         ParameterError
-            The trees are a forest's, or the tree was grown with random cuts, or on bins that kept a better cut from
-            the node: they did not choose among all tests. Or there are many trees, as of bagging, and ``tree(i)`` was
-            not asked; or there is no such node.
+            The trees are a forest's, or the tree was grown with random cuts, or on bins that hid a better cut from the
+            node: they did not choose among all tests. Or the model has many trees, as in bagging, and ``tree(i)`` was
+            not called; or there is no such node.
         DataError
             The rows were refused.
         """
@@ -747,28 +747,28 @@ class Model(ModelData):
     def rules(self, **options: Any) -> LeafRules:
         """One if-then rule per leaf; options as ``treewright.explain.rules.leaf_rules``.
 
-        Of many trees, those of the one that ``tree=i`` names; without it a ``ParameterError`` says so.
+        For many trees, those of the one that ``tree=i`` names; without ``tree`` a ``ParameterError`` is raised.
         """
         from treewright.explain.rules import leaf_rules
 
         return leaf_rules(self if "tree" in options else self._the_tree("rules"), **options)
 
     def counterfactual(self, row: Any, to: Any = None, **options: Any) -> Counterfactual:
-        """What would have to change about a row for another answer, exactly.
+        """The nearest row with another prediction: what would have to change about a row.
 
-        As ``treewright.explain.counterfactual.counterfactual``; of one tree.
+        Exact, for one tree; as ``treewright.explain.counterfactual.counterfactual``.
         """
         from treewright.explain.counterfactual import counterfactual
 
         return counterfactual(self._the_tree("counterfactual"), row, to, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file; an old file stays whole until the new one is.
+        """Write the model file; an old file is replaced only when the new one is complete.
 
         Raises
         ------
         InputFileError
-            The file cannot be written there.
+            The file cannot be written.
         """
         codec.save(self, path)
 
@@ -780,34 +780,35 @@ class Model(ModelData):
         name: str | None = None,
         vectors: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Write the model as a file that needs nothing of this library: source code, SQL, ONNX, PMML, JSON.
+        """Write the model as a file that works without this library: source code, SQL, ONNX, PMML, JSON.
 
-        Sums over the trees have the same bits as here; shares of boosted models go through the program's own ``exp``.
+        Sums over the trees are bit-identical; probabilities of boosted models use the program's own ``exp``.
 
         Parameters
         ----------
         path : path
-            Its ending says the format, where it means one only. An old file stays whole until the new one is.
+            Its ending determines the format, if it is unambiguous. An old file is replaced only when the new one is
+            complete.
         format : str, optional
-            The format by its name, whatever the ending: ``"c"``, ``"javascript"`` (``.js``, ``.mjs``), ``"python"``,
+            The format by its name, for any ending: ``"c"``, ``"javascript"`` (``.js``, ``.mjs``), ``"python"``,
             ``"java"``, ``"duckdb"``, ``"sqlite"``, ``"postgresql"`` (``.sql`` may be each of them), ``"onnx"``,
             ``"onnx-v3"``, ``"pmml"``, ``"graphviz"`` (one tree; ``.dot``, ``.gv``), ``"json"``.
         name : str, optional
-            What functions and views are called by, an identifier; without it "model", as in C ``model_predict``. A Java
-            class is called as its file.
+            The name of functions and views, an identifier; by default "model", as in C ``model_predict``. A Java class
+            is named after its file.
         vectors : path, optional
-            Write test vectors there, as JSON: rows on and beside every cut, infinite, missing, of every level and an
-            unknown one, with what the model says of them. ``treewright verify`` runs the source code on them.
+            Write test vectors to this file, as JSON: rows on and next to every cut, infinite, missing, of every level
+            and an unknown one, with the model's predictions. ``treewright verify`` runs the source code on them.
 
         Raises
         ------
         ParameterError
-            There is no such ending or format, the name is no identifier, or the model does what the format cannot say;
-            the reason is told.
+            There is no such ending or format, the name is not an identifier, or the model has what the format cannot
+            represent.
         MissingLibraryError
-            ONNX is written by the package ``onnx``.
+            The package ``onnx``, for ONNX, is not installed.
         InputFileError
-            The file cannot be written there.
+            The file cannot be written.
 
         Examples
         --------
@@ -833,7 +834,7 @@ class Model(ModelData):
             write_whole(vectors, json.dumps(vectors_of(self, name_of(path, name, format))).encode())
 
     def _repr_html_(self) -> str:
-        """In a notebook a single tree can be zoomed, folded and searched; of many there is a summary."""
+        """For notebooks: a single tree that can be zoomed, folded and searched, or a summary of many."""
         if not self.is_single_tree:
             return f"<pre>{html.escape(self.show())}</pre>"
         from treewright.show.page.tree import tree_frame
@@ -841,7 +842,7 @@ class Model(ModelData):
         return tree_frame(self)
 
     def _repr_svg_(self) -> str | None:
-        """The picture of a single tree, for readers of notebooks that leave frames out."""
+        """The picture of a single tree, for notebook viewers that do not show frames."""
         return self.plot().text if self.is_single_tree else None
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""A fitted model of nearest neighbours with its verbs: predictions, neighbours, text, files.
+"""A fitted model of nearest neighbours with its verbs: predict, kneighbors, show, save and more.
 
 It needs no estimator and does not import scikit-learn.
 """
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-# Of what is made of the rows that are predicted at a time, beside what is returned.
+# Bytes of temporary arrays for the rows predicted at a time, in addition to the result.
 _BLOCK_BYTES = 2**25
 _LEAST_ROWS = 16
-# Of one row within a radius, while those of a block are put in order.
+# Bytes of one row within a radius, while those of a block are sorted.
 _FOUND_BYTES = 128
-# What the encoder calls the ways of an unseen level: "majority" is the code that no level has.
+# The encoder's words for the treatment of unseen levels: "majority" is the code that no level has.
 UNSEEN = {"other": "majority", "missing": "missing", "error": "error"}
 _MOST = 8  # columns, classes that are listed
 _SEARCHES = {
@@ -48,17 +48,17 @@ _SEARCHES = {
     "direct": "all rows, pair by pair",
     "mixed": "all rows, pair by pair",
     "called": "all rows, one call of the function per row",
-    "given": "all rows, by the distances that are given",
+    "given": "all rows, by the given distances",
     "sparse": "the rows that share a term, by lists of rows per column",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class NeighborsModel:
-    """A fitted model of nearest neighbours: it predicts, shows itself and is saved; it never changes.
+    """A fitted, immutable model of nearest neighbours, which predicts, shows itself and can be saved.
 
     Made by fitting ``KNeighborsClassifier`` or ``KNeighborsRegressor`` (``est.model_``) or by ``treewright.load``.
-    Neighbours are ordered by distance, and of equal distances the lower row comes first, also at the k-th place.
+    Neighbours are ordered by distance; among equal distances the lower row comes first, also at the k-th place.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class NeighborsModel:
         The columns; None for sparse rows.
     n_columns : int
     stored : Stored
-        The rows of the fit.
+        The training rows.
     classes : tuple of ndarray
         Per output the sorted labels; empty for regression.
     n_outputs : int
@@ -75,12 +75,12 @@ class NeighborsModel:
     weights : str or callable
         See ``treewright.neighbors.votes.weights_of``.
     unseen : {"other", "missing", "error"}
-        What a level that fit never saw is: another one than all, a missing cell, an error.
+        How a level that fit never saw is treated: unequal to every level, as a missing cell, as an error.
     target_names : tuple of str
     facts : mapping
         Plain JSON: parameters, version.
     threshold : Threshold or None
-        From which share on one of two classes is predicted; None: the class with the larger share.
+        The decision threshold for one of two classes; None: the more probable class is predicted.
 
     Examples
     --------
@@ -104,10 +104,10 @@ class NeighborsModel:
     facts: Mapping[str, Any] = field(default_factory=dict)
     threshold: Threshold | None = None
 
-    has_trees = False  # without an annotation: it is no field
-    is_single_tree = False  # without an annotation: it is no field
-    has_scores = False  # without an annotation: it is no field
-    has_rounds = False  # without an annotation: it is no field
+    has_trees = False  # not a field, as it has no annotation
+    is_single_tree = False  # not a field, as it has no annotation
+    has_scores = False  # not a field, as it has no annotation
+    has_rounds = False  # not a field, as it has no annotation
 
     def __getstate__(self) -> dict[str, Any]:
         return stamped(self.__dict__)
@@ -122,12 +122,12 @@ class NeighborsModel:
 
     @property
     def classes_(self) -> np.ndarray | list[np.ndarray]:
-        """The labels as estimators have them: an array, or a list of them for several outputs."""
+        """The labels as in estimators: an array, or a list of arrays for several outputs."""
         return classes_as_estimators_have_them(self.classes)
 
     @property
     def n_rows(self) -> int:
-        """How many rows are stored."""
+        """The number of stored rows."""
         return self.stored.n_rows
 
     @property
@@ -141,32 +141,32 @@ class NeighborsModel:
         Parameters
         ----------
         X : table of n rows
-            Columns are matched by name where the model knows names.
+            Columns are matched by name if the model has names.
         n_jobs : int or None
             Threads; the result does not depend on it.
         owner : str
-            Who is named in messages about the table.
+            The name of the caller in messages about the table.
 
         Returns
         -------
         ndarray[n] or ndarray[n, n_outputs]
-            Labels in the dtype of the target, of equal shares the first; float64 for regression.
+            Labels in the dtype of the target, the first of equally probable ones; float64 for regression.
 
         Raises
         ------
         ColumnError
-            Columns are missing, doubled or of another kind than at fit.
+            Columns are missing, duplicated or of another kind than at fit.
         UnseenLevelError
             A level that fit never saw, under ``unseen="error"``.
         MissingValueError
-            A missing cell, where the metric takes none.
+            A missing cell, which the metric does not accept.
         DataError
             An infinite cell, or a distance beyond float64.
         """
         return self._predicted(encoded_queries(self, X, owner), n_jobs)
 
     def _predicted(self, matrix: Any, n_jobs: int | None) -> np.ndarray:
-        """What ``predict`` says of encoded rows."""
+        """Predictions for encoded rows."""
         if self.task == "classification":
             return labels_of(self.classes, self.codes_of(matrix, n_jobs))
         numbers = self.numbers_of(matrix, n_jobs)
@@ -175,7 +175,7 @@ class NeighborsModel:
     def predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "NeighborsModel"
     ) -> np.ndarray | list[np.ndarray]:
-        """Predict the share of each class among the neighbours, by their weights.
+        """Predict class probabilities: the proportions among the neighbours, by their weights.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class NeighborsModel:
         return predicted.item() if self.task == "regression" and self.n_outputs == 1 else predicted
 
     def predict_proba_one(self, row: Any) -> Any:
-        """Predict the share of each class for one row; a list of them for several outputs.
+        """Predict class probabilities for one row; a list of arrays for several outputs.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class NeighborsModel:
         return each[0] if self.n_outputs == 1 else each
 
     def _encoded(self, X: Any, owner: str) -> Any:
-        """The rows of a table as the metric takes them."""
+        """The rows of a table, encoded for the metric."""
         return encoded_queries(self, X, owner)
 
     def codes_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
@@ -236,11 +236,11 @@ class NeighborsModel:
         return np.concatenate(found, axis=1).astype(np.int64)
 
     def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
-        """Shares of the classes, of encoded rows: float64[n, n_classes] per output."""
+        """Class probabilities of encoded rows: float64[n, n_classes] per output."""
         return self._votes(matrix, resolve_jobs(n_jobs), only_first=False)
 
     def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Numbers of encoded rows: float64[n, n_outputs]."""
+        """Predicted numbers of encoded rows: float64[n, n_outputs]."""
         values = self.stored.values
         assert values is not None  # noqa: S101 - regressors store values
         n_threads = resolve_jobs(n_jobs)
@@ -251,12 +251,12 @@ class NeighborsModel:
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, *, n_jobs: int | None = None, owner: str = "NeighborsModel"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest rows of the fit.
+        """The nearest training rows.
 
         Parameters
         ----------
         X : table of n rows, or None
-            None: the rows of the fit, each without itself (a duplicate of it may be among its neighbours).
+            None: the training rows, each without itself (a duplicate of it may be among its neighbours).
         n_neighbors : int, optional
             By default that of the model.
         n_jobs, owner
@@ -267,18 +267,18 @@ class NeighborsModel:
         distances : float64[n, n_neighbors]
             Ascending.
         rows : int64[n, n_neighbors]
-            Positions in the table of the fit; of equal distances the lower one first.
+            Positions in the training table; among equal distances the lower one first.
 
         Raises
         ------
         ParameterError
-            There are fewer rows than neighbours asked for.
+            There are fewer rows than ``n_neighbors``.
         """
         n_threads = resolve_jobs(n_jobs)
         k = self._checked_k(n_neighbors, without_itself=X is None)
         matrix = None if X is None else encoded_queries(self, X, owner)
         m = self.n_rows if matrix is None else matrix.shape[0]
-        check_fits(16 * m * k, f"{k} neighbours of each of {m} rows", "ask for fewer at a time")
+        check_fits(16 * m * k, f"{k} neighbours of each of {m} rows", "query fewer rows at a time")
         distances, rows = np.empty((m, k)), np.empty((m, k), np.int64)
         for first, last in _blocks(m, self._point_bytes, 32 * k):
             if matrix is None:
@@ -292,7 +292,7 @@ class NeighborsModel:
     def radius_neighbors(
         self, X: Any, radius: Any, *, n_jobs: int | None = None, owner: str = "NeighborsModel"
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows of the fit that are at most so far away.
+        """The training rows within a radius of each row.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class NeighborsModel:
         Returns
         -------
         offsets : int64[n + 1]
-            Those of row i stand from ``offsets[i]`` to before ``offsets[i + 1]``.
+            The rows found for row i are at ``offsets[i]:offsets[i + 1]``.
         distances : float64
             Ascending for each row.
         rows : int64
@@ -313,9 +313,9 @@ class NeighborsModel:
         Raises
         ------
         ParameterError
-            The radius is no number >= 0.
+            The radius is not a number >= 0.
         TooLargeError
-            What is found does not fit in memory.
+            The result does not fit in memory.
         """
         if (
             isinstance(radius, bool)
@@ -327,7 +327,7 @@ class NeighborsModel:
         matrix = None if X is None else encoded_queries(self, X, owner)
         m = self.n_rows if matrix is None else matrix.shape[0]
         counts, distances, rows, n_found = [np.zeros(1, np.int64)], [], [], 0
-        # Should each row of a block find every stored one, memory holds what is made of them.
+        # Blocks are so small that memory suffices even if each row finds every stored one.
         most = (available_memory() or 2**33) // (_FOUND_BYTES * self.n_rows)
         for first, last in _blocks(m, self._point_bytes + 1024, 1, most):
             points = self.stored.points[first:last] if matrix is None else self.stored.points_of(matrix[first:last])
@@ -339,7 +339,7 @@ class NeighborsModel:
                 offsets = np.concatenate([[0], np.cumsum(np.bincount(asking[others] - first, minlength=last - first))])
             n_found += len(near)
             check_fits(
-                16 * n_found, f"{n_found} rows within the radius", "take a smaller radius, or fewer rows at a time"
+                16 * n_found, f"{n_found} rows within the radius", "give a smaller radius, or fewer rows at a time"
             )
             counts.append(np.diff(offsets))
             rows.append(near)
@@ -349,7 +349,7 @@ class NeighborsModel:
         return np.cumsum(np.concatenate(counts)), np.concatenate(distances), np.concatenate(rows)
 
     def export(self, path: Any, **options: Any) -> None:
-        """Refuse: rows to look for the nearest of are no trees.
+        """Refuse to export: nearest neighbours have no trees.
 
         Raises
         ------
@@ -357,25 +357,25 @@ class NeighborsModel:
             Always.
         """
         del options
-        raise ParameterError(f"{path}: export writes trees, and this model holds {self.n_rows} rows of neighbours")
+        raise ParameterError(f"{path}: export writes trees, and this model has none: it is one of nearest neighbours")
 
     def with_threshold(self, at: float | None, *, positive: Any = None) -> NeighborsModel:
-        """The same model, which predicts one of two classes from a share on; as ``Model.with_threshold``."""
+        """The same model with a decision threshold; as ``Model.with_threshold``."""
         return replace(self, threshold=threshold_given(self.classes, at, positive))
 
     def show(self) -> str:
-        """What is stored, what near means and what a prediction costs, as text."""
+        """The stored rows, the metric and the cost of a prediction, as text."""
         return _text(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file; it holds the stored rows. An old file stays whole until the new one is.
+        """Write the model file, with the stored rows. An old file is replaced only when the new one is complete.
 
         Raises
         ------
         InputFileError
-            The file cannot be written there.
+            The file cannot be written.
         ParameterError
-            The metric or the weights are a callable, which no file can hold.
+            The metric or the weights are a function, which a file cannot hold.
         """
         from treewright.neighbors import codec
 
@@ -388,12 +388,12 @@ class NeighborsModel:
             raise ParameterError(f"n_neighbors={shown(k)}: give a whole number >= 1")
         most = self.n_rows - int(without_itself)
         if k > most:
-            beside = " beside the row itself" if without_itself else ""
-            raise ParameterError(f"n_neighbors={k} > {most} stored row(s){beside}: ask for fewer neighbours")
+            beside = " other than the row itself" if without_itself else ""
+            raise ParameterError(f"n_neighbors={k} > {most} stored row(s){beside}: give a smaller n_neighbors")
         return int(k)
 
     def _votes(self, matrix: Any, n_threads: int, *, only_first: bool) -> list[np.ndarray]:
-        """Per output the share of each class, float64[m, n_classes]; or only the first class of the largest, [m, 1]."""
+        """Per output the class probabilities, float64[m, n_classes]; or only the first of the most probable, [m, 1]."""
         codes = self.stored.codes
         assert codes is not None  # noqa: S101 - classifiers store codes
         sizes = [len(labels) for labels in self.classes]
@@ -411,9 +411,9 @@ class NeighborsModel:
         widths: list[int],
         vote: Callable[[np.ndarray, np.ndarray | None], list[np.ndarray]],
     ) -> list[np.ndarray]:
-        """What ``vote`` makes of each row's neighbours, block by block: float64[m, width] for each width."""
+        """The results of ``vote`` for each row's neighbours, block by block: float64[m, width] for each width."""
         m, k = matrix.shape[0], self.n_neighbors
-        check_fits(8 * m * sum(widths), f"the answers for {m} rows", "predict fewer rows at a time")
+        check_fits(8 * m * sum(widths), f"the predictions for {m} rows", "predict fewer rows at a time")
         answers = [np.empty((m, width)) for width in widths]
         more = int(wants_next(self.weights) and k < self.n_rows)
         n_classes = sum(len(labels) for labels in self.classes)
@@ -428,7 +428,7 @@ class NeighborsModel:
 
     @property
     def _point_bytes(self) -> int:
-        """What a row takes in the coordinates of the metric, and to get there."""
+        """Bytes of a row in the coordinates of the metric, and of its computation."""
         points: Any = self.stored.points
         return 12 * points.nnz // self.n_rows if self.stored.is_sparse else 16 * points.shape[1]
 
@@ -441,9 +441,9 @@ class NeighborsModel:
 
 
 def _blocks(m: int, point_bytes: int, found_bytes: int, most: int | None = None) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of blocks of up to ``most`` rows, by the bytes of a row's point and of what is found for it.
+    """First and last + 1 of blocks of up to ``most`` rows, by the bytes of a row's point and of its results.
 
-    Each of both takes ``_BLOCK_BYTES``; more only where so few rows do that a search of them would be slow.
+    Each of the two takes at most ``_BLOCK_BYTES``; more only if blocks of so few rows would be searched slowly.
     """
     size = min(max(256, _BLOCK_BYTES // max(1, point_bytes)), max(_LEAST_ROWS, _BLOCK_BYTES // found_bytes))
     size = size if most is None else max(1, min(size, most))
@@ -452,16 +452,16 @@ def _blocks(m: int, point_bytes: int, found_bytes: int, most: int | None = None)
 
 
 def encoded_queries(model: NeighborsModel, X: Any, owner: str) -> Any:
-    """The rows as ``Metric.points`` takes them.
+    """The rows, encoded for ``Metric.points``.
 
     Parameters
     ----------
     owner : str
-        Who is named in messages about the table.
+        The name of the caller in messages about the table.
 
     Returns
     -------
-    float[n, p]; csr_matrix of float64 where the model's rows are sparse
+    float[n, p]; csr_matrix of float64 if the model's rows are sparse
     """
     schema = model.schema
     if schema is None:
@@ -482,23 +482,23 @@ def encoded_row(model: NeighborsModel, row: Any) -> Any:
 
 
 def _settled(model: NeighborsModel, read: Callable[[], np.ndarray]) -> np.ndarray:
-    """The rows that ``read`` gives, with an error about missing cells, if there is one, before warnings about them."""
+    """The rows that ``read`` returns; an error about missing cells is raised before warnings about them."""
     with listening() as notices:
         matrix = read()
-    # Of all rows: blocks of them would give other numbers of rows to the message.
+    # All rows at once: with blocks, the message would count the rows of a block.
     model.stored.metric.check(matrix, model.schema)
     notices.tell(1, "tables")
     return matrix
 
 
 def _sparse_queries(model: NeighborsModel, X: Any, owner: str) -> csr_matrix:
-    """Rows for a model of sparse rows; dense ones are taken as well."""
+    """Rows for a model of sparse rows; dense ones are accepted as well."""
     from scipy.sparse import csr_matrix
 
     if not is_sparse(X):
         table = read_table(X)
         if table.matrix is None:
-            raise DataError(f"{owner} was fitted on sparse rows: X must hold nothing but numbers")
+            raise DataError(f"{owner} was fitted on sparse rows: X must hold numbers only")
         X = csr_matrix(table.matrix)
     if len(X.shape) == MATRIX_DIMENSIONS and X.shape[1] != model.n_columns:
         raise ColumnError(f"X has {X.shape[1]} features, but {owner} is expecting {model.n_columns} features as input")
@@ -508,7 +508,7 @@ def _sparse_queries(model: NeighborsModel, X: Any, owner: str) -> csr_matrix:
 
 
 def _text(model: NeighborsModel) -> str:
-    """What is stored, what near means and what a prediction costs.
+    """The stored rows, the metric and the cost of a prediction, as text.
 
     Examples
     --------
@@ -548,7 +548,7 @@ def _metric(model: NeighborsModel) -> str:
 
 
 def _scales(model: NeighborsModel) -> list[tuple[str, str]]:
-    """What columns are multiplied by."""
+    """The factors of the columns."""
     scales = model.stored.metric.scales
     if scales is None:
         return []
@@ -579,7 +579,7 @@ def _listed(parts: list[str], total: int) -> str:
 
 
 def _size(nbytes: int) -> str:
-    """Bytes as a person reads them."""
+    """A number of bytes in words."""
     if nbytes < 1024:
         return f"{nbytes} bytes"
     power = min(3, (nbytes.bit_length() - 1) // 10)
@@ -587,12 +587,12 @@ def _size(nbytes: int) -> str:
 
 
 def _cost(model: NeighborsModel, search: str, width: str) -> str:
-    """What one prediction compares."""
+    """The number of distances or cells that one prediction compares."""
     if search == "sparse":
         points: Any = model.stored.points
         return f"the {points.nnz} nonzero cells in the columns that the row has, at most"
     if search == "kd_tree":
-        return f"at most {model.n_rows} rows x {width} are compared, fewer where near rows are found early"
+        return f"at most {model.n_rows} rows x {width} are compared, fewer if near rows are found early"
     if search == "given":
         return f"{model.n_rows} distances are compared"
     return f"{model.n_rows} rows x {width} are compared"

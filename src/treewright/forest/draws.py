@@ -1,12 +1,12 @@
-"""Which rows a tree draws, and how often. In: rows as bins, target, weights, seed. Out: ``Draws``.
+"""The rows sampled for each tree, and how often. In: rows as bins, target, weights, seed. Out: ``Draws``.
 
-    hash each row's bins and target; put the rows in the order of their hashes       (row_order)
+    hash each row's bins and target; sort the rows by their hashes                   (row_order)
     for tree b: state = mix(mix(seed, b), stream)                                    (seeds_of)
         draw t is the row that owns unit mix(state, t) % n_units in that order       (Draws.counts)
 
-So a draw depends on the rows themselves, not on where they stand: a table with its rows shuffled gives the same forest.
-A *unit* is a step of weight, a row of weight k owns k of them side by side, and so it is k equal rows. A *place* is a
-row's place in the canonical order; place ``i`` owns the units from ``ends[i - 1]`` up to ``ends[i]``. Every random
+So a draw depends on the content of the rows, not on their positions: a shuffled table gives the same forest. A *unit*
+is a step of weight; a row of weight k owns k consecutive units, and so it is the same as k equal rows. A *place* is a
+row's position in the canonical order; place ``i`` owns the units from ``ends[i - 1]`` up to ``ends[i]``. Every random
 number is ``mix`` of the forest's seed, the tree and a running number, and depends on nothing else.
 """
 
@@ -28,11 +28,11 @@ from treewright.grow.objective import fixed_weights
 
 # Streams of a tree's random numbers: rows, candidate columns, growth.
 ROWS, COLUMNS, GROWTH = 0, 1, 2
-# Whole-number weights are numbers of rows while there are not more than this many rows for each one given.
+# Whole-number weights are numbers of rows if they add up to at most this many rows for each row of the table.
 _MOST_REPEATS = 16
 _MOST_DRAWS = 2**31 - 1
-_SPARSE_ROWS = 256  # of a sparse table, whose bins are written out at a time
-_BLOCK = 65_536  # rows whose cells are made comparable at a time
+_SPARSE_ROWS = 256  # rows of a sparse table whose bins are written out at a time
+_BLOCK = 65_536  # rows whose cells are converted at a time
 _EVERY_BIT = np.uint64(2**64 - 1)
 
 
@@ -51,7 +51,7 @@ def seeds_of(seed: int, first_tree: int, n_trees: int) -> np.ndarray:
     Returns
     -------
     uint64[n_trees, 3]
-        Of each tree: for its rows, its candidate columns and its growth.
+        For each tree: the seeds of its rows, its candidate columns and its growth.
     """
     seeds = np.empty((n_trees, GROWTH + 1), np.uint64)
     tree_seeds(np.uint64(seed % 2**64), np.uint64(first_tree), seeds)
@@ -74,30 +74,30 @@ def tree_seeds(seed, first_tree, seeds):
             seeds[at, stream] = mix(state, np.uint64(stream))
 
 
-# Rows in an order of their own ----------------------------------------------------------------------------------------
+# The canonical order of rows ------------------------------------------------------------------------------------------
 
 
 def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | None = None,
               weights: np.ndarray | None = None, matrix: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """Rows in an order that does not depend on where they stand.
+    """Rows in an order that does not depend on their positions.
 
     Parameters
     ----------
     codes : uint8[n, stride], or SparseCodes
         Rows as bins.
     target : int32[n, n_outputs] or float64[n, n_outputs]
-        Class codes or numbers; -0.0 is 0.0. Without outputs where there is none.
+        Class codes or numbers; -0.0 is 0.0. No outputs without a target.
     n_columns : int, optional
         Columns of ``codes`` that count; the rest is padding.
     weights : float64[n], optional
         Rows with the same bins and target are ordered by weight.
     matrix : float64[n, p], float32[n, p] or SparseMatrix, optional
-        The cells, where trees are grown on them and not on bins: rows in one bin may differ.
+        The cells, if trees are grown on them instead of bins: rows with equal bins may differ.
 
     Returns
     -------
     int32[n]
-        Equal rows stand side by side, those of the same weight in their own order.
+        Equal rows are consecutive, those of the same weight in their own order.
 
     Examples
     --------
@@ -114,14 +114,14 @@ def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | 
 
 
 def order_of_contents(contents: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """int32[n]: rows by a hash of what they hold, uint64[n], those of the same by weight."""
+    """int32[n]: rows sorted by the hash of their content, uint64[n], then by weight."""
     if weights is None:
         return np.argsort(contents, kind="stable").astype(np.int32)
     return np.lexsort((weights, contents)).astype(np.int32)
 
 
 def carry_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, hashes: np.ndarray) -> None:
-    """Carry the targets and the cells of each row into its hash, uint64[n]; -0.0 is 0.0, and every nan is one."""
+    """Add the targets and cells of each row to its hash, uint64[n]; -0.0 equals 0.0, and all nan are equal."""
     if target.shape[1]:
         hash_rows(_words_of(target), _EVERY_BIT, hashes)
     if matrix is not None:
@@ -129,7 +129,7 @@ def carry_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, 
 
 
 def shuffled(contents: np.ndarray, seed: int) -> np.ndarray:
-    """int64[n]: an order of different contents, uint64[n], that depends on these and the seed alone."""
+    """int64[n]: a random order of distinct contents, uint64[n], that depends on these and the seed alone."""
     keys = np.full(len(contents), np.uint64(seed % 2**64))
     hash_rows(contents[:, None], _EVERY_BIT, keys)
     return np.argsort(keys, kind="stable")
@@ -156,7 +156,7 @@ def _hash_codes(codes: np.ndarray | SparseCodes, n_columns: int, hashes: np.ndar
 
 
 def _hash_cells(matrix: np.ndarray | SparseMatrix, hashes: np.ndarray) -> None:
-    """Hash rows of cells: each by its column and its number, and the hashes added up, so zeros need not be visited."""
+    """Hash rows of cells: the sum of the hashes of each cell and its column, so that zeros need not be visited."""
     if isinstance(matrix, SparseMatrix):
         stored = matrix.stored
         columns, row_start = stored.indices.astype(np.int32, copy=False), stored.indptr.astype(np.int64, copy=False)
@@ -168,7 +168,7 @@ def _hash_cells(matrix: np.ndarray | SparseMatrix, hashes: np.ndarray) -> None:
 
 
 def _words_of(numbers: np.ndarray) -> np.ndarray:
-    """The bits of numbers, uint64 of the same shape: 0.0 and -0.0 are the same, and so is every nan."""
+    """The bits of numbers, uint64 of the same shape: 0.0 equals -0.0, and all nan are equal."""
     told_apart = np.array(numbers, np.float64, order="C") + 0.0
     told_apart[np.isnan(told_apart)] = np.nan
     return told_apart.view(np.uint64)
@@ -176,7 +176,7 @@ def _words_of(numbers: np.ndarray) -> np.ndarray:
 
 @kernel
 def hash_rows(words, mask, hashes):
-    """Carry the words of each row into its hash.
+    """Add the words of each row to its hash.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def hash_rows(words, mask, hashes):
 
 @kernel
 def hash_cells(words, hashes):
-    """Carry the cells of each row into its hash. ``words`` uint64[n, k], ``hashes`` uint64[n] read and written."""
+    """Add the cells of each row to its hash. ``words`` uint64[n, k], ``hashes`` uint64[n] read and written."""
     n, k = words.shape
     for row in range(n):
         bits = np.uint64(0)
@@ -207,14 +207,14 @@ def hash_cells(words, hashes):
 
 @kernel
 def hash_stored(words, columns, row_start, n_columns, hashes):
-    """As ``hash_cells``, of the cells that are not zero: in place of what a zero of the column adds.
+    """As ``hash_cells``, for the cells that are not zero: each replaces what a zero of the column adds.
 
     Parameters
     ----------
     words : uint64[m], IN
     columns : int32[m], IN
     row_start : int64[n + 1], IN
-        Where the cells of each row begin.
+        The first cell of each row.
     n_columns : int
     hashes : uint64[n], IN and OUT
     """
@@ -234,7 +234,7 @@ def hash_stored(words, columns, row_start, n_columns, hashes):
 
 
 def counts_of_rows(weights: np.ndarray | None) -> np.ndarray | None:
-    """Weights as numbers of rows, where they can be meant so.
+    """Weights as numbers of rows, if they can be that.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def counts_of_rows(weights: np.ndarray | None) -> np.ndarray | None:
     Returns
     -------
     int64[n] or None
-        The weights, where they are whole numbers and add up to at most 16 rows for each row; else None. None for None.
+        The weights, if they are whole numbers and add up to at most 16 rows for each row; else None.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def counts_of_rows(weights: np.ndarray | None) -> np.ndarray | None:
 
 
 def number_of_draws(max_samples: Any, n_rows: int, weights: np.ndarray | None = None) -> int:
-    """How many rows a tree draws.
+    """The number of rows sampled for a tree.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def number_of_draws(max_samples: Any, n_rows: int, weights: np.ndarray | None = 
 
 
 def rows_without(rows: np.ndarray, n_rows: int) -> np.ndarray:
-    """int32[n_rows - m], ascending: all rows but those of ``rows``, int32[m]."""
+    """int32[n_rows - m], ascending: all rows except ``rows``, int32[m]."""
     is_left_out = np.ones(n_rows, np.bool_)
     is_left_out[rows] = False
     return np.flatnonzero(is_left_out).astype(np.int32)
@@ -298,7 +298,7 @@ def rows_without(rows: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 class Draws:
-    """The rows that each tree of a forest draws.
+    """The rows sampled for each tree of a forest.
 
     Parameters
     ----------
@@ -308,11 +308,11 @@ class Draws:
     seed : int
         Taken modulo 2**64.
     weights : float64[n], > 0, optional
-        Chances of the rows are proportional to their weights. Whole-number weights are numbers of rows
+        The probabilities of the rows are proportional to their weights. Whole-number weights are numbers of rows
         (``counts_of_rows``).
     replace : bool
-        Whether a row may be drawn again. Without, a row is drawn at most as often as there are rows of it; weights that
-        are no numbers of rows are the chances of the first draw, and of what is left at each further one.
+        Whether rows are sampled with replacement. Otherwise a row is drawn at most as often as its number of rows;
+        weights that are not numbers of rows are the probabilities of each draw among the rows that remain.
 
     Examples
     --------
@@ -346,7 +346,7 @@ class Draws:
             units = fixed_weights(weights, n)[0] if repeats is None else repeats
             self._ends = np.cumsum(units[order])
             self._n_units = int(self._ends[-1])
-            # Two to four steps a row: mostly the first place that is looked at is the owner.
+            # Two to four steps a row: the first place that is tried is mostly the owner.
             self._shift = max(0, (self._n_units // n).bit_length() - 2)
             steps = np.arange(0, self._n_units, 1 << self._shift)
             self._guide = np.searchsorted(self._ends, steps, side="right").astype(np.int32)
@@ -355,13 +355,13 @@ class Draws:
             raise ParameterError(f"{n_draws} draws from {n} rows: at most {most} can be drawn; lower max_samples")
 
     def counts(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
-        """The rows that a tree draws.
+        """The rows sampled for a tree.
 
         Returns
         -------
         rows : int32[m], ascending
         counts : int32[m], >= 1
-            How often each of them is drawn; they add up to ``n_draws``.
+            How often each of them was drawn; they add up to ``n_draws``.
         """
         state = seeds_of(self.seed, tree, 1)[0, ROWS]
         by_place = np.zeros(self.n_rows, np.int32)
@@ -379,7 +379,7 @@ class Draws:
         return rows[:n_drawn].copy(), times[:n_drawn].copy()
 
     def _take_earliest(self, state: np.uint64, by_place: np.ndarray) -> None:
-        """Draw without replacement where the weights are chances."""
+        """Sample without replacement if the weights are probabilities."""
         keys = np.empty(self.n_rows)
         exponential_keys(state, self._chances, keys)
         latest = np.partition(keys, self.n_draws - 1)[self.n_draws - 1]
@@ -388,26 +388,26 @@ class Draws:
         by_place[equal[: self.n_draws - int(by_place.sum())]] = 1
 
     def repeats(self) -> np.ndarray | None:
-        """int64[n] or None: how many rows each row stands for; None where weights are no numbers of rows."""
+        """int64[n] or None: the number of rows that each row counts as; None if weights are not numbers of rows."""
         return np.diff(self._ends, prepend=np.int64(0))[self._places] if self._counts_rows else None
 
     def left_out(self, tree: int) -> np.ndarray:
-        """int32[n - m], ascending: the rows that a tree does not draw."""
+        """int32[n - m], ascending: the rows that are out of bag for a tree."""
         return rows_without(self.counts(tree)[0], self.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldDraws:
-    """What some trees of ``Draws`` drew, where only the rows that any of them drew are held.
+    """The draws of some trees of ``Draws``, for a table of only the rows that any of them drew.
 
     Attributes
     ----------
     n_rows : int
-        Rows that are held.
+        Rows of that table.
     n_draws, seed : int
-        As of ``Draws``.
+        As for ``Draws``.
     of_trees : dict of int to (int32[m], int32[m])
-        Of each tree the rows, by their place among those that are held, and how often it drew them.
+        For each tree its rows, by their positions in that table, and how often it drew them.
     """
 
     n_rows: int
@@ -421,7 +421,7 @@ class HeldDraws:
 
 
 def held_draws(draws: Draws, trees: range) -> tuple[np.ndarray, HeldDraws]:
-    """The rows that any of some trees draws, int64[h], ascending; and the draws among them."""
+    """The rows that are sampled for any of some trees, int64[h], ascending; and the draws among them."""
     of_trees = {tree: draws.counts(tree) for tree in trees}
     held = np.unique(np.concatenate([rows for rows, _ in of_trees.values()])).astype(np.int64)
     placed = {tree: (np.searchsorted(held, rows).astype(np.int32), counts) for tree, (rows, counts) in of_trees.items()}
@@ -430,7 +430,7 @@ def held_draws(draws: Draws, trees: range) -> tuple[np.ndarray, HeldDraws]:
 
 @inner_kernel
 def below(state, position, bound, remainder):
-    """A whole number from 0 to ``bound - 1``, each as likely as the others; all uint64, ``remainder = 2**64 % bound``.
+    """A uniform whole number from 0 to ``bound - 1``; all uint64, ``remainder = 2**64 % bound``.
 
     The high word of the product of 64 random bits with the bound; products that would make some numbers more likely
     are drawn again (Lemire 2019, "Fast random integer generation in an interval", algorithm 5).
@@ -458,9 +458,9 @@ def count_with_replacement(state, n_draws, n_units, remainder, ends, guide, shif
     n_units, remainder : uint64
         Units of all rows, and ``2**64 % n_units``.
     ends : int64[n]
-        Where each place's units end; empty where each place owns one.
+        The end of each place's units; empty if each place owns one.
     guide : int32[k]
-        Place that owns unit ``i << shift``; empty with ``ends``.
+        The place that owns unit ``i << shift``; empty if ``ends`` is.
     shift : int64
     counts : int32[n]
         Zeros; written, by place.
@@ -469,7 +469,7 @@ def count_with_replacement(state, n_draws, n_units, remainder, ends, guide, shif
         for draw in range(n_draws):
             counts[below(state, np.uint64(draw), n_units, remainder)] += np.int32(1)
         return
-    # The guide leads to the first place that may own the unit; the owner is there or a step or two behind it.
+    # The guide gives the first place that may own the unit; the owner is there or one or two places after it.
     for draw in range(n_draws):
         unit = np.int64(below(state, np.uint64(draw), n_units, remainder))
         place = guide[unit >> shift]
@@ -498,7 +498,7 @@ def count_without_replacement(state, n_draws, taken, ends, guide, shift, counts)
     for last in range(len(taken) - n_draws, len(taken)):
         bound = np.uint64(last + 1)
         unit = np.int64(below(state, np.uint64(last), bound, (zero - bound) % bound))
-        # Taken already: then the newest unit, which cannot be. So each set has the same chance, in one pass.
+        # If it is taken, the newest unit, which cannot be taken. So each set is equally likely, in one pass.
         if taken[unit]:
             unit = last
         taken[unit] = 1
@@ -521,7 +521,7 @@ def exponential_keys(state, weights, keys):
     ----------
     state : uint64
     weights : float64[n], > 0
-        By place; the largest is about 1.
+        The weight of each place; the largest is about 1.
     keys : float64[n]
         Written.
     """
@@ -539,18 +539,18 @@ def gather_drawn(counts, places, rows, times):
     counts : int32[n]
         By place.
     places : int32[n]
-        Place of each row.
+        The place of each row.
     rows, times : int32[n]
         Written.
 
     Returns
     -------
     int64
-        How many there are.
+        The number of sampled rows.
     """
     n_drawn = 0
     for row in range(len(places)):
-        # Written in any case and counted where it was drawn: no branch that a processor could guess wrong.
+        # Always written, and counted only if it was drawn: no branch that a processor could mispredict.
         times[n_drawn] = counts[places[row]]
         rows[n_drawn] = row
         n_drawn += np.int64(times[n_drawn] > 0)
@@ -561,12 +561,12 @@ def gather_drawn(counts, places, rows, times):
 
 
 def candidate_columns(seed: int, tree: int, n_columns: int, n_chosen: int) -> np.ndarray:
-    """The columns that a tree may use.
+    """The columns sampled for a tree.
 
     Parameters
     ----------
     seed : int
-        Of the forest.
+        The seed of the forest.
     tree, n_columns : int
     n_chosen : int, 1 to n_columns
 

@@ -1,13 +1,13 @@
 """Growing a forest. In: rows as bins, target, weights, settings. Out: ``GrownForest``.
 
     for each tree b, a task on the threads:
-        rows, counts = the rows that b draws                       (draws.Draws; all rows without bootstrap)
+        rows, counts = the rows sampled for b                      (draws.Draws; all rows without bootstrap)
         objective = the statistics of these rows, times their weights and those of their classes
         tree = grow_packed(...)                                    (grow.binned; grow.grower where leaves hold medians)
-        ballots.cast(what the tree says of the rows left out)      (out_of_bag.Ballots)
+        ballots.cast(predictions for the rows left out)            (out_of_bag.Ballots)
     pack all trees together
 
-A tree depends on the forest's seed and on its own number alone, so neither threads nor a warm start change it.
+A tree depends only on the forest's seed and its own number, so neither threads nor a warm start change it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 from treewright.tree.records import MAX_NODES
 
-# Criteria that no histogram of sums can follow: their trees are grown on the cells.
+# Criteria that histograms of sums cannot compute: their trees are grown on the cells.
 EXACT_CRITERIA = ("absolute_error",)
-# What a tree takes besides its nodes while its forest is grown: a dozen array headers.
+# Memory of a tree in addition to its nodes while its forest is grown: a dozen array headers.
 _TREE_BYTES = 2000
 _REMEDY = "use fewer trees, or smaller ones (max_depth, min_samples_leaf, max_leaf_nodes)"
 ClassWeights = Factors | Callable[[np.ndarray, np.ndarray | None], Factors] | None
@@ -50,34 +50,34 @@ Room = Callable[[tuple[int, ...], Any], np.ndarray]
 
 @dataclass(frozen=True)
 class ForestSettings:
-    """Everything that decides which forest is grown, and the number of threads, which does not.
+    """All settings of a forest, and the number of threads, which does not change it.
 
     Attributes
     ----------
     tree : BinnedSettings
-        Of every tree; ``seed``, ``counts_rows`` and ``n_threads`` are set by the forest, which draws from
+        The settings of every tree; the forest sets ``seed``, ``counts_rows`` and ``n_threads``, and samples from
         ``candidates``.
     n_trees : int >= 0
     n_classes : tuple of int
         Classes per output; empty for regression.
     seed : int
     n_draws : int >= 1, or None
-        Rows that each tree draws; None: every tree sees every row.
+        Rows sampled for each tree; None: every tree is fitted on all rows.
     replace : bool
-        Whether a tree may draw a row again (``draws.Draws``).
+        Whether rows are sampled with replacement (``draws.Draws``).
     class_factors : tuple of float64[n_classes], or callable, or None
-        What a row weighs by its classes, after the draw: a number > 0 for each class of each output, or a function that
-        takes the codes of the drawn rows, int32[m, n_outputs] (a row that was drawn twice is there twice), and their
-        weights, float64[m] or None.
+        The class weights of rows, applied after sampling: a number > 0 for each class of each output, or a function of
+        the codes of the sampled rows, int32[m, n_outputs] (a row drawn twice occurs twice), and their weights,
+        float64[m] or None.
     max_features_per_tree : int >= 1, or None
-        Columns drawn once for each tree, beside those that its nodes draw from them.
+        Columns sampled once for each tree; its nodes sample from them.
     out_of_bag : bool
-        Whether trees vote on the rows that they did not draw.
+        Whether trees vote on their out-of-bag rows.
     one_vote_each : bool
-        Whether such a vote goes to one class, not to all by their shares.
+        Whether such a vote is for one class, instead of all classes by their proportions.
     n_threads : int >= 1
     first_tree : int >= 0
-        The number of the first tree: a tree depends on its number, not on those grown before.
+        The number of the first tree: a tree depends on its number, not on the trees before it.
     """
 
     tree: BinnedSettings
@@ -95,32 +95,32 @@ class ForestSettings:
 
     @property
     def is_exact(self) -> bool:
-        """Whether trees are kept as ``Tree``, and grown on the cells where cuts are not random."""
+        """Whether trees are kept as ``Tree``, and grown on the cells unless cuts are random."""
         return self.tree.criterion in EXACT_CRITERIA
 
     def check(self) -> None:
-        """ParameterError for what cannot be grown."""
+        """Refuse impossible settings with a ParameterError."""
         if self.out_of_bag and self.n_draws is None:
-            raise ParameterError("oob_score=True needs trees that leave rows out: set bootstrap=True")
+            raise ParameterError("oob_score=True needs trees with out-of-bag rows: set bootstrap=True")
         if self.is_exact and self.tree.interactions and not self.tree.random_cuts:
             raise ParameterError(
-                f"criterion={self.tree.criterion!r} grows trees on the cells, which know no interaction_cst: use "
+                f"criterion={self.tree.criterion!r} grows trees on the cells, without interaction_cst: use "
                 "criterion='squared_error'"
             )
 
 
 @dataclass(frozen=True, eq=False)
 class GrownForest:
-    """Trees, and what was found out while they grew.
+    """The trees of a forest, with their out-of-bag votes and draws.
 
     Attributes
     ----------
     trees : PackedTrees or ListedTrees
-        In the order of their numbers. ``Tree`` where the criterion needs growth on the cells.
+        In the order of their numbers. ``Tree`` if the criterion needs growth on the cells.
     votes : Votes or None
-        What the trees say of the rows they did not draw, where ``out_of_bag`` asked for it.
+        The votes of the trees on their out-of-bag rows, with ``out_of_bag``.
     draws : Draws or None
-        Which rows each tree drew; None where each saw all of them.
+        The rows sampled for each tree; None if each is fitted on all rows.
     """
 
     trees: PackedTrees | ListedTrees
@@ -129,7 +129,7 @@ class GrownForest:
 
 
 def refuse_too_many(n_trees: int, n_columns: int) -> None:
-    """TooLargeError for a forest whose trees would not fit in memory even if each were a leaf."""
+    """Refuse a forest whose trees would not fit in memory even if each were a leaf, with a TooLargeError."""
     if n_trees > MAX_NODES:
         raise TooLargeError(f"a forest of {n_trees} trees: at most {MAX_NODES} nodes can be numbered; {_REMEDY}")
     check_fits(n_trees * (_TREE_BYTES + 8 * n_columns), f"a forest of {n_trees} trees", _REMEDY)
@@ -151,13 +151,13 @@ def grow_forest(
     codes : uint8[n, stride], n >= 1
         Rows as bins (``data.bin_rows``).
     matrix : float64[n, p] or float32[n, p], or None
-        The encoded table; needed only where ``settings.is_exact``.
+        The encoded table; needed only if ``settings.is_exact``.
     bins : Bins
     schema : Schema
     target : int32[n, n_outputs] or float64[n, n_outputs]
-        Class codes where ``settings.n_classes`` says so, else numbers.
+        Class codes if ``settings.n_classes`` is not empty, else numbers.
     weights : float64[n], > 0, or None
-        Trees that draw rows draw them by weight, others weigh them. Whole-number weights are numbers of rows
+        Sampled rows are sampled by weight, otherwise rows are weighted. Whole-number weights are numbers of rows
         (``draws.counts_of_rows``).
     settings : ForestSettings
 
@@ -181,9 +181,9 @@ def grow_forest(
 
 
 class Growth:
-    """What all trees of a forest have in common, and the growth of some of them; parameters as of ``grow_forest``.
+    """The common parts of a forest's trees, and the growth of some of them; parameters as for ``grow_forest``.
 
-    ``room`` makes the array, of a shape and dtype, that takes the bins of a tree's rows; memory by default.
+    ``room`` makes the array, of a shape and dtype, for the bins of a tree's rows; in memory by default.
     """
 
     def __init__(
@@ -215,21 +215,21 @@ class Growth:
             order = row_order(codes, target, n_columns=bins.n_columns, weights=weights, matrix=cells)
             self.draws = Draws(order, settings.n_draws, settings.seed, weights=weights, replace=settings.replace)
         elif not settings.is_exact:
-            # Of the same rows for every tree.
+            # The same rows for every tree.
             self.of_all = self._objective(*self._weighed_rows(self.every_row, None))
         if settings.out_of_bag:
             n_trees = settings.first_tree + settings.n_trees
             self.ballots = Ballots(target, settings.n_classes, n_trees, self.n_outer, one_each=settings.one_vote_each)
 
     def n_at_once(self, n_trees: int) -> int:
-        """How many of so many trees grow side by side: with far fewer than threads one by one, each on all threads."""
+        """How many trees grow at the same time: far fewer than threads grow one by one, each on all threads."""
         n_threads = self.settings.n_threads
         return max(1, min(n_threads if 2 * n_trees > n_threads else 1, n_trees))
 
     def trees(
         self, numbers: range, heed: Callable[[int, PackedTrees | Tree], None] = lambda _task, _tree: None
     ) -> list[PackedTrees | Tree]:
-        """Grow some of the trees and let them vote; ``heed`` hears of each with its place among these."""
+        """Grow some of the trees and let them vote; ``heed`` is called for each with its position among these."""
         self.n_outer = self.n_at_once(len(numbers))
         trees: list[Any] = [None] * len(numbers)
 
@@ -242,12 +242,12 @@ class Growth:
         return trees
 
     def votes(self) -> Votes | None:
-        """What the trees grown so far say of the rows that they did not draw."""
+        """The votes of the trees grown so far on their out-of-bag rows."""
         return None if self.ballots is None else self.ballots.total()
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the weights that a tree grows on are numbers of rows."""
+        """Whether the weights of a tree's rows are numbers of rows."""
         has_counts = self.repeats is not None if self.draws is None else not self._draws_each_once
         return has_counts and self.settings.class_factors is None
 
@@ -279,19 +279,19 @@ class Growth:
         """The settings of one tree."""
         settings, p = self.settings, self.bins.n_columns
         seed = int(seeds_of(settings.seed, number, 1)[0, GROWTH])
-        candidates = settings.tree.candidates  # without those that are left out
+        candidates = settings.tree.candidates  # without the columns that are left out
         n_used = p if candidates is None else len(candidates)
         if settings.max_features_per_tree is not None and settings.max_features_per_tree < n_used:
             chosen = candidate_columns(settings.seed, number, n_used, settings.max_features_per_tree)
             candidates = chosen if candidates is None else candidates[chosen]
-        # Work that is handed out in a thread of the pool runs there: only a single tree can use several.
+        # Tasks started in a thread of the pool run in that thread: only a single tree can use several.
         n_inner = settings.n_threads if self.n_outer == 1 else 1
         return replace(settings.tree, seed=seed, candidates=candidates, counts_rows=self.counts_rows, n_threads=n_inner)
 
     def _weighed_rows(self, rows: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-        """The rows int32[m] that a tree grows on, and their weights float64[m] or None.
+        """The training rows of a tree, int32[m], and their weights, float64[m] or None.
 
-        ``counts`` int32[m] says how often it drew each of ``rows``; None: it sees all rows.
+        ``counts`` int32[m]: how often each of ``rows`` was drawn; None: all rows are used.
         """
         factors = self.settings.class_factors
         weights = self.weights
@@ -301,20 +301,20 @@ class Growth:
             return rows, weights
         times = self.repeats if counts is None else counts
         if times is not None:
-            # A row that counts as several is there so often: limits in rows stay limits in rows where classes weigh.
+            # A row that counts as several is repeated, so that limits in rows stay limits in rows with class weights.
             rows, weights = np.repeat(rows, times), None
         codes = self.target[rows]
         return rows, weighed(weights, factors(codes, weights) if callable(factors) else factors, codes)
 
     def _objective(self, rows: np.ndarray, weights: np.ndarray | None) -> Objective:
-        """The statistics of some rows."""
+        """The objective of some rows."""
         target = self.target if rows is self.every_row else self.target[rows]
         if self.settings.n_classes:
             return classification_objective(target, self.settings.n_classes, weights, self.settings.tree.criterion)
         return regression_objective(target, weights, self.settings.tree.criterion)
 
     def _exact_tree(self, rows: np.ndarray, counts: np.ndarray | None, settings: BinnedSettings) -> Tree:
-        """A tree that is not packed; weights that are numbers of rows are that many rows."""
+        """A tree that is not packed; for weights that are numbers of rows, rows are repeated."""
         times = self.repeats if counts is None else counts
         if times is not None:
             rows = np.repeat(rows, times)
@@ -329,21 +329,21 @@ class Growth:
         if settings.monotone is not None:
             settings = replace(settings, monotone=tuple(settings.monotone[column] for column in chosen))
         tree = grow(matrix[:, chosen], some, objective, settings)
-        # A leaf's column is -1, which here names the last of the candidates.
+        # A leaf's column is -1, which here selects the last of the candidates.
         named = np.where(tree.is_leaf, -1, np.array(chosen)[tree.feature]).astype(np.int32)
         return replace(tree, feature=named)
 
 
 class Size:
-    """Foretells from the first trees what a forest will take, and raises TooLargeError before it is too late."""
+    """Estimates the memory of a forest from its first trees, and raises TooLargeError in time."""
 
     def __init__(self, n_trees: int, n_threads: int, *, is_packed: bool) -> None:
         self.n_trees, self.next_look, self.is_packed = n_trees, n_threads, is_packed
-        # Of each tree, 0 while it grows: threads add nothing up that they could both change.
+        # A cell for each tree, 0 while it grows, so that no two threads write the same cell.
         self.n_nodes, self.n_bytes = np.zeros((2, n_trees), np.int64)
 
     def heed(self, task: int, tree: PackedTrees | Tree, n_done: int) -> None:
-        """Note a tree, and look ahead after the first ``n_threads``, and whenever there are twice as many."""
+        """Record a tree; estimate after the first ``n_threads``, and whenever their number has doubled."""
         self.n_nodes[task] = tree.n_nodes
         self.n_bytes[task] = _TREE_BYTES + sum(array.nbytes for array in _arrays_of(tree))
         if n_done < self.next_look:
@@ -354,7 +354,7 @@ class Size:
         what = f"a forest of {self.n_trees} trees of about {nodes:.0f} nodes"
         if self.is_packed and nodes * self.n_trees > MAX_NODES:
             raise TooLargeError(f"{what}: at most {MAX_NODES} nodes can be numbered; {_REMEDY}")
-        # What is grown is allocated already; packing the trees together takes as much again.
+        # The grown trees are already allocated; packing them together takes as much again.
         check_fits(int(size * (self.n_trees * (1 + self.is_packed) - known)), what, _REMEDY)
 
 

@@ -2,12 +2,12 @@
 
 Three measures, each a number per tree and column, then the mean over the trees with its standard error:
 
-    impurity     what splits removed from the impurity of the training rows
-    debiased     the same, judged on rows that the tree never saw
+    impurity     the decrease of impurity by splits on the training rows
+    debiased     the same, measured on rows that the tree was not fitted on
     permutation  how much worse the tree predicts such rows when a column is shuffled among them
 
-A tree's numbers depend on nothing but the tree, its rows and its place in the forest, so the result does not depend on
-the threads.
+A tree's numbers depend only on the tree, its rows and its number in the forest, so the result does not depend on the
+threads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from treewright.tree.records import (
 )
 
 _TINY = float(np.finfo(np.float64).tiny)
-_REMEDY = "use fewer threads (n_jobs), or judge on fewer rows"
+_REMEDY = "use fewer threads (n_jobs), or evaluate on fewer rows"
 _KIND_MASK = 3
 _COLUMN_MASK = MAX_COLUMNS - 1
 _SET_MASK = MAX_SETS - 1
@@ -50,17 +50,17 @@ _SET_MASK = MAX_SETS - 1
 
 @dataclass(frozen=True, eq=False)
 class JudgingRows:
-    """Rows that trees are judged on.
+    """Rows on which trees are evaluated.
 
     Attributes
     ----------
     cells : uint8[n, stride], or float32 or float64 [n, p]
-        Bins of the model's packed trees; or the encoded cells, where its trees are no packed ones.
+        Bins of the model's packed trees; or the encoded cells, if its trees are not packed.
     target : int32[n, n_outputs] or float64[n, n_outputs]
         Class codes, or numbers.
     weights : float64[n], > 0, or None
     left_out : callable, or None
-        Gives int32[m], the rows that judge a tree, for its number; None: all rows judge every tree.
+        From the number of a tree to the rows, int32[m], on which it is evaluated; None: all rows for every tree.
     """
 
     cells: np.ndarray
@@ -69,7 +69,7 @@ class JudgingRows:
     left_out: Callable[[int], np.ndarray] | None = None
 
     def of_tree(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Copies of the cells, the target and the weights of the rows that judge a tree."""
+        """Copies of the cells, the target and the weights of the rows on which a tree is evaluated."""
         if self.left_out is None:
             return np.array(self.cells), self.target, self.weights
         rows = self.left_out(tree)
@@ -77,19 +77,19 @@ class JudgingRows:
 
 
 def impurity_decrease(model: ModelData) -> Importances:
-    """Importances from the impurity that splits removed, on the training rows.
+    """Importances from the decrease of impurity by splits, on the training rows.
 
     Parameters
     ----------
     model : ModelData
-        Of one or more trees.
+        A model of one or more trees.
 
     Returns
     -------
     Importances
         The values are those of ``explain.importance.mean_importances``: each tree's sum to one, trees without a split
-        do not count. Of boosted trees they are shares of all gains; trees with weights count by these. Neither have a
-        standard error: the trees follow one another.
+        do not count. For boosted trees they are shares of all gains; trees with weights count by these. Neither has a
+        standard error, because the trees depend on those before them.
     """
     trees, how, p = model.trees, model.aggregation, len(model.schema)
     if how.has_rounds:
@@ -105,30 +105,30 @@ def impurity_decrease(model: ModelData) -> Importances:
 def permutation_importances(
     model: ModelData, rows: JudgingRows, *, seed: int = 0, n_threads: int = 1
 ) -> Importances:  # fmt: skip
-    """Importances from how much worse trees predict when a column is shuffled.
+    """Importances from the increase of the error of trees when a column is shuffled.
 
     Parameters
     ----------
     model : ModelData
-        Of many trees.
+        A model of many trees.
     rows : JudgingRows
     seed : int
-        Of the shuffles.
+        The seed of the shuffles.
     n_threads : int >= 1
 
     Returns
     -------
     Importances
-        Classes: rise of the share of wrong answers (the mean over several outputs); numbers: rise of the squared error.
+        Increase of the misclassification rate (the mean over several outputs), or of the mean squared error.
 
     Notes
     -----
-    Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on the rows that it did not draw.
-    A column that a tree does not ask cannot change its answers, so it is not shuffled there. How many rows a level has
-    (``data.derived``) is shuffled with the level: no table has that column.
+    Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on its out-of-bag rows. A column
+    that a tree does not test cannot change its predictions, so it is not shuffled there. The row count of a level
+    (``data.derived``) is shuffled with the level, since no table has that column.
     """
     if model.has_scores:
-        raise ParameterError("trees of a boosted model add up and cannot be judged one by one: ask its estimator")
+        raise ParameterError("trees of a boosted model add up and cannot be evaluated one by one: use its estimator")
     exponent = _exponent(model, rows.target)
     judge = _Judge(model, exponent)
     source_of = {at: column.sources[0] for at, column in enumerate(model.schema.columns) if is_derived(column)}
@@ -152,12 +152,12 @@ def permutation_importances(
             cells[:, together] = own
         return found
 
-    check_fits(n_threads * (rows.cells.nbytes + 40 * len(rows.cells)), "the rows that judge a tree", _REMEDY)
+    check_fits(n_threads * (rows.cells.nbytes + 40 * len(rows.cells)), "the rows that evaluate a tree", _REMEDY)
     return _summary(model, "permutation", _by_tree(rises, model, n_threads), 2 * exponent)
 
 
 class _Judge:
-    """What single trees of a model predict, and how wrong that is."""
+    """The predictions of single trees of a model, and their errors."""
 
     def __init__(self, model: ModelData, exponent: int) -> None:
         self.model, self.exponent = model, exponent
@@ -165,18 +165,18 @@ class _Judge:
         self.predicted = tuple(map(self._predicted, model.trees.values))
 
     def _predicted(self, value: np.ndarray) -> np.ndarray:
-        """[m, n_outputs]: class codes or numbers of leaves."""
+        """[m, n_outputs]: class codes or numbers that leaves predict."""
         if self.model.task == "classification":
             return first_largest(self.model, value)
         return self.in_units(value.astype(np.float64))
 
     def in_units(self, target: np.ndarray) -> np.ndarray:
-        """Targets as they are compared with answers: class codes, or numbers divided by ``2**exponent``."""
+        """Targets to be compared with predictions: class codes, or numbers divided by ``2**exponent``."""
         scaled: np.ndarray = np.ldexp(target, -self.exponent) if self.exponent else target
         return scaled
 
     def error(self, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> float:
-        """Share of wrong answers, or mean squared error; the target in units."""
+        """Misclassification rate, or mean squared error; the target is given ``in_units``."""
         leaves, _ = self.walk.leaves(tree, cells, np.arange(len(cells), dtype=np.int32))
         predicted = self.predicted[self.walk.table(tree)][leaves]
         wrong = predicted != target if self.model.task == "classification" else np.square(predicted - target)
@@ -187,35 +187,35 @@ class _Judge:
 
 
 def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int = 1) -> Importances:
-    """Importances from the impurity that splits remove from rows that the tree never saw.
+    """Importances from the decrease of impurity by splits on rows that the tree was not fitted on.
 
     Parameters
     ----------
     model : ModelData
-        Of packed trees.
+        A model of packed trees.
     rows : JudgingRows
     n_threads : int >= 1
 
     Returns
     -------
     Importances
-        Shares of the judging rows' squares about the mean of the tree's training rows (of classes: of the columns of
-        0 and 1 that stand for them, which is Gini impurity). They add up to the share that the tree explains. About 0,
-        and as often below as above, for a column that has nothing to do with the target.
+        Shares of the evaluation rows' sum of squares about the mean of the tree's training rows (for classes, of their
+        indicator columns, which gives Gini impurity). They add up to the share that the tree explains. About 0, and as
+        often below as above, for a column that has nothing to do with the target.
 
     Notes
     -----
     Li, Wang, Basu, Kumbier and Yu 2019, "A debiased MDI feature importance measure for random forests", NeurIPS 32,
-    equation (7): with f_k(x) the sum, over the nodes on the way of x that ask column k, of the child's mean less the
+    equation (7): with f_k(x) the sum, over the nodes on the path of x that test column k, of the child's mean minus the
     node's, the measure is the mean of f_k(x) y. On a tree's own training rows that is the decrease of impurity; on
-    rows left out it owes nothing to chance. The target is taken less its mean in the tree's training rows, which
-    changes neither the measure on these nor its expectation, but what large numbers would lose. Whatever criterion the
-    trees were grown to lower, the measure is that of the variance or of Gini's impurity.
+    out-of-bag rows it has no bias by chance. The mean of the tree's training rows is subtracted from the target, which
+    changes neither the measure on these nor its expectation, and avoids rounding errors of large numbers. For any
+    criterion of the trees, the measure is that of the variance or of Gini impurity.
     """
     trees = model.trees
     if not isinstance(trees, PackedTrees):
         raise ParameterError(
-            "debiased importances add up means, and the leaves of these trees hold medians (criterion="
+            "debiased importances need means, and the leaves of these trees hold medians (criterion="
             f"{model.facts.get('criterion')!r}): use kind='permutation'"
         )
     n_values = trees.leaf_value.shape[1]
@@ -240,7 +240,7 @@ def _gains_of_tree(
     weights: np.ndarray | None,
     exponent: int,
 ) -> np.ndarray:
-    """float64[p]: the gains of a tree's splits on some rows, as shares of their squares about its mean."""
+    """float64[p]: the gains of a tree's splits on some rows, as shares of their sum of squares about its mean."""
     begin, end = packed.roots[tree : tree + 2].tolist()
     records = np.array(packed.records[begin:end])
     leaves = np.flatnonzero(kind_of(records) == LEAF_RECORD)
@@ -257,7 +257,7 @@ def _gains_of_tree(
         inside[leaves] = value * weight[leaves, None]
     mean = inside.sum(axis=0) / weight.sum()
     inside[leaves] -= weight[leaves, None] * mean
-    # Of classes the columns of 0 and 1 that stand for them.
+    # For classes, their indicator columns of 0 and 1.
     columns = [target[:, output, None] == np.arange(n) for output, n in enumerate(model.n_classes)] or [target]
     apart = np.concatenate(columns, axis=1) - mean
     squares = np.square(apart).sum(axis=1)
@@ -274,27 +274,27 @@ def _gains_of_tree(
 
 @kernel
 def add_up_gains(records, first, set_column, inside, weight, outside, gains):
-    """Add up the gains of a tree's nodes, each to the column that its node asks.
+    """Add up the gains of a tree's nodes, each to the column that its node tests.
 
-    A node holds ``outside . inside / weight``: what its judging rows have in common with the mean of its training
-    rows. The gain of a split is what its children hold together, less what the node holds. Sums go up from the leaves:
-    children stand behind their parents, so one pass from the last node to the first has both ready at every parent,
-    however deep the tree.
+    The value of a node is ``outside . inside / weight``: the product of its evaluation rows with the mean of its
+    training rows. The gain of a split is the sum of its children's values minus that of the node. Sums go up from the
+    leaves: children follow their parents, so one pass from the last node to the first has both children ready at every
+    parent, for any depth.
 
     Parameters
     ----------
     records : int64[n_nodes], IN
-        Of one tree.
+        Those of one tree.
     first : int64
-        The number of its first record among those of all trees, from which children are counted.
+        The number of its first record among those of all trees; children are numbered from it.
     set_column : int32[n_sets], IN
-        Of all trees.
+        Those of all trees.
     inside : float64[n_nodes, k]
         Sums over the training rows; leaves IN, inner nodes OUT.
     weight : float64[n_nodes]
-        Of the training rows, as ``inside``.
+        Weight of the training rows, as ``inside``.
     outside : float64[n_nodes, k]
-        Sums over the judging rows, as ``inside``.
+        Sums over the evaluation rows, as ``inside``.
     gains : float64[p]
         Added to.
     """
@@ -321,24 +321,24 @@ def add_up_gains(records, first, set_column, inside, weight, outside, gains):
 
 
 def _by_tree(measure: Callable[[int], np.ndarray | None], model: ModelData, n_threads: int) -> np.ndarray:
-    """float64[k, p]: what is measured on each tree that has rows to be judged on, in their order."""
+    """float64[k, p]: the measure of each tree that has evaluation rows, in their order."""
     n_trees = len(model.trees)
     found: list[np.ndarray | None] = [None] * n_trees
     done = count(1)
 
     def work(task: int, thread: int) -> None:
         found[task] = measure(task)
-        progress.report(next(done) / n_trees, "judging trees")
+        progress.report(next(done) / n_trees, "evaluating trees")
 
     threads.run_each(work, n_trees, max(1, min(n_threads, n_trees)))
     kept = [each for each in found if each is not None]
     if not kept:
-        raise DataError("every tree drew all rows, so none is left to judge a tree on: give others (rows='all')")
+        raise DataError("every tree sampled all rows, so none is out of bag: give other rows (rows='all')")
     return np.array(kept)
 
 
 def _exponent(model: ModelData, target: np.ndarray) -> int:
-    """Targets and predictions are at most ``2**exponent``; divided by it, they have squares that are float64."""
+    """The exponent of two that bounds targets and predictions; divided by it, their squares stay within float64."""
     if model.task == "classification":
         return 0
     return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *model.trees.values)))[1])
@@ -348,7 +348,7 @@ def _summary(model: ModelData, kind: str, by_tree: np.ndarray, exponent: int = 0
     """Means over the trees, and their standard errors, of numbers in units of ``2**exponent``."""
     n, p = len(by_tree), len(model.schema)
     total = by_tree.sum(axis=0) if n else np.zeros(p)
-    # A share of the sum, as feature_importances_ is, to the last bit.
+    # A share of the sum, bit-identical to feature_importances_.
     values = total / total.sum() if kind == "impurity" and n else total / max(n, 1)
     errors = by_tree.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(p, np.nan)
     if exponent:
@@ -357,13 +357,13 @@ def _summary(model: ModelData, kind: str, by_tree: np.ndarray, exponent: int = 0
 
 
 def _scaled(values: np.ndarray, exponent: int) -> np.ndarray:
-    """Squared errors times ``2**exponent``; DataError where the largest of them is beyond float64."""
+    """Squared errors times ``2**exponent``; a DataError if the largest is beyond float64."""
     with np.errstate(over="ignore", under="ignore"):
         scaled: np.ndarray = np.ldexp(values, exponent)
     largest = np.nanmax(np.abs(values), initial=0.0)
     if largest > 0 and not _TINY <= np.nanmax(np.abs(scaled)) < np.inf:
         raise DataError(
-            "the squares of such numbers as y holds are beyond float64, so a rise of the squared error cannot be told: "
+            "the squares of the numbers in y are beyond float64, so the squared error cannot be computed: "
             f"divide y by {2.0 ** (exponent // 2):.0e} before the fit, or use kind='debiased', which has no unit"
         )
     return scaled

@@ -15,10 +15,10 @@ from treewright.tree.writing import shorten, written_name
 
 NAME_WIDTH = 40
 MOST_LINES = 40
-_GAIN = "share of what all splits gained, on the training rows"
-_COVER = "share of the hessians that pass the tests, on the training rows"
+_GAIN = "share of the gain of all splits, on the training rows"
+_COVER = "share of the hessians of the rows that reach the tests, on the training rows"
 _FREQUENCY = "share of the tests"
-_SHUFFLED = "rise of the loss when the column is shuffled"
+_SHUFFLED = "increase of the loss when the column is shuffled"
 WHAT = {
     ("impurity", "classification"): "share of the impurity that splits removed, on the training rows",
     ("impurity", "regression"): "share of the impurity that splits removed, on the training rows",
@@ -30,8 +30,8 @@ WHAT = {
         "weighted",
         "regression",
     ): "share of the impurity that splits removed, trees by their weights, on the training rows",
-    ("error", "classification"): "rise of the share of wrong answers of all trees together when the column is shuffled",
-    ("error", "regression"): "rise of the squared error of all trees together when the column is shuffled",
+    ("error", "classification"): "increase of all trees' joint misclassification rate when the column is shuffled",
+    ("error", "regression"): "increase of all trees' joint squared error when the column is shuffled",
     ("debiased", "classification"): "share of the Gini impurity of unseen rows that splits remove",
     ("debiased", "regression"): "share of the variance of unseen rows that splits remove",
     ("gain", "classification"): _GAIN,
@@ -40,37 +40,37 @@ WHAT = {
     ("cover", "regression"): _COVER,
     ("frequency", "classification"): _FREQUENCY,
     ("frequency", "regression"): _FREQUENCY,
-    ("permutation", "classification"): "rise of the share of wrong answers when the column is shuffled",
-    ("permutation", "regression"): "rise of the squared error when the column is shuffled",
+    ("permutation", "classification"): "increase of the misclassification rate when the column is shuffled",
+    ("permutation", "regression"): "increase of the squared error when the column is shuffled",
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Importances:
-    """How much each column matters to a forest.
+    """The importance of each column in a forest.
 
     Attributes
     ----------
     kind : {"impurity", "weighted", "gain", "cover", "frequency", "debiased", "permutation", "error"}
     task : {"classification", "regression"}
     names : tuple
-        Of the columns, in the order of the table.
+        The names of the columns, in the order of the table.
     values : float64[p]
-        Means over the trees, or what ``sample`` says.
+        Means over the trees, or over what ``sample`` names.
     standard_errors : float64[p]
-        Of the means: the standard deviation over the trees divided by the root of their number. How much the value
-        would change with other trees on the same rows, not with other rows. nan for fewer than two trees.
+        Those of the means: the standard deviation over the trees divided by the root of their number. How much the
+        value would change with other trees on the same rows, not with other rows. nan for fewer than two trees.
     n_trees : int
-        Trees (or shuffles) that count.
+        The number of trees (or shuffles) that count.
     sample : {"tree", "shuffle", ""}
-        What the means are taken over; of boosted trees shuffles, or nothing: then there are no standard errors.
+        What the means are taken over; for boosted trees shuffles, or nothing: then there are no standard errors.
     what : str
-        What the values are, in words; empty: what the kind stands for.
+        The meaning of the values, in words; by default that of the kind.
 
     Examples
     --------
     >>> print(Importances("permutation", "classification", ("a", "b"), np.array([0.0, 0.25]), np.array([0.0, 0.02]), 9))
-    rise of the share of wrong answers when the column is shuffled (permutation)
+    increase of the misclassification rate when the column is shuffled (permutation)
     mean over 9 trees, with its standard error
     column  importance   s.e.
     b            0.250  0.020
@@ -91,7 +91,7 @@ class Importances:
 
     @property
     def order(self) -> np.ndarray:
-        """int64[p]: columns from the most important to the least; of equals the first."""
+        """int64[p]: columns from the most important to the least; the first of equals first."""
         return np.argsort(-self.values, kind="stable")
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -117,7 +117,7 @@ class Importances:
 
     @property
     def meaning(self) -> str:
-        """What the values are, in words."""
+        """The meaning of the values, in words."""
         if self.what:
             return self.what
         is_of_loss = self.sample == "shuffle" and self.kind == "permutation"
@@ -147,13 +147,13 @@ class Importances:
 
 
 def _decimals(values: np.ndarray) -> int:
-    """Decimals that show the largest value with three digits or more."""
+    """The number of decimals that shows the largest value with three digits or more."""
     largest = float(np.abs(values).max(initial=0.0))
     return min(12, max(0, 2 - math.floor(math.log10(largest)), 3 * (largest < 1000))) if largest > 0 else 3
 
 
 def _text(value: float, digits: int) -> str:
-    """A number, - where there is none; none is written -0.000."""
+    """A number as text, or - for nan; never -0.000."""
     if math.isnan(value):
         return "-"
     text = f"{value:.{digits}f}" if abs(value) < 1e9 else f"{value:.3g}"

@@ -1,15 +1,15 @@
 """Isolation forests. In: an encoded matrix, settings. Out: a tuple of ``Tree``s.
 
-    until a node has one row, or lies as deep as an average tree is:
+    until a node has one row, or is as deep as an average tree:
         draw a column that is not constant in the node            (draw_column)
         draw a cut between its least and its greatest value,
         or two sides for the levels of a nominal column           (draw_cut, divide_levels)
-        part the rows                                             (part)
+        divide the rows                                           (part)
     a node's value is the mean path length of its rows, from the leaves up (summarise)
 
-What is unlike the rest stands alone after few cuts (Liu, Ting and Zhou 2008 and 2012); ``isolation_scores`` makes
-scores of path lengths. Trees are grown side by side on the threads. A node's random numbers come from its way from the
-root, so they depend neither on the order of the rows nor on other nodes.
+Few cuts isolate an outlier (Liu, Ting and Zhou 2008 and 2012); ``isolation_scores`` turns path lengths into scores.
+Trees are grown in parallel on the threads. A node's random numbers come from its path from the root, so they depend
+neither on the order of the rows nor on other nodes.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from treewright.model.isolation import average_path_length
 from treewright.tree.arrays import FIELDS, LEAF, NODE_FIELDS, SUBSET, THRESHOLD, Tree
 
 _MOST_TREES = 2**31 - 1
-_TREE_BYTES = 4096  # the objects of a tree, without its nodes
+_TREE_BYTES = 4096  # memory of a tree without its nodes
 _NODE_BYTES = sum(dtype.itemsize for dtype in NODE_FIELDS.values())
-_REMEDY = "grow fewer trees, or draw fewer rows for each (max_samples)"
+_REMEDY = "fit fewer trees, or sample fewer rows for each (max_samples)"
 # Random numbers under a node's key; 0 and 1 are its children's keys.
 COLUMN, CUT, MISSING_SIDE, LEVELS = 2, 3, 4, 5
-DIVISIONS = 64  # draws of a division of levels; each is one-sided with a chance of one half at most
+DIVISIONS = 64  # attempts to divide levels; each is one-sided with a probability of at most one half
 LARGEST = np.finfo(np.float64).max
 
 
@@ -51,11 +51,11 @@ def grow_isolation_forest(
     matrix : float32 or float64 [n, p], or SparseMatrix
     schema : Schema
     draws : Draws or HeldDraws
-        Which rows a tree draws; its seed is that of the columns and cuts as well.
+        The rows sampled for each tree; its seed is that of the columns and cuts as well.
     n_columns : int, 1 to p
-        Columns that a tree draws.
+        Columns sampled for a tree.
     numbers : range
-        Which trees; a tree depends on its number, not on those before it.
+        The numbers of the trees; a tree depends on its number, not on the trees before it.
     n_threads : int >= 1
         The trees do not depend on it.
 
@@ -77,7 +77,7 @@ def grow_isolation_forest(
     growth = _Growth(matrix, schema, draws, n_columns)
     trees: list[Tree | None] = [None] * n_trees
     if n_trees:
-        # The first one tells what the others will need.
+        # The first tree shows how much memory the others need.
         first = trees[0] = growth.tree(numbers[0])
         size = _TREE_BYTES + first.n_nodes * _NODE_BYTES + 2 * first.levels_left.nbytes
         check_fits(n_trees * size, f"a forest of {n_trees} trees of about {first.n_nodes} nodes", _REMEDY)
@@ -92,31 +92,31 @@ def grow_isolation_forest(
 
 
 def refuse_too_many_trees(n_trees: int) -> None:
-    """TooLargeError for a forest that would not fit in memory even if each tree were a leaf."""
-    if n_trees > _MOST_TREES:  # its number may have any number of digits: it is not printed
-        raise TooLargeError(f"n_estimators is more than {_MOST_TREES}, the most trees that are numbered: {_REMEDY}")
+    """Refuse a forest that would not fit in memory even if each tree were a leaf, with a TooLargeError."""
+    if n_trees > _MOST_TREES:  # not printed, because it may have any number of digits
+        raise TooLargeError(f"n_estimators is more than {_MOST_TREES}, the largest number of trees: {_REMEDY}")
     check_fits(n_trees * _TREE_BYTES, f"a forest of {n_trees} trees", _REMEDY)
 
 
 def rows_of_tree(draws: Draws | HeldDraws, number: int) -> np.ndarray:
-    """int32[n_draws], ascending: the rows that a tree draws; one that was drawn twice is there twice."""
+    """int32[n_draws], ascending: the rows sampled for a tree; one that was drawn twice occurs twice."""
     return np.repeat(*draws.counts(number))
 
 
 class _Growth:
-    """What all trees have in common."""
+    """The common parts of all trees, and the growth of one."""
 
     def __init__(self, matrix: Any, schema: Schema, draws: Draws | HeldDraws, n_columns: int) -> None:
         self.matrix, self.draws, self.n_columns = matrix, draws, n_columns
         self.n_levels = np.array([len(c.levels) if c.kind == "nominal" else 0 for c in schema.columns], np.int64)
         self.corrections = average_path_length(np.arange(draws.n_draws + 1))
-        # The average depth of a tree that parts all its rows: deeper lie only rows that are not odd.
+        # The average depth of a tree that isolates all its rows: only ordinary rows are deeper.
         self.max_depth = (max(draws.n_draws, 2) - 1).bit_length()  # log2, rounded up
         self.n_words = 32 * (int(self.n_levels.max()) // 64 + 1) if self.n_levels.any() else 0
         self.lock = threading.Lock()
 
     def tree(self, number: int) -> Tree:
-        """One tree."""
+        """Grow one tree."""
         p, seed = self.matrix.shape[1], self.draws.seed
         columns = candidate_columns(seed, number, p, self.n_columns)
         rows = rows_of_tree(self.draws, number)
@@ -137,9 +137,9 @@ class _Growth:
                 self.n_words = max(self.n_words, n_room)
 
     def _cells(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A copy of the cells, made for a tree: its columns one after another, and in which place each one stands.
+        """A copy of the cells for a tree, column by column, and the position of each of its columns.
 
-        Of a sparse table the columns of which some row stores a cell, behind one of zeros that stands for all others.
+        For a sparse table, the columns with a stored cell in any row, after one of zeros for all other columns.
         """
         if isinstance(self.matrix, SparseMatrix):
             taken = self.matrix.stored[rows]
@@ -156,7 +156,7 @@ class _Growth:
 
 
 def _room(size: int, n_columns: int, n_levels: int, max_depth: int) -> Growing:
-    """Memory for a tree that grows, with nothing in it."""
+    """Empty arrays for a tree that grows."""
     n = 2 * size - 1
     here = {name: FIELDS[name] for name in Growing._fields if name in FIELDS}
     own = {"key": np.uint64, "begin": np.int64, "depth": np.int32}
@@ -174,7 +174,7 @@ def _room(size: int, n_columns: int, n_levels: int, max_depth: int) -> Growing:
 
 
 def _tree_of(nodes: Growing, n_nodes: int, words: np.ndarray) -> Tree:
-    """The finished tree, in arrays of its own size."""
+    """The finished tree, in arrays of its size."""
     kept = {name: getattr(nodes, name)[:n_nodes].copy() for name in Growing._fields if name in FIELDS}
     value = kept.pop("value")[:, None]
     n_branches = np.where(kept["kind"] == LEAF, 0, 2).astype(np.int32)
@@ -192,12 +192,12 @@ def _tree_of(nodes: Growing, n_nodes: int, words: np.ndarray) -> Tree:
 
 
 class Growing(NamedTuple):
-    """Nodes of a tree that grows, with the names that they have in ``Tree``, and what only growing needs.
+    """The arrays of a tree that grows: those of ``Tree``, under the same names, and temporary ones.
 
-    ``key`` uint64, ``begin`` int64, ``depth`` int32: by node. ``rows`` int64[n]: the rows, a node's side by side.
+    ``key`` uint64, ``begin`` int64, ``depth`` int32: by node. ``rows`` int64[n]: the rows, those of a node consecutive.
     ``since`` int32[k]: depth at which a column was found constant. ``candidates`` int64[k]: columns to draw from.
-    ``stack`` int64[max_depth + 2]: nodes that wait. ``side``, ``stamp`` int64[n_levels]: 1 where a level goes left, and
-    the node (+ 1) that set it. ``present`` int64[n_levels]: levels of the node.
+    ``stack`` int64[max_depth + 2]: nodes still to be split. ``side``, ``stamp`` int64[n_levels]: 1 if a level goes
+    left, and the node (+ 1) that set it. ``present`` int64[n_levels]: levels of the node.
     """
 
     kind: np.ndarray
@@ -228,18 +228,18 @@ def grow_isolation(cells, held, columns, n_levels, key, max_depth, corrections, 
     Parameters
     ----------
     cells : float64[h, n], IN
-        Columns of the tree, the rows that it drew; nan is missing, levels are codes.
+        Columns of the tree, with its sampled rows; nan is missing, levels are codes.
     held : int32[k], IN
-        Which row of ``cells`` holds each column of the tree.
+        The row of ``cells`` that holds each column of the tree.
     columns : int32[k], IN
         Their positions in the table.
     n_levels : int64[k], IN
         Levels of a nominal column, else 0.
     key : uint64
-        The root's.
+        The key of the root.
     max_depth : int
     corrections : float64[n + 1], IN
-        Path length that a leaf of so many rows is to add.
+        Path length that a leaf adds, by its number of rows.
     nodes : Growing, OUT
         Room for ``2 n - 1`` nodes.
     left, seen : uint64[w], OUT
@@ -248,7 +248,7 @@ def grow_isolation(cells, held, columns, n_levels, key, max_depth, corrections, 
     Returns
     -------
     n_nodes, n_words : int
-        ``n_words`` is -1 where the words do not suffice.
+        ``n_words`` is -1 if the words do not suffice.
 
     Notes
     -----
@@ -285,11 +285,11 @@ def grow_isolation(cells, held, columns, n_levels, key, max_depth, corrections, 
             n_present = divide_levels(cells[held[column]], rows, nodes, node, low)
         elif low < high:
             cut = draw_cut(nodes.key[node], low, high)
-        # Where the values are all the same, the missing cells are parted from them: to the right.
+        # If all values are equal, the missing cells are separated from them: to the right.
         missing_goes_left = low < high and mix(nodes.key[node], np.uint64(MISSING_SIDE)) & np.uint64(1) == np.uint64(0)
         n_left = part(cells[held[column]], rows, nodes, is_nominal, cut, missing_goes_left)
         is_left_heavier = 2 * n_left > n_rows
-        # What the fit did not see, a missing cell or a level, goes with the larger part: it shall not look odd.
+        # Missing cells and levels that the node does not have go with the larger part, so that they are not outliers.
         if n_missing == 0:
             missing_goes_left = is_left_heavier
         nodes.feature[node] = columns[column]
@@ -316,8 +316,8 @@ def draw_column(cells, held, nodes, node, unknown):
     """Draw one of the columns that are not constant in a node; returns it (-1: none) with its measures.
 
     ``cells`` float64[h, n], ``held`` int32[k]; ``unknown`` int64, deeper than any node: the mark of a column not
-    found constant. A column is constant where all cells are equal, or all are missing. Columns that were found
-    constant above are not looked at again: marks of an ancestor's depth are the ancestor's, since its subtree is
+    found constant. A column is constant if all cells are equal, or all are missing. Columns that were found constant
+    in an ancestor are not measured again: marks of an ancestor's depth are the ancestor's, since its subtree is
     finished before the next.
     """
     depth = nodes.depth[node]
@@ -346,7 +346,7 @@ def draw_column(cells, held, nodes, node, unknown):
 
 @inner_kernel
 def measure(cells, rows):
-    """Smallest and largest value among some rows (inf, -inf without any), and how many are missing.
+    """Smallest and largest value among some rows (inf, -inf without any), and the number of missing ones.
 
     ``cells`` float64[n] of one column, ``rows`` int64[m].
     """
@@ -375,7 +375,7 @@ def draw_cut(key, low, high):
 
 @inner_kernel
 def divide_levels(cells, rows, nodes, node, lowest):
-    """Draw two sides, neither empty, for the levels that some rows hold; returns how many levels there are.
+    """Divide the levels of some rows at random into two sides, neither empty; returns the number of levels.
 
     ``cells`` float64[n] of one column, ``rows`` int64[m]; ``lowest`` float64, the lowest level among them.
     """
@@ -395,7 +395,7 @@ def divide_levels(cells, rows, nodes, node, lowest):
             n_left += nodes.side[level]
         if 0 < n_left < n_levels:
             return n_levels
-    # One level (beside missing cells), or a chance of 2**-64.
+    # One level (and missing cells), or an event of probability 2**-64.
     for i in range(n_levels):
         nodes.side[nodes.present[i]] = 1 if nodes.present[i] == np.int64(lowest) else 0
     return n_levels
@@ -403,7 +403,7 @@ def divide_levels(cells, rows, nodes, node, lowest):
 
 @inner_kernel
 def part(cells, rows, nodes, is_nominal, cut, missing_goes_left):
-    """Put the rows int64[m] that go left before the others, by ``cells`` float64[n]; returns how many they are."""
+    """Move the rows int64[m] that go left before the others, by ``cells`` float64[n]; returns their number."""
     begin, end = 0, len(rows)
     while begin < end:
         x = cells[rows[begin]]
@@ -443,7 +443,7 @@ def write_levels(nodes, n_present, n_levels, absent_go_left, left, seen):
 
 @inner_kernel
 def add_child(nodes, child, node, branch, begin, n_rows):
-    """Fill in node ``child`` as a leaf of ``n_rows`` rows, from place ``begin`` of ``nodes.rows`` on; all int64."""
+    """Set node ``child`` to a leaf of ``n_rows`` rows, from position ``begin`` of ``nodes.rows`` on; all int64."""
     nodes.key[child] = mix(nodes.key[node], np.uint64(branch))
     nodes.depth[child] = nodes.depth[node] + 1
     nodes.begin[child] = begin
@@ -455,7 +455,7 @@ def add_child(nodes, child, node, branch, begin, n_rows):
 def summarise(nodes, n_nodes, corrections):
     """Mean and variance of the path lengths of each node's rows, from the leaves up.
 
-    ``corrections`` float64[n + 1]: what a leaf of so many rows adds to its depth.
+    ``corrections`` float64[n + 1]: what a leaf adds to its depth, by its number of rows.
     """
     for node in range(n_nodes - 1, -1, -1):
         n = nodes.n_samples[node]

@@ -1,8 +1,8 @@
-"""From path lengths to scores of oddness. In: a fitted isolation forest, rows. Out: scores.
+"""Anomaly scores from path lengths. In: a fitted isolation forest, rows. Out: scores.
 
-The file of an isolation forest is an ordinary model whose prediction is the mean path length of a row. What turns it
-into a score (``model.isolation``) stands in the model's facts: ``max_samples``, the rows that each tree drew; the score
-that outliers are below is ``offset``.
+The file of an isolation forest is an ordinary model whose prediction is the mean path length of a row. The facts of the
+model hold what turns it into a score (``model.isolation``): ``max_samples``, the rows sampled for each tree, and
+``offset``, the score below which a row is an outlier.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from treewright.predict.values import predict_numbers
 
 ALGORITHM = ISOLATION_FOREST
 AUTO_OFFSET = -0.5
-_BLOCK = 2048  # rows that stay in the cache while all trees are walked
-_FEWEST_ROWS = 25  # of a few rows most can be unlike the others
+_BLOCK = 2048  # rows that stay in the cache while they go down all trees
+_FEWEST_ROWS = 25  # in a smaller table, most rows can be outliers
 _ROWS_LOOKED_AT = 1000
 
 
 def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
-    """How odd rows are to a fitted isolation forest, such as ``treewright.load`` reads from a file.
+    """Anomaly scores of rows by a fitted isolation forest, such as ``treewright.load`` reads from a file.
 
     Parameters
     ----------
     model : Model
-        ``IsolationForest(...).fit(...).model_``, or what was read from its file.
+        ``IsolationForest(...).fit(...).model_``, or the model read from its file.
     X : table of n rows
     n_jobs : int or None
         Threads; the result does not depend on it.
@@ -44,15 +44,15 @@ def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np
     Returns
     -------
     float64[n]
-        Between 0 and 1: the larger, the odder. About 0.5 is ordinary. A row is an outlier where
+        Between 0 and 1, larger for outliers. About 0.5 is ordinary. A row is an outlier if
         ``-score < model.facts["offset"]``.
 
     Raises
     ------
     ParameterError
-        The model is no isolation forest.
+        The model is not an isolation forest.
     ColumnError
-        Columns are missing, doubled or of another kind than at fit.
+        Columns are missing, duplicated or of another kind than at fit.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np
     """
     if model.facts.get("algorithm") != ALGORITHM:
         raise ParameterError(
-            f"scores of oddness are an isolation forest's, and this model was grown by "
+            f"anomaly scores need an isolation forest, and this model was fitted by "
             f"{model.facts.get('algorithm', 'something else')}"
         )
     matrix = encode(model.schema, X, unseen=model.unseen, missing=model.missing)
@@ -73,19 +73,19 @@ def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np
 
 
 def lowest_share(scores: np.ndarray, weights: np.ndarray | None, share: float) -> float:
-    """The score that a share of the rows is below.
+    """The score below which a share of the rows is.
 
     Parameters
     ----------
     scores : float64[n]
     weights : float64[n], > 0, or None
-        Whole numbers count rows, as when they are drawn (``draws.counts_of_rows``).
+        Whole numbers count rows, as in sampling (``draws.counts_of_rows``).
     share : float, 0 to 1
 
     Returns
     -------
     float
-        Between two scores where rows are counted; else the lowest score up to which the rows have the share.
+        Between two scores if rows are counted; else the lowest score up to which the rows have the share.
 
     Examples
     --------
@@ -101,13 +101,13 @@ def lowest_share(scores: np.ndarray, weights: np.ndarray | None, share: float) -
 def warn_of_many_outliers(
     model: ModelData, matrix: np.ndarray, weights: np.ndarray | None, n_jobs: int | None = None
 ) -> None:
-    """Warn where a score above 0.5 is nothing special among the training rows.
+    """Warn if a score above 0.5 is frequent among the training rows.
 
     Parameters
     ----------
     model : ModelData
     matrix : float32 or float64 [n, p]
-        Rows of the fit; about 1,000 of them, evenly spaced, are looked at.
+        Training rows; about 1,000 of them, evenly spaced, are scored.
     weights : float64[n], > 0, or None
     n_jobs : int or None
 
@@ -123,14 +123,14 @@ def warn_of_many_outliers(
     share = float(np.average(is_odd, weights=None if weights is None else weights[rows] / weights.max()))
     if share > 0.5:
         notices.warn(
-            f"contamination='auto' calls {share:.0%} of the training rows outliers: where values are few (names, say) "
-            f"or lie evenly, ordinary rows score above {-AUTO_OFFSET}. Set contamination to the share that you expect, "
+            f"contamination='auto' makes {share:.0%} of the training rows outliers: if values are few or evenly "
+            f"spread, ordinary rows score above {-AUTO_OFFSET}. Set contamination to the share that you expect, "
             "such as 0.05"
         )
 
 
 def scores_of_rows(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """As ``anomaly_scores``, of rows that are encoded already."""
+    """As ``anomaly_scores``, for encoded rows."""
     return scores_of_lengths(model.facts, path_lengths(model, matrix, n_jobs))
 
 
@@ -141,7 +141,7 @@ def path_lengths(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None
     lengths = np.empty(len(matrix))
 
     def predict_block(start: int, stop: int) -> None:
-        # All trees of some rows, while these are at hand, and not all rows of one tree.
+        # All trees for a block of rows that stays in the cache, instead of all rows for one tree.
         for begin in range(start, stop, _BLOCK):
             end = min(begin + _BLOCK, stop)
             lengths[begin:end] = predict_numbers(model, np.ascontiguousarray(matrix[begin:end]), 1)[:, 0]

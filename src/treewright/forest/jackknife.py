@@ -1,21 +1,21 @@
-"""How sure a forest is of a prediction. In: a forest, its draws, new rows. Out: standard errors.
+"""Standard errors of a forest's predictions. In: a forest, its draws, new rows. Out: standard errors.
 
 The infinitesimal jackknife for bagging (Wager, Hastie and Efron 2014, "Confidence intervals for random forests: the
 jackknife and the infinitesimal jackknife", Journal of Machine Learning Research 15, 1625-1651): with ``N[b, i]``, how
-often tree ``b`` drew row ``i``, and ``d[b]``, what tree ``b`` predicts less the mean of all ``B`` trees,
+often tree ``b`` drew row ``i``, and ``d[b]``, the prediction of tree ``b`` minus the mean of all ``B`` trees,
 
     V = sum_i C[i]**2 - s / B**2 * sum_b d[b]**2    where    C[i] = 1 / B * sum_b (N[b, i] - 1) * d[b]
 
-The sum over ``i`` is their equation 5, and what is taken off it their correction for finitely many trees (equation 7);
-``s`` is the number of draws of a tree, their ``n``. As the ``d`` add up to nothing, ``N - 1`` may be ``N``, and then
+The sum over ``i`` is their equation 5, and the subtracted term their correction for finitely many trees (equation 7);
+``s`` is the number of draws of a tree, their ``n``. As the ``d`` add up to 0, ``N - 1`` can be replaced by ``N``, so
 
     B**2 * sum_i C[i]**2 = sum_b sum_c d[b] * d[c] * G[b, c]    where    G[b, c] = sum_i N[b, i] * N[c, i]
 
 so that the table of draws, rows by trees, is needed only in blocks, and once: ``G`` is a table of trees by trees. Its
-entries are sums of whole numbers below 2**53, the same whatever the order.
+entries are sums of whole numbers below 2**53, exact in any order.
 
-Where weights are numbers of rows, a row of weight k is k rows. As far as one can tell each of them is drawn ``N / k``
-times, so together they add ``C**2 / k``.
+If weights are numbers of rows, a row of weight k is k rows. Each of them is drawn ``N / k`` times on average, so
+together they add ``C**2 / k``.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def variances(predicted: np.ndarray, gram: np.ndarray, n_draws: float, products:
     Parameters
     ----------
     predicted : float64[n, n_values, n_trees]
-        What each tree predicts; overwritten.
+        The prediction of each tree; overwritten.
     gram : float64[n_trees, n_trees], IN
-        How often each two trees drew the same rows.
+        How often each pair of trees drew the same rows.
     n_draws : float
-        Draws of a tree, each as much as it counts in ``gram``.
+        Draws of a tree, counted as in ``gram``.
     products : float64[n_trees]
         Scratch.
     found : float64[n, n_values], OUT
@@ -59,7 +59,7 @@ def variances(predicted: np.ndarray, gram: np.ndarray, n_draws: float, products:
     for row in range(n):
         for value in range(n_values):
             apart = predicted[row, value]
-            # Around the first answer: equal answers have a mean without rounding.
+            # Around the first prediction, so that the mean of equal predictions has no rounding error.
             first, mean = apart[0], 0.0
             for tree in range(n_trees):
                 mean += apart[tree] - first
@@ -69,7 +69,7 @@ def variances(predicted: np.ndarray, gram: np.ndarray, n_draws: float, products:
                 apart[tree] -= mean
                 squares += apart[tree] * apart[tree]
                 products[tree] = 0.0
-            # d' G d, row of G by row: the inner loop runs along memory.
+            # d' G d, row by row of G: the inner loop is sequential in memory.
             for tree in range(n_trees):
                 for other in range(n_trees):
                     products[other] += apart[tree] * gram[tree, other]
@@ -83,7 +83,7 @@ _grams: WeakKeyDictionary[Draws, tuple[np.ndarray, float]] = WeakKeyDictionary()
 
 
 def gram_of_draws(draws: Draws, n_trees: int) -> tuple[np.ndarray, float]:
-    """How often each two trees drew the same rows.
+    """How often each pair of trees drew the same rows.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def gram_of_draws(draws: Draws, n_trees: int) -> tuple[np.ndarray, float]:
     Returns
     -------
     gram : float64[n_trees, n_trees]
-        Sums over rows of the product of both counts, divided by the number of rows that the row stands for.
+        Sums over rows of the product of both counts, divided by the number of rows that the row counts as.
     n_draws : float
         The number of draws, counted in the same way: the expected sum of the counts' variances.
     """
@@ -104,7 +104,7 @@ def gram_of_draws(draws: Draws, n_trees: int) -> tuple[np.ndarray, float]:
     check_fits(4 * 8 * n_trees**2, f"a table of {n_trees} x {n_trees} trees", "use a forest of fewer trees")
     repeats = draws.repeats()
     times = np.ones(n, np.int64) if repeats is None else repeats
-    # Rows that stand for equally many stand together: their sums are whole numbers, which are divided once.
+    # Rows with the same number of rows are summed together: their sums are whole numbers, which are divided once.
     order = np.argsort(times, kind="stable")
     total, whole = np.zeros((2, n_trees, n_trees))
     block = max(1, _DRAWN_CELLS // n_trees)
@@ -137,14 +137,14 @@ def _drawn(draws: Draws, n_trees: int, rows: np.ndarray) -> np.ndarray:
 
 
 def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Standard error of what a forest predicts for each row: how far a forest on other rows of the same kind would be.
+    """Standard errors of a forest's predictions: how much these vary between samples of training rows.
 
     Parameters
     ----------
     model : ModelData
         A forest that combines its trees by mean or vote.
     draws : Draws
-        With replacement: which rows each of its trees drew.
+        The rows sampled for each of its trees, with replacement.
     matrix : float64 or float32 [n, p]
     n_jobs : int or None
         Threads; the result does not depend on it.
@@ -152,21 +152,21 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
     Returns
     -------
     float64[n, n_values]
-        Of the share of each class, output by output, or of each predicted number. nan where the correction for
-        finitely many trees is more than there is to correct, and everywhere for fewer trees than leave every row out
-        at least once (``out_of_bag.enough_trees``): what such a row does to a prediction cannot be told.
+        Those of each class probability, output by output, or of each predicted number. nan if the correction for
+        finitely many trees is larger than the sum that it corrects, and everywhere with too few trees to leave every
+        row out at least once (``out_of_bag.enough_trees``): the effect of such a row on a prediction is unknown.
 
     Warns
     -----
     DataWarning
-        There are such nan.
+        Some of them are nan.
     """
     contents = contents_of(model)
     n, n_values, n_trees = len(matrix), contents[0].shape[1], len(model.trees)
     if n_trees < (n_needed := enough_trees(draws.n_rows)):
         notices.warn(
-            f"{n_trees} {'tree is' if n_trees == 1 else 'trees are'} too few to tell a standard error, which takes "
-            f"{n_needed} at least where there were {draws.n_rows} rows: it is nan. Grow more trees (about as many as "
+            f"{n_trees} {'tree is' if n_trees == 1 else 'trees are'} too few for a standard error, which needs "
+            f"at least {n_needed} for {draws.n_rows} rows: it is nan. Fit more trees (about as many as "
             "there are rows)"
         )
         return np.full((n, n_values), np.nan)
@@ -186,14 +186,14 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
     is_lost = found < 0
     if is_lost.any():
         notices.warn(
-            f"{int(is_lost.any(axis=1).sum())} of {n} rows: {n_trees} trees are too few to tell a standard error from "
-            "the chance of their draws; there it is nan. Grow more trees (about as many as there are rows)"
+            f"{int(is_lost.any(axis=1).sum())} of {n} rows: {n_trees} trees are too few to separate the standard error "
+            "from the randomness of sampling; it is nan there. Fit more trees (about as many as there are rows)"
         )
     return np.ldexp(np.sqrt(np.where(is_lost, np.nan, found)), exponents)
 
 
 def _predicted(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:
-    """float64[n, n_values, n_trees]: what each tree predicts for each row."""
+    """float64[n, n_values, n_trees]: the prediction of each tree for each row."""
     predicted = np.empty((len(matrix), contents[0].shape[1], len(model.trees)))
     reading = reading_of(model, matrix, 1)
     for tree in range(len(model.trees)):

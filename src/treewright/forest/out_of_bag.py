@@ -1,11 +1,10 @@
-"""What trees predict for rows that they never saw. In: leaves of the rows left out. Out: ``Votes``, ``OobCurve``.
+"""Out-of-bag predictions of trees. In: leaves of the rows left out. Out: ``Votes``, ``OobCurve``.
 
-    while growing:  tree b votes on the rows that it did not draw      (Ballots.cast, add_votes)
+    while growing:  tree b votes on its out-of-bag rows                (Ballots.cast, add_votes)
     at the end:     a row's votes, added up and divided by their sum   (mean_votes)
     the curve:      the same after the first 1, 2, 3, ... trees        (votes_after)
 
-Each vote is a whole number of a fixed unit, so the sums do not depend on which tree came first, nor on which thread it
-came from.
+Each vote is a whole number of a fixed unit, so the sums do not depend on the order of the trees or on the threads.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from treewright.model.trees import Trees
 from treewright.predict.walks import walk_of
 from treewright.tree.arrays import Tree
 
-# A vote has 40 bits behind the point of the largest possible one; so many trees can vote on a row without overflow.
+# A vote has 40 binary places relative to the largest possible one; this many trees can vote on a row without overflow.
 _BITS = 40
 _MOST_TREES = 2**22
-_MANY_DRAWS = 2.0  # a row that is drawn so often by a tree has a large weight: without weights it is once at most
+_MANY_DRAWS = 2.0  # mean draws per tree of a row with a large weight; without weights it is at most 1
 MOST_LINES = 24
-ERRORS = {"classification": "share of the rows that are wrong", "regression": "mean squared error"}
+ERRORS = {"classification": "misclassification rate", "regression": "mean squared error"}
 SCORES = {"classification": "accuracy", "regression": "R2"}
 
 
@@ -41,16 +40,16 @@ SCORES = {"classification": "accuracy", "regression": "R2"}
 
 
 class Ballots:
-    """Where the trees of a forest cast their votes while they are grown.
+    """Collects the out-of-bag votes of the trees of a forest while they are grown.
 
     Parameters
     ----------
     target : int32[n, n_outputs] or float64[n, n_outputs]
-        Regression: the numbers that bound every prediction. Classification: only its length counts.
+        Regression: the numbers that bound every prediction. Classification: only its length is used.
     n_classes : tuple of int
         Classes per output; empty for regression.
     n_trees : int
-        Trees that will vote.
+        The number of trees that will vote.
     n_threads : int >= 1
     one_each : bool
         Classification: whether a tree gives its whole vote to the most frequent class of the leaf, the first of equals.
@@ -80,11 +79,11 @@ class Ballots:
         Parameters
         ----------
         thread : int
-            No two calls at the same time have the same.
+            Different for calls at the same time.
         rows : int32[m]
-            Rows that the tree never saw, each once.
+            The out-of-bag rows of the tree, each once.
         leaf_of : int32[m]
-            Row of ``leaf_value`` that each of them came to.
+            The row of ``leaf_value`` of the leaf that each of them reached.
         leaf_value : float[n_leaves, n_values]
             Class counts, output by output; or predictions.
         """
@@ -92,12 +91,12 @@ class Ballots:
         add_votes(rows, leaf_of, self._in_units(leaf_value.astype(np.float64)), sums, n_votes)
 
     def _new(self, thread: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of a thread that casts its first votes."""
+        """The sums of a thread that collects its first votes."""
         self._of_thread[thread] = np.zeros(self._shape, np.int64), np.zeros(self._shape[0], np.int64)
         return self._of_thread[thread]
 
     def _in_units(self, value: np.ndarray) -> np.ndarray:
-        """int64[n_leaves, n_values]: what leaves predict, as whole numbers."""
+        """int64[n_leaves, n_values]: the predictions of leaves, as whole numbers."""
         if self._n_classes:
             for columns in output_columns(self._n_classes):
                 if self._one_each:
@@ -119,12 +118,12 @@ class Ballots:
 
 @kernel
 def add_votes(rows: np.ndarray, leaf_of: np.ndarray, votes: np.ndarray, sums: np.ndarray, n_votes: np.ndarray) -> None:
-    """Add the votes of a tree's leaves to the rows that came there.
+    """Add the votes of a tree's leaves to the rows that reached them.
 
     Parameters
     ----------
     rows : int32[m], leaf_of : int32[m], IN
-        Rows and the leaf each ended in.
+        Rows, and the leaf that each reached.
     votes : int64[n_leaves, n_values], IN
     sums : int64[n, n_values], n_votes : int64[n]
         Added to.
@@ -138,14 +137,14 @@ def add_votes(rows: np.ndarray, leaf_of: np.ndarray, votes: np.ndarray, sums: np
 
 
 class Scale(NamedTuple):
-    """Between what numbers votes can lie: ``lowest`` and ``highest``, float64[n_values]."""
+    """The range of votes: ``lowest`` and ``highest``, float64[n_values]."""
 
     lowest: np.ndarray
     highest: np.ndarray
 
     @property
     def centre(self) -> np.ndarray:
-        """float64[n_values]: what is subtracted from predictions (not from shares), so that large ones lose nothing."""
+        """float64[n_values]: subtracted from predictions (not from probabilities), so that large ones stay exact."""
         centre: np.ndarray = self.lowest / 2 + self.highest / 2
         return centre
 
@@ -158,14 +157,14 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Sums of what trees predicted for the rows they never saw.
+    """Sums of the trees' predictions for their out-of-bag rows.
 
     Attributes
     ----------
     sums : int64[n, n_values]
-        In units of ``scale``: class shares, output by output; or predictions less its ``centre``.
+        In units of ``scale``: class probabilities, output by output; or predictions minus its ``centre``.
     n_votes : int64[n]
-        Trees that left the row out.
+        The number of trees for which the row is out of bag.
     n_classes : tuple of int
         Classes per output; empty for regression.
     scale : Scale
@@ -177,11 +176,11 @@ class Votes:
     scale: Scale
 
     def plus(self, other: Votes) -> Votes:
-        """The votes of two parts of one forest together; ParameterError where rows, classes or targets differ."""
+        """The sum of the votes of two parts of a forest; a ParameterError if rows, classes or targets differ."""
         is_same = self.sums.shape == other.sums.shape and self.n_classes == other.n_classes
         if not is_same or not all(map(np.array_equal, self.scale, other.scale)):
             raise ParameterError(
-                "out-of-bag votes on other rows or another target cannot be added up: with warm_start=True give fit "
+                "out-of-bag votes on different rows or targets cannot be added up: with warm_start=True give fit "
                 "the same table again, or set warm_start=False"
             )
         return Votes(self.sums + other.sums, self.n_votes + other.n_votes, self.n_classes, self.scale)
@@ -191,18 +190,18 @@ class Votes:
 
 
 def mean_votes(votes: Votes, draws: np.ndarray | None = None) -> np.ndarray:
-    """The mean prediction of the trees that never saw the row.
+    """The mean prediction of the trees for which a row is out of bag.
 
     Parameters
     ----------
     votes : Votes
     draws : float64[n], > 0, optional
-        How often a tree draws each row on average (``expected_draws``), for the warning; once by default.
+        How often a tree draws each row on average (``expected_draws``), for the warning; by default once.
 
     Returns
     -------
     float64[n, n_values]
-        Class shares that sum to one for each output, or predictions; nan for a row that every tree drew.
+        Class probabilities that sum to one for each output, or predictions; nan for a row that every tree drew.
 
     Warns
     -----
@@ -220,7 +219,7 @@ def mean_votes(votes: Votes, draws: np.ndarray | None = None) -> np.ndarray:
     n_votes = votes.n_votes[:, None]
     with np.errstate(invalid="ignore"):
         if votes.n_classes:
-            # Divided by their own sum, so that it is one to the last bit.
+            # Divided by their own sum, so that it is exactly one.
             of_outputs = [votes.sums[:, columns] for columns in output_columns(votes.n_classes)]
             means = np.concatenate([sums / sums.sum(axis=1, keepdims=True) for sums in of_outputs], axis=1)
         else:
@@ -232,24 +231,24 @@ def mean_votes(votes: Votes, draws: np.ndarray | None = None) -> np.ndarray:
     if is_without.any():
         draws = np.ones(len(means)) if draws is None else draws
         notices.warn(
-            f"{int(is_without.sum())} of {len(means)} rows were drawn by every tree, so no tree can say anything of "
-            f"them out of bag: there they are nan. {_remedy(draws, float(draws[is_without].mean()))}"
+            f"{int(is_without.sum())} of {len(means)} rows were sampled for every tree, so they have no out-of-bag "
+            f"prediction: it is nan. {_remedy(draws, float(draws[is_without].mean()))}"
         )
     return means
 
 
 def _remedy(draws: np.ndarray, of_those_without: float) -> str:
-    """What helps rows that every tree drew; more trees do not where their weights are large."""
+    """The advice for rows that every tree drew; more trees do not help if their weights are large."""
     if of_those_without > _MANY_DRAWS:
         remedy = (
             f"Their weights are large: a tree draws such a row {of_those_without:.3g} times on average, so one tree in "
             f"{exp_of(min(of_those_without, 700.0)):.3g} leaves it out. Lower max_samples"
         )
         if round(draws.sum()) > len(draws):  # whole numbers: each row counts as several
-            remedy += "; or, if they are no numbers of rows, scale them, as in sample_weight / sample_weight.mean()"
+            remedy += "; or, if they are not numbers of rows, scale them, as in sample_weight / sample_weight.mean()"
         return remedy
     n_trees = enough_trees(len(draws), float(draws.max()))
-    return f"Grow more trees (about {n_trees} leave every row out at least once), or lower max_samples"
+    return f"Fit more trees (about {n_trees} leave every row out at least once), or lower max_samples"
 
 
 def expected_draws(n_rows: int, n_draws: int, weights: np.ndarray | None) -> np.ndarray:
@@ -276,7 +275,7 @@ def expected_draws(n_rows: int, n_draws: int, weights: np.ndarray | None) -> np.
 
 
 def enough_trees(n_rows: int, draws: float = 1.0) -> int:
-    """Trees after which a row that none of them left out is not to be expected.
+    """The number of trees for which every row is expected to be out of bag at least once.
 
     Parameters
     ----------
@@ -289,7 +288,7 @@ def enough_trees(n_rows: int, draws: float = 1.0) -> int:
     >>> enough_trees(100), enough_trees(100, draws=0.1)
     (21, 4)
     """
-    chance = exp_of(-min(draws, 30.0))  # beyond, no forest has so many trees
+    chance = exp_of(-min(draws, 30.0))  # beyond that, no forest has enough trees
     return math.ceil(log_of(100 * n_rows) / -log1p_of(-chance))
 
 
@@ -300,16 +299,16 @@ def votes_after(
     trees: Trees | Sequence[Tree], cells: np.ndarray, target: np.ndarray, left_out: Callable[[int], np.ndarray],
     counts: Sequence[int], n_classes: tuple[int, ...], *, one_each: bool, n_threads: int,
 ) -> Iterator[Votes]:  # fmt: skip
-    """What the first trees of a forest predict for the rows they left out, for several numbers of trees.
+    """Out-of-bag votes of the first trees of a forest, for several numbers of trees.
 
     Parameters
     ----------
     trees : PackedTrees or sequence of Tree
     cells : uint8[n, stride], or float[n, p]
-        The rows of the fit: bins for packed trees, else encoded cells.
+        The training rows: bins for packed trees, else encoded cells.
     target : int32[n, n_outputs] or float64[n, n_outputs]
     left_out : callable
-        Gives int32[m], the rows that a tree did not draw, for its number.
+        From the number of a tree to its out-of-bag rows, int32[m].
     counts : sequence of int, 1 to the number of trees, ascending
     n_classes, one_each
         As for ``out_of_bag.Ballots``.
@@ -319,7 +318,7 @@ def votes_after(
     Yields
     ------
     Votes
-        The last, of all trees, are those that the fit counts.
+        The last, of all trees, are those of the fit.
     """
     ballots = Ballots(target, n_classes, len(trees), n_threads, one_each=one_each)
     walk, before = walk_of(trees), 0
@@ -329,7 +328,7 @@ def votes_after(
             tree = first + task
             rows = left_out(tree)
             leaves, values = walk.leaves(tree, cells, rows)
-            # Of packed trees the table has the leaves of all: only the rows that these came to.
+            # The table of packed trees has the leaves of all trees: only the rows of reached leaves are used.
             used, place = np.unique(leaves, return_inverse=True)
             ballots.cast(thread, rows, place.astype(np.int32), values[used])
 
@@ -339,7 +338,7 @@ def votes_after(
 
 
 def counts_to_show(n: int, points: int) -> list[int]:
-    """Numbers of trees up to ``n``, at most ``points``: every one of the first, then at like ratios; 1 and n included.
+    """At most ``points`` numbers of trees from 1 to ``n``, both included: first every number, then at equal ratios.
 
     Examples
     --------
@@ -353,7 +352,7 @@ def counts_to_show(n: int, points: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OobCurve:
-    """How well a forest of the first trees predicts the rows that these trees left out.
+    """The out-of-bag error of the first trees of a forest, by their number.
 
     Attributes
     ----------
@@ -361,21 +360,21 @@ class OobCurve:
     n_trees : int64[k], ascending
         The last is the number of trees of the forest.
     error : float64[k]
-        Share of the rows with a wrong answer (of several outputs, with any), or mean squared error; inf where it is
-        beyond float64, nan where no row is judged.
+        Misclassification rate (a row with several outputs is wrong if any is), or mean squared error; inf if it is
+        beyond float64, nan if no row is out of bag.
     score : float64[k]
-        As ``score`` and ``oob_score_``: share of the rows that are right, or R2.
+        As ``score`` and ``oob_score_``: accuracy, or R2.
     n_judged : int64[k]
-        Rows that at least one of the trees left out; the others are not in the numbers.
+        Rows that are out of bag for at least one of the trees; only these are scored.
     n_rows : int
-        Rows of the fit.
+        The number of training rows.
 
     Examples
     --------
     >>> print(OobCurve("classification", np.array([1, 2]), np.array([0.25, 0.125]), np.array([0.75, 0.875]),
     ...                np.array([4, 8]), 9))
-    out of bag: share of the rows that are wrong, 9 rows of the fit
-    trees  error  accuracy  rows judged
+    out of bag: misclassification rate, 9 training rows
+    trees  error  accuracy  rows scored
         1  0.250     0.750            4
         2  0.125     0.875            8
     """
@@ -416,7 +415,7 @@ class OobCurve:
             "test": self.error[known],
             "xlabel": "trees",
             "ylabel": ERRORS[self.task],
-            "test_label": "rows left out",
+            "test_label": "out-of-bag rows",
         }
         return error_curve(**(given | options))
 
@@ -429,9 +428,9 @@ class OobCurve:
             TextColumn("trees", [str(self.n_trees[at]) for at in shown], "right"),
             TextColumn("error", [_text(self.error[at]) for at in shown], "point"),
             TextColumn(SCORES[self.task], [_text(self.score[at]) for at in shown], "point"),
-            TextColumn("rows judged", [str(self.n_judged[at]) for at in shown], "right"),
+            TextColumn("rows scored", [str(self.n_judged[at]) for at in shown], "right"),
         ]
-        lines = [f"out of bag: {ERRORS[self.task]}, {self.n_rows} rows of the fit"]
+        lines = [f"out of bag: {ERRORS[self.task]}, {self.n_rows} training rows"]
         lines += [GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)]
         if len(shown) < len(self.n_trees):
             lines.append(f"{len(self.n_trees) - len(shown)} more: to_dict() has every number of trees")
@@ -439,7 +438,7 @@ class OobCurve:
 
 
 def _text(number: float) -> str:
-    """A number with three decimals, or three digits where it is large or small."""
+    """A number with three decimals, or three digits if it is large or small."""
     if np.isnan(number):
         return "-"
     return f"{number:.3f}" if number == 0 or 1e-2 <= abs(number) < 1e4 else f"{number:.3g}"

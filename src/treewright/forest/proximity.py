@@ -1,6 +1,6 @@
-"""How near rows are to each other in a forest. In: leaves of rows in every tree. Out: shares of trees.
+"""Proximities of rows in a forest. In: leaves of rows in every tree. Out: shares of trees.
 
-Two rows are near where many trees put them into one leaf (Breiman 2002, "Manual on setting up, using, and
+Two rows are near if they are in the same leaf in many trees (Breiman 2002, "Manual on setting up, using, and
 understanding random forests V3.1", section "Proximities").
 """
 
@@ -15,22 +15,22 @@ from treewright.model.data import ModelData
 from treewright.predict.ensemble import leaves_of_trees
 
 _TILE = 64  # rows that are compared with as many others while both stay in the cache
-_BLOCK_CELLS = 1 << 21  # leaf positions as 64 bits, held at a time
+_BLOCK_CELLS = 1 << 21  # leaf positions of 64 bits that are held at a time
 
 
 @costs(lambda leaves, others, begin, end, *_: (end - begin) * others.size)
 @kernel
 def shares_of_equal(leaves: np.ndarray, others: np.ndarray, begin: int, end: int, is_same: bool,
                     shares: np.ndarray) -> None:  # fmt: skip
-    """In which share of the trees rows have the leaf of another row.
+    """The share of the trees in which rows are in the same leaf, for a range of rows.
 
     Parameters
     ----------
     leaves : int32[n, n_trees], others : int32[m, n_trees], IN
     begin, end : int
-        Which of ``leaves``.
+        The range of rows of ``leaves``.
     is_same : bool
-        Whether both are the same rows: then only pairs with ``other >= row`` are compared, and written twice.
+        Whether both are the same rows: then only pairs with ``other >= row`` are compared, and each is written twice.
     shares : float64[n, m], OUT
     """
     n_trees, tile = leaves.shape[1], _TILE
@@ -49,7 +49,7 @@ def shares_of_equal(leaves: np.ndarray, others: np.ndarray, begin: int, end: int
 def proximities(
     model: ModelData, matrix: np.ndarray, other: np.ndarray | None = None, n_jobs: int | None = None
 ) -> np.ndarray:
-    """In which share of the trees two rows share a leaf.
+    """The share of the trees in which two rows are in the same leaf.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ def proximities(
         A forest.
     matrix : float64 or float32 [n, p]
     other : float64 or float32 [m, p], optional
-        The rows to compare with; without them the same rows.
+        The rows to compare with; by default the same rows.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
     Returns
     -------
     float64[n, m], 0 to 1
-        Multiples of ``1 / n_trees``. Of the same rows symmetric, with ones on the diagonal.
+        Multiples of ``1 / n_trees``. For the same rows symmetric, with ones on the diagonal.
     """
     n, m, n_trees = len(matrix), len(matrix if other is None else other), len(model.trees)
     needed = 8 * n * m + 4 * n_trees * (n if other is None else n + m)
@@ -82,7 +82,7 @@ def proximities(
 
 
 def _leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """int32[n, n_trees]: the leaf of each row in every tree, found block by block."""
+    """int32[n, n_trees]: the leaf of each row in every tree, computed in blocks."""
     n, n_trees = len(matrix), len(model.trees)
     leaves = np.empty((n, n_trees), np.int32)
     block = max(1, _BLOCK_CELLS // n_trees)

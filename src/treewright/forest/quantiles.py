@@ -1,11 +1,11 @@
 """Quantile regression forests. In: a forest and its rows; a model, new rows. Out: ``LeafTargets``; quantiles.
 
-A forest's mean is a weighted mean of training targets: in each tree the rows that share the leaf with the new one
-share a weight of one, and the trees' weights are averaged. The same weights give a distribution, and its quantiles
-(Meinshausen 2006, "Quantile regression forests", Journal of Machine Learning Research 7, 983-999).
+A forest's mean is a weighted mean of training targets: in each tree the training rows in the leaf of the new row have a
+total weight of one, and the weights are averaged over the trees. The same weights give a distribution, and its
+quantiles (Meinshausen 2006, "Quantile regression forests", Journal of Machine Learning Research 7, 983-999).
 
-Shares are whole units of 2**-30, so sums do not depend on an order. A leaf's units up to a target are rounded down,
-which loses less than a unit a tree: shares that close below a quantile count as reached.
+Shares are whole units of 2**-30, so sums do not depend on the order. A leaf's units up to a target are rounded down,
+which loses less than one unit per tree: shares that are so close below a quantile count as having reached it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from treewright.tree.arrays import Tree
 from treewright.tree.packed import PackedTrees
 
 _REMEDY = "set quantiles=False, or use fewer trees or rows (n_estimators, max_samples)"
-_BLOCK_CELLS = 1 << 21  # rows times trees of which the leaves are held at a time
-_INLINE_SEARCHES = 20_000  # rows times trees; below, a second thread costs more than it saves
+_BLOCK_CELLS = 1 << 21  # rows times trees whose leaves are held at a time
+_INLINE_SEARCHES = 20_000  # rows times trees; with fewer, a second thread costs more than it saves
 
-# Of each tree: where its leaf begins, from where and up to where a target is looked for, where the last look was.
+# For each tree: the first entry of its leaf, the bounds of the search for a target, and the last position.
 BEGIN, LOW, HIGH, AT = 0, 1, 2, 3
 
 
@@ -44,10 +44,10 @@ BEGIN, LOW, HIGH, AT = 0, 1, 2, 3
 @kernel
 def quantile_ranks(leaves: np.ndarray, starts: np.ndarray, ranks: np.ndarray, reached: np.ndarray, needs: np.ndarray,
                    places: np.ndarray, found: np.ndarray) -> None:  # fmt: skip
-    """The lowest target up to which the leaves of a row hold what is needed.
+    """The lowest target up to which the leaves of a row hold the units needed.
 
-    Bisection over ranks: the shares up to a rank are found in every leaf by bisection too, between the places of the
-    last looks, so that nothing is sorted and no memory is needed for it.
+    Bisection over ranks: the shares up to a rank are found in every leaf by bisection too, between the positions of the
+    last steps, so that nothing is sorted and no memory is needed.
 
         low, high = the lowest and the highest target in the row's leaves
         while low < high:
@@ -57,9 +57,9 @@ def quantile_ranks(leaves: np.ndarray, starts: np.ndarray, ranks: np.ndarray, re
     Parameters
     ----------
     leaves : int64[n, n_trees], IN
-        Number of each row's leaf in every tree, among the leaves of all trees.
+        The number of each row's leaf in every tree, among the leaves of all trees.
     starts : int64[n_leaves + 1], IN
-        Where each leaf's entries begin.
+        The first entry of each leaf.
     ranks, reached : int32[n_entries], IN
         As ``LeafTargets``.
     needs : int64[q], IN
@@ -84,7 +84,7 @@ def quantile_ranks(leaves: np.ndarray, starts: np.ndarray, ranks: np.ndarray, re
                 middle = (low + high) >> 1
                 units = np.int64(0)
                 for tree in range(n_trees):
-                    # The first entry beyond it. The window only ever shrinks: entries outside are decided already.
+                    # The first entry beyond it. The window only shrinks: entries outside are already decided.
                     first, last = places[LOW, tree], places[HIGH, tree]
                     while first < last:
                         half = (first + last) >> 1
@@ -115,31 +115,31 @@ def leaf_targets_of(
     draws: Draws | None,
     n_threads: int = 1,
 ) -> LeafTargets:
-    """Which targets lie in the leaves of a forest that was just grown.
+    """The targets in the leaves of a forest that was just grown.
 
     Parameters
     ----------
     trees : PackedTrees or sequence of Tree
     codes : uint8[n, stride]
-        The rows of the fit as bins: what packed trees ask.
+        The training rows as bins, for packed trees.
     matrix : float64 or float32 [n, p]
-        The same as cells: what other trees ask.
+        The same rows as cells, for other trees.
     target : float64[n, n_outputs]
     weights : float64[n], > 0, or None
-        What rows weigh in trees that see all of them.
+        The weights of rows in trees that are fitted on all rows.
     draws : Draws or None
-        Which rows each tree drew; a row counts as often as it was drawn. None: each saw all of them.
+        The rows sampled for each tree; a row counts as often as it was drawn. None: each is fitted on all rows.
     n_threads : int >= 1
         The result does not depend on it.
 
     Returns
     -------
     LeafTargets
-        The same whatever the order of the rows.
+        The same for any order of the rows.
     """
     n, n_outputs = target.shape
     per_tree = n if draws is None else min(n, draws.n_draws)
-    # Entries while they are gathered, and again when they are put together.
+    # The entries of the trees, and a copy when they are concatenated.
     check_fits(16 * len(trees) * n_outputs * per_tree, f"the targets in the leaves of {len(trees)} trees", _REMEDY)
     ranked = [np.unique(target[:, output] + 0.0, return_inverse=True) for output in range(n_outputs)]
     amounts = _amounts(weights, n)
@@ -162,7 +162,7 @@ def leaf_targets_of(
         is_there = np.zeros(len(own), bool)
         for part in parts:
             is_there[part[output][0]] = True
-        # Targets that no tree drew are nowhere.
+        # Targets that no tree drew are left out.
         numbers = (np.cumsum(is_there) - 1 + first).astype(np.int32)
         values.append(own[is_there])
         ranks.extend(numbers[part[output][0]] for part in parts)
@@ -172,7 +172,7 @@ def leaf_targets_of(
 
 
 def _amounts(weights: np.ndarray | None, n: int) -> np.ndarray:
-    """int64[n]: what each row weighs in a tree that sees all of them, as whole numbers below 2**53 in sum."""
+    """int64[n]: the weight of each row in a tree fitted on all rows, as whole numbers with a sum below 2**53."""
     if weights is None:
         return np.ones(n, np.int64)
     counts = counts_of_rows(weights)
@@ -180,7 +180,7 @@ def _amounts(weights: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def _entries(leaves: np.ndarray, ranks: np.ndarray, n_ranks: int, amounts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows as entries of their leaves: the rank of each, and the share of its leaf that lies up to it."""
+    """Rows as entries of their leaves: the rank of each, and the share of its leaf up to it."""
     key = leaves.astype(np.int64) * n_ranks + ranks
     order = np.argsort(key, kind="stable")
     key = key[order]
@@ -198,7 +198,7 @@ def _entries(leaves: np.ndarray, ranks: np.ndarray, n_ranks: int, amounts: np.nd
 
 
 def units_needed(quantile: float, n_trees: int) -> int:
-    """Units of 2**-30 that the leaves of all trees must hold up to a quantile.
+    """The units of 2**-30 that the leaves of all trees must hold up to a quantile.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def checked_quantiles(quantiles: Any) -> list[float]:
     Raises
     ------
     ParameterError
-        There is none, or one is no number from 0 to 1.
+        There is none, or one is not a number from 0 to 1.
 
     Examples
     --------
@@ -230,17 +230,17 @@ def checked_quantiles(quantiles: Any) -> list[float]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether something is a real number; True and False are not, nor is text."""
+    """Whether a value is a real number; True and False are not, nor is text."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def ends_of_level(level: Any) -> list[float]:
-    """The two quantiles between which a share of the distribution lies, as much below them as above.
+    """The two quantiles between which a share of the distribution lies, with equal shares below and above.
 
     Raises
     ------
     ParameterError
-        It is no number between 0 and 1.
+        It is not a number between 0 and 1.
 
     Examples
     --------
@@ -254,11 +254,11 @@ def ends_of_level(level: Any) -> list[float]:
 
 
 def predict_quantiles(model: ModelData, matrix: np.ndarray, quantiles: Any, n_jobs: int | None = None) -> np.ndarray:
-    """Quantiles of the targets that are to be expected of each row.
+    """Predicted quantiles of the target for each row.
 
-    The answer to ``q`` is the lowest target of the fit up to which the row's leaves hold the share ``q`` of the weight:
-    the inverse of the weighted distribution function. Shares within 2**-30 below ``q`` count as reached; 0 asks for the
-    lowest target that is there, 1 for the highest.
+    The quantile ``q`` is the lowest training target up to which the row's leaves hold the share ``q`` of the weight:
+    the inverse of the weighted distribution function. Shares within 2**-30 below ``q`` count as ``q``; 0 gives the
+    lowest target in the leaves, 1 the highest.
 
     Parameters
     ----------
@@ -279,8 +279,8 @@ def predict_quantiles(model: ModelData, matrix: np.ndarray, quantiles: Any, n_jo
     targets = model.leaf_targets
     if targets is None:
         raise ParameterError(
-            "the model does not know the targets in its leaves: fit RandomForestRegressor or ExtraTreesRegressor with "
-            "quantiles=True (a single tree of such a forest has none either)"
+            "the model does not hold the targets of its leaves: fit RandomForestRegressor or ExtraTreesRegressor with "
+            "quantiles=True (a single tree of such a forest does not hold them)"
         )
     n, n_trees = len(matrix), len(model.trees)
     answers = np.empty((n, len(wanted), model.n_outputs))
@@ -301,7 +301,7 @@ _places: WeakKeyDictionary[ModelData, tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def _leaf_places(model: ModelData, targets: LeafTargets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where trees begin, int64[n_trees]; which leaf each node is, int32[n_nodes]; where leaves begin. Made once."""
+    """First node of each tree, int64[n_trees]; leaf of each node, int32[n_nodes]; first entry of each leaf. Cached."""
     places = _places.get(model)
     if places is None:
         roots = model.trees.begins[:-1].astype(np.int64)
@@ -311,7 +311,7 @@ def _leaf_places(model: ModelData, targets: LeafTargets) -> tuple[np.ndarray, np
 
 
 def _search_of(model: ModelData, targets: LeafTargets, needs: np.ndarray) -> Callable[[np.ndarray, np.ndarray], None]:
-    """What writes quantiles of rows, given their leaves."""
+    """A function that writes the quantiles of rows from their leaves."""
     roots, numbers, starts = _leaf_places(model, targets)
     ranks, reached = _for_kernels(targets.ranks), _for_kernels(targets.reached)
     n_leaves = (len(starts) - 1) // model.n_outputs

@@ -1,4 +1,4 @@
-"""Which leaf is split next when leaves are few. In: leaves that have a split, with their gains. Out: the best.
+"""The leaf to split next if leaves are limited. In: leaves that have a split, with their gains. Out: the best.
 
 A node's best split depends on its rows alone, so the order of growth decides only which splits are made before the
 leaves are used up, and how the nodes are numbered. Without a limit on leaves the grower takes whole levels and needs no
@@ -18,17 +18,17 @@ class BestFirst:
 
     def __init__(self, max_leaves: int) -> None:
         self._heap: list[tuple[float, int]] = []
-        self._gains = [0.0]  # those met so far, ascending; equal ones once
+        self._gains = [0.0]  # gains so far, ascending; equal ones once
         self._max_splits = max_leaves - 1
         self._n_splits = 0
 
     @property
     def share_done(self) -> float:
-        """Splits made of the splits allowed."""
+        """Share of the allowed splits that are made."""
         return self._n_splits / self._max_splits if self._heap else 1.0
 
     def offer(self, nodes: np.ndarray, gains: np.ndarray, tolerances: np.ndarray) -> None:
-        """Add leaves: int32[k], the gain of each one's split, and how close to another gain it counts as equal."""
+        """Add leaves: int32[k], the gain of each one's split, and the tolerance within which gains are equal."""
         for node, gain, tolerance in zip(nodes.tolist(), gains.tolist(), tolerances.tolist(), strict=True):
             heapq.heappush(self._heap, (-self._shared(gain, tolerance), node))
 

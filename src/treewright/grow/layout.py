@@ -1,6 +1,6 @@
 """The arrays that growing kernels share. In: sizes. Out: named tuples, bit masks, memory.
 
-An item of ``order`` is one cell of one column: the row number in the low 30 bits, ``MISSING`` where the cell is
+An item of ``order`` is one cell of one column: the row number in the low 30 bits, ``MISSING`` if the cell is
 missing, and the sign bit (``NEW``) where the cell differs from the one before it in the same segment. Within a segment
 of a node the items are sorted by value, missing ones last.
 """
@@ -18,7 +18,7 @@ from treewright.grow.objective import CountStats, MedianStats, Objective
 ROW = 0x3FFFFFFF
 MISSING = 0x40000000
 NEW = -0x80000000
-MAX_ROWS = ROW  # 2**30 - 1 rows: what an item can name
+MAX_ROWS = ROW  # 2**30 - 1 rows: the most that an item can hold
 
 SMALLEST = 5e-324  # impurity of a node whose targets differ by less than float64 can square
 NOT_FEW = -2.0  # no gain: the short cut for short segments does not apply
@@ -28,13 +28,13 @@ BLOCK = 2048  # rows whose prefix sums and gains are held at a time: 64 KB of sc
 
 @struct
 class Columns(NamedTuple):
-    """The encoded table as the grower sees it.
+    """The encoded table for the grower.
 
     ``order`` int32[p + t, n], C-order: the items of each column, then (absolute error only) of each target.
-    ``codes`` int32[n_nominal, n]: level codes of the nominal columns; -1 where missing.
+    ``codes`` int32[n_nominal, n]: level codes of the nominal columns; -1 if missing.
     ``code_row`` int32[p]: a column's row in ``codes``, -1 for numeric and ordinal columns.
     ``n_levels`` int32[p]; ``monotone`` int8[p]: -1, 0, 1.
-    ``in_runs`` uint8[p]: 1 where a nominal column's sets are first runs of the levels in the order of their codes.
+    ``in_runs`` uint8[p]: 1 if a nominal column's sets are first runs of the levels in the order of their codes.
     """
 
     order: np.ndarray
@@ -47,13 +47,13 @@ class Columns(NamedTuple):
 
 @struct
 class Nodes(NamedTuple):
-    """What is known of each node while the tree grows; position ``i`` of each array belongs to node ``i``.
+    """The nodes while the tree grows; position ``i`` of each array belongs to node ``i``.
 
     ``lo``, ``hi`` int64: its segment in every row of ``order``. ``totals`` int64[:, t]: sums of its statistics.
     ``weight`` int64: sum of fixed-point weights. ``score`` int64: sum of the criterion's terms (class counts only).
     ``tolerance`` float64: gains closer than this are equal. ``loss`` float64: absolute error in steps (medians only).
     ``gain`` float64: of the chosen column, -1 without a split. ``before``, ``after`` int64: rows on either side of the
-    cut, -1 where there is none. ``low``, ``high`` float64: the interval that monotone constraints leave to the node's
+    cut, -1 if there is none. ``low``, ``high`` float64: the interval that monotone constraints leave to the node's
     prediction. ``is_open`` uint8: may be split. ``impurity`` float64: 0 only where all targets are equal.
     """
 
@@ -82,7 +82,7 @@ class Nodes(NamedTuple):
 
 @struct
 class Limits(NamedTuple):
-    """Where growth stops. Weights are fixed-point (``statistics.fixed_weights``)."""
+    """The limits of growth. Weights are fixed-point (``statistics.fixed_weights``)."""
 
     max_depth: int
     min_split: int
@@ -105,9 +105,9 @@ class Work(NamedTuple):
     carry: np.ndarray  # int64[3 * t]
     regrouped: np.ndarray  # int32[n]: a nominal segment with its levels in another order
     group: np.ndarray  # int64[5, max levels]: start, stop, place, side, offered side of each level present
-    rank: np.ndarray  # float64[max levels]: what the levels are ordered by
-    fenwick: np.ndarray  # int64[4, n + 1] where the criterion needs medians
-    losses: np.ndarray  # float64[n] where the criterion needs medians
+    rank: np.ndarray  # float64[max levels]: the numbers that order the levels
+    fenwick: np.ndarray  # int64[4, n + 1] if the criterion needs medians
+    losses: np.ndarray  # float64[n] if the criterion needs medians
 
 
 _TYPES: dict[str, Any] = {
@@ -136,9 +136,10 @@ _TYPES: dict[str, Any] = {
 
 
 def make_nodes(capacity: int, columns: Columns, objective: Objective, limits: Limits) -> Nodes:
-    """Room for ``capacity`` nodes, nothing in it.
+    """Empty arrays for ``capacity`` nodes.
 
-    A full tree has up to two nodes a row, so what a fit does not use (bounds, random numbers, ...) has length 0.
+    A full tree has up to two nodes per row, so arrays that a fit does not use (bounds, random numbers, ...) have length
+    0.
     """
     unused = {
         "score": not isinstance(objective.stats, CountStats),
@@ -163,13 +164,13 @@ def with_room(arrays: list[np.ndarray], needed: int) -> Nodes:
     Parameters
     ----------
     arrays : list of ndarray
-        The fields of ``Nodes``, INOUT: each array is let go of as soon as its larger copy is there, so that never more
-        than one is there twice. Memory that no node uses yet is not touched, and costs nothing.
+        The fields of ``Nodes``, INOUT: each array is freed as soon as its larger copy exists, so that at most one
+        exists twice. Memory that no node uses yet is not touched.
     needed : int
     """
     capacity = len(arrays[0])
     per_node = sum(array[:1].nbytes for array in arrays)
-    # The nodes as they are, as many again as are needed, and the tree's own arrays made from them.
+    # The present nodes, as many again as are needed, and the tree's own arrays made from them.
     check_fits(
         (capacity + needed) * per_node,
         f"a tree of {needed} nodes ({arrays[Nodes._fields.index('totals')].shape[1]} sums each)",

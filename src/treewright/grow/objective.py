@@ -1,7 +1,7 @@
-"""What a tree is grown for, as integers. In: target, weights, criterion. Out: ``Objective``.
+"""The statistics of a target as integers. In: target, weights, criterion. Out: ``Objective``.
 
-Sums of integers do not depend on the order of addition, so the same partition of the rows gives the same gain to the
-last bit whichever column or thread found it. Weights and targets become fixed point with a power-of-two scale taken
+Sums of integers do not depend on the order of addition, so the same partition of the rows has a bit-identical gain
+whichever column or thread finds it. Weights and targets become fixed point with a power-of-two scale taken
 from their sums: nothing can overflow, and the resolution of a target is its mean absolute deviation times n / 2**61.
 """
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from treewright.grow.layout import Nodes
 
 _LARGEST = float(np.finfo(np.float64).max)
-_MAX_WHOLE = 2**31  # whole-number weights beyond are treated as any other
+_MAX_WHOLE = 2**31  # larger whole-number weights are treated like any others
 
 
 @struct
 class MeanStats(NamedTuple):
-    """Sums that a mean is made of.
+    """Sums for means.
 
     Squared error, and Gini of two classes coded -1 and 1 (the same thing up to a factor).
     """
 
     values: np.ndarray  # int8 or int64 [t, n]: weight times centred target
-    weights: np.ndarray  # int64[n], or empty where every weight is one
+    weights: np.ndarray  # int64[n], or empty if every weight is one
     targets: np.ndarray  # float64[t, n] as given; empty for Gini
-    factor: float  # what a squared deviation, in target units, is worth in impurity
+    factor: float  # impurity of a squared deviation of 1, in target units
     unit: float  # target units of a quotient of sums and weights
     is_classes: bool
     is_whole: bool  # every weight is a whole number, of which the row's values are multiples
@@ -48,7 +48,7 @@ class CountStats(NamedTuple):
     """Class counts: any number of classes and outputs."""
 
     labels: np.ndarray  # uint8 or int32 [n_outputs, n]
-    offsets: np.ndarray  # int64[n_outputs + 1]: where each output's classes begin in the totals
+    offsets: np.ndarray  # int64[n_outputs + 1]: start of each output's classes in the totals
     weights: np.ndarray  # int64[n], or empty
     table: np.ndarray  # int64[n + 1]: c log2 c in fixed point, empty unless entropy without weights
     table_scale: float
@@ -67,7 +67,7 @@ class PoissonStats(NamedTuple):
 
 @struct
 class MedianStats(NamedTuple):
-    """Targets whose medians are wanted: absolute error."""
+    """Targets for medians: absolute error."""
 
     values: np.ndarray  # float64[t, n]: centred targets
     targets: np.ndarray  # float64[t, n] as given
@@ -115,7 +115,7 @@ def are_whole(weights: np.ndarray | None) -> bool:
 
 
 def centre_of(values: np.ndarray, weights: np.ndarray | None) -> float:
-    """A number near the weighted mean with few binary digits, so that subtracting it loses nothing.
+    """A number near the weighted mean with few binary digits, so that subtracting it is exact.
 
     The remainder ``values - centre`` is exact where it matters: for targets such as 1e9 + 1e-3 the squares of the
     remainder carry the information that the squares of the targets have lost.
@@ -196,7 +196,7 @@ def xlogx_table(n: int) -> tuple[np.ndarray, float]:
 
 @dataclass(frozen=True)
 class Objective:
-    """Integer statistics of a target, and what is needed to turn sums of them back.
+    """Integer statistics of a target, and the units to convert their sums back.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Objective:
     n_classes : tuple of int
         Empty for regression.
     centres : float64[n_outputs]
-        What was subtracted from regression targets.
+        The numbers subtracted from regression targets.
     targets : float64[n_outputs, n]
         Regression targets as given; empty for classification.
     n_medians : int
@@ -235,7 +235,7 @@ class Objective:
         return self.targets if self.n_medians else self.targets[:0]
 
     def rank_rows(self) -> None:
-        """Put all rows in the order of each target, where the criterion asks for it (growth on bins)."""
+        """Sort all rows by each target, if the criterion needs it (growth on bins)."""
         if isinstance(self.stats, MedianStats):
             self.stats.ranked[:] = np.argsort(self.targets, axis=1, kind="stable")
             np.put_along_axis(self.stats.place, self.stats.ranked, np.arange(self.targets.shape[1])[None], axis=1)
@@ -303,7 +303,7 @@ def classification_objective(
 
 
 def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criterion: str) -> Objective:
-    """Statistics for numbers.
+    """Statistics for regression targets.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What is grown on, node by node. In: encoded matrix, schema, target, weights. Out: ``Problem``.
+"""The data of a tree that grows node by node. In: encoded matrix, schema, target, weights. Out: ``Problem``.
 
 A row adds ``weight * amounts[row, e]`` to statistic ``index[row, e]``: class counts for labels; weight, sum and a sum
-of a function of the target (its square, or y log y) for numbers. Everything a criterion asks for is made of such sums.
+of a function of the target (its square, or y log y) for numbers. Criteria are computed from such sums.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from treewright.grow.objective import centre_of
 from treewright.tree.arrays import Missing
 
 LARGEST_TABLE = 2**17  # logarithms kept: a megabyte
-LEAST_WEIGHT = 1e-280  # of one row, beside a largest weight of 1 where weights are scaled
+LEAST_WEIGHT = 1e-280  # of one row, if weights are scaled to a largest weight of 1
 N_MOMENTS = 3  # statistics of one regression output: weight, sum, sum of squares (Poisson: of y log y)
 
 
@@ -53,28 +53,28 @@ class Problem:
     ----------
     schema : Schema
     values : float64[p, n], C order
-        The encoded table, a column a row.
+        The encoded table, a row for each column.
     level_columns, ordered_columns : int64[k], int64[q]
         Columns split by their levels, and columns that are cut.
     codes : int32[k, n]
-        Level codes of the level columns; the number of levels where missing.
+        Level codes of the level columns; the number of levels if missing.
     level_starts : int64[k + 1]
-        Where each level column begins in a table of all levels; one more row than levels each, the last for missing.
+        Start of each level column in a table of all levels; one more row than levels each, the last for missing.
     index : int32[n, e]; amounts : float64[n, e]
     weights : float64[n]
     outputs : int64[n_outputs + 1]
-        Where each output's statistics begin.
+        Start of each output's statistics.
     is_classes : bool
     centres : float64[n_outputs]
-        What was subtracted from regression targets.
+        The numbers subtracted from regression targets.
     targets : float64[n_outputs, n]
         Regression targets as given; empty for classification.
     missing : str
-        ``ModelData.missing``. Under ``"error"`` no cell is missing: whoever encoded the table refused it.
+        ``ModelData.missing``. Under ``"error"`` no cell is missing: the encoding refused them.
     unit : float
-        What regression targets were divided by: 1.0 unless their squares would leave float64.
+        Divisor of regression targets: 1.0 unless their squares would leave float64.
     weight_unit : float
-        What the weights were divided by, for the same reason.
+        Divisor of the weights, for the same reason.
     """
 
     schema: Schema
@@ -96,17 +96,17 @@ class Problem:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table."""
+        """Number of rows of the table."""
         return self.values.shape[1]
 
     @property
     def n_stats(self) -> int:
-        """Statistics of a node."""
+        """Number of statistics of a node."""
         return int(self.outputs[-1])
 
     @property
     def n_outputs(self) -> int:
-        """Targets."""
+        """Number of targets."""
         return len(self.outputs) - 1
 
     def weight_of(self, tables: np.ndarray) -> np.ndarray:
@@ -118,7 +118,7 @@ class Problem:
 
     @property
     def square_unit(self) -> float:
-        """What an impurity made of squares is multiplied by; kept inside float64, so that gains still compare."""
+        """Factor of an impurity made of squares; kept within float64, so that gains can be compared."""
         return min(max(self.unit * self.unit, 2.0**-1000), 2.0**1000) if self.unit != 1.0 else 1.0
 
     @cached_property
@@ -141,7 +141,7 @@ class Problem:
 
     @cached_property
     def place_of(self) -> dict[int, int]:
-        """Place of each column among the ordered or the level columns."""
+        """Position of each column among the ordered or the level columns."""
         places = {int(feature): place for place, feature in enumerate(self.ordered_columns)}
         return places | {int(feature): place for place, feature in enumerate(self.level_columns)}
 
@@ -201,7 +201,7 @@ def number_problem(
     is_poisson: bool = False,
     cut_ordinal: bool = True,
 ) -> Problem:
-    """A problem whose target is numbers.
+    """A problem whose target is numeric.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def number_problem(
 
 
 def unit_of(numbers: np.ndarray) -> float:
-    """A power of two near the largest of these numbers where its square is beyond float64, else 1.0."""
+    """A power of two near the largest of these numbers if its square is beyond float64, else 1.0."""
     largest = float(np.abs(numbers).max(initial=0.0))
     return 1.0 if largest == 0.0 or 1e-140 < largest < 1e140 else math.ldexp(1.0, math.frexp(largest)[1] - 1)
 

@@ -1,4 +1,4 @@
-"""What tree to grow, checked. In: an estimator's parameters, resolved to numbers. Out: the settings of each grower."""
+"""The settings of each grower, checked. In: an estimator's parameters, resolved to numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Order = Literal["leaf", "level", "symmetric"]
 
 
 def columns_of_many_levels(schema: Schema, n_rows: int, few_rows: int = FEW_ROWS_OF_LEVEL) -> tuple[int, ...]:
-    """Nominal columns of more than 254 levels, or of 32 and more with fewer than ``few_rows`` rows each."""
+    """Nominal columns with more than 254 levels, or with 32 and more and fewer than ``few_rows`` rows each."""
     return tuple(
         at
         for at, column in enumerate(schema.columns)
@@ -29,10 +29,10 @@ def columns_of_many_levels(schema: Schema, n_rows: int, few_rows: int = FEW_ROWS
 
 
 def columns_in_runs(schema: Schema, nominal_splits: str, n_rows: int) -> tuple[int, ...]:
-    """Nominal columns of which a single tree asks for first runs of the levels.
+    """Nominal columns that a single tree splits only into runs of levels.
 
-    With "auto" those of many levels with few rows. Not where a full tree's sets, two bits a level and node, might take
-    more than 128 MB: 100,000 names of a row each are parted by one set, and grow 100,000 leaves by runs.
+    With "auto" those with many levels of few rows. Not if a full tree's sets, two bits per level and node, might take
+    more than 128 MB: 100,000 names of one row each are separated by one set, but grow 100,000 leaves by runs.
     """
     if nominal_splits == "auto":
         return tuple(
@@ -64,14 +64,14 @@ class GrowSettings:
     max_leaf_nodes : int >= 2 or None
         With a number, the leaf whose split gains most is split next; without, level after level.
     max_features : int >= 1 or None
-        Columns drawn per node.
+        Columns sampled per node.
     min_impurity_decrease : float >= 0
     monotone : tuple of int or None
         -1, 0 or 1 per column.
     in_runs : tuple of int
         Nominal columns whose sets of levels are first runs in the order of their codes.
     seed : int
-        Only drawing columns uses it.
+        Only used to sample columns.
     n_threads : int >= 1
     """
 
@@ -91,14 +91,14 @@ class GrowSettings:
 
 @dataclass(frozen=True)
 class BinnedSettings(GrowSettings):
-    """``GrowSettings``, and what only growth on bins knows.
+    """``GrowSettings``, and the settings of growth on bins.
 
     Attributes
     ----------
     random_cuts : bool
         One random cut a column instead of the best (extra-trees).
     interactions : tuple of tuple of int, or None
-        Groups of columns (at most 64): the tests on one path ask for columns of one group.
+        Groups of columns (at most 64): the tests on one path use columns of one group.
     counts_rows : bool
         Weights are numbers of rows: a row of weight 3 counts three times in ``min_samples_split`` and
         ``min_samples_leaf``.
@@ -114,7 +114,7 @@ class BinnedSettings(GrowSettings):
 
 @dataclass(frozen=True)
 class GradientSettings:
-    """How each tree is grown.
+    """The settings of each tree's growth.
 
     Attributes
     ----------
@@ -128,18 +128,18 @@ class GradientSettings:
     min_child_weight : float >= 0
         Sum of hessians on each side.
     l1, l2 : float >= 0
-        What is taken from a node's gradient towards 0; what is added to its hessian.
+        Subtracted from the size of a node's gradient, down to 0; added to its hessian.
     min_gain : float >= 0
         A split must gain more.
     level_smoothing : float >= 0
-        Added to the hessian of each level of a nominal column where levels are ordered by gradient over hessian.
+        Added to the hessian of each level of a nominal column when levels are ordered by gradient over hessian.
     level_l2 : float >= 0
-        Added to ``l2`` where a subset of levels is asked for.
+        Added to ``l2`` for a subset of levels.
     features_per_tree, features_per_level, features_per_node : float, above 0 up to 1
-        Share of the columns drawn for each tree, of those for each depth, and of those for each node; at least one.
+        Share of the columns sampled for each tree, of those for each depth, and of those for each node; at least one.
     monotone : tuple of -1, 0, 1 for each column, or None
     interactions : tuple of tuple of int, or None
-        Groups of columns (at most 64): the tests on one path ask for columns of one group.
+        Groups of columns (at most 64): the tests on one path use columns of one group.
     seed : int
     n_threads : int >= 1
         No result depends on it.

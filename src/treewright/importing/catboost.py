@@ -1,12 +1,12 @@
 """Models of CatBoost. In: a file of ``save_model(..., format="json")``, or a fitted object. Out: a ``ModelData``.
 
-A symmetric tree asks one split on each of its levels; bit ``i`` of a leaf's number is what split ``i`` answers. Such a
-tree is written out in full here, but for branches that an earlier cut of the same column leaves empty. CatBoost rounds
-a cell to float32 and goes right where it is above the border.
+A symmetric tree has one split on each of its levels; bit ``i`` of a leaf's number is the outcome of split ``i``. Such a
+tree is written out in full here, except branches that an earlier cut of the same column leaves empty. CatBoost rounds
+a cell to float32 and goes right if it is above the border.
 
-The leaves of a tree hold a number for each score, and so a round is a tree for each score here, all of one form.
-CatBoost adds the leaves in the order of the trees and the bias last; boosted trees here begin at it. The sums are the
-same to the bit where the bias is 0 (all classes), else up to rounding.
+The leaves of a tree hold a number for each score, so a round becomes one tree for each score here, all of one shape.
+CatBoost adds the leaves in the order of the trees and the bias last; boosted trees here start with it. The sums are
+bit-identical if the bias is 0 (all classifiers), else equal up to rounding.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NUMBERS = (
     "PairLogitPairwise", "QueryRMSE", "QuerySoftMax", "QueryCrossEntropy", "StochasticFilter", "StochasticRank",
     "LambdaMart",
 )  # fmt: skip
-# What our own fits call a loss, the option that it has there, and here, and the default here.
+# The name of a loss in our own fits, the name of its option there, and in CatBoost, with CatBoost's default.
 _LOSSES: dict[str, tuple[str, str, str, float]] = {
     "RMSE": ("squared_error", "", "", 0.0),
     "MultiRMSE": ("squared_error", "", "", 0.0),
@@ -54,8 +54,8 @@ _LOSSES: dict[str, tuple[str, str, str, float]] = {
 }
 _LABELS: dict[str, type] = {"Integer": int, "Float": float, "String": str, "Boolean": bool}
 _HASHED = (
-    "and the model keeps 32-bit hashes of the levels, not the levels. Train on numbers, or on columns of 0 and 1 for "
-    "the levels, to bring the model here"
+    "and the model keeps only 32-bit hashes of the levels. Train on numeric columns, or on columns of 0 and 1 for "
+    "the levels"
 )
 
 
@@ -63,7 +63,7 @@ _Places = dict[int, tuple[int, bool]]  # of a feature of numbers: its column, an
 
 
 def begins(head: bytes, ending: str) -> bool:
-    """Whether the first bytes are those of a model of CatBoost."""
+    """Whether a file with these first bytes is a model of CatBoost."""
     del ending
     if head.startswith(b"CBM1"):
         return True
@@ -78,16 +78,16 @@ def of_object(fitted: Any) -> ModelData:
     ParameterError
         It is not fitted, or CatBoost does not write it as JSON.
     InputFileError
-        It does what trees of this library cannot say; the reason is told.
+        Trees of this library cannot represent it; the message gives the reason.
     """
     name = type(fitted).__name__
     if not callable(getattr(fitted, "save_model", None)):
-        raise ParameterError(f"{name} is no model of CatBoost: give a fitted CatBoost, or a file of save_model")
+        raise ParameterError(f"{name} is not a model of CatBoost: give a fitted CatBoost, or a file of save_model")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.json")
         try:
             fitted.save_model(str(path), format="json")
-        except Exception as error:  # of a class of CatBoost's own: not fitted, or not to be said in JSON
+        except Exception as error:  # a class of CatBoost: not fitted, or not possible in JSON
             raise ParameterError(f"CatBoost does not write this {name} as JSON: {error}") from error
         data = path.read_bytes()
     return _model_of(json_of(data), name)
@@ -99,11 +99,12 @@ def of_file(data: bytes) -> ModelData:
     Raises
     ------
     InputFileError
-        It is in CatBoost's own form, damaged, or does what trees of this library cannot say; the reason is told.
+        It is in CatBoost's own format, damaged, or trees of this library cannot represent it; the message gives the
+        reason.
     """
     if data.startswith(b"CBM1"):
         raise InputFileError(
-            "a model in CatBoost's own form, which only CatBoost reads: load it there, and give the object, or the "
+            "a model in CatBoost's own format, which only CatBoost reads: load it there, and give the object, or the "
             'file that model.save_model("model.json", format="json") writes'
         )
     return _model_of(json_of(data), "")
@@ -117,17 +118,17 @@ def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
     if kind not in _CLASSES + _LOGARITHMS + _NUMBERS:
         why = {
             "MultiClassOneVsAll": "the probabilities of its classes do not add up to 1; train with MultiClass",
-            "RMSEWithUncertainty": "it answers with a mean and a variance",
-        }.get(kind, "what the scores of this loss mean is not known here")
+            "RMSEWithUncertainty": "it predicts a mean and a variance",
+        }.get(kind, "the meaning of its scores is not known")
         raise InputFileError(f"the loss {kind!r} is not read: {why}")
     schema, places = _schema_of(told["features_info"])
     scale, bias = float(told["scale_and_bias"][0]), np.array(told["scale_and_bias"][1], np.float64).reshape(-1)
     if not abs(scale) < np.inf:
-        raise InputFileError(f"the scale of its scores is {scale!r}, no finite number")
+        raise InputFileError(f"the scale of the scores is {scale!r}, not a finite number")
     symmetric = told.get("oblivious_trees")
     listed = told["trees"] if symmetric is None else symmetric
     if not listed:
-        raise InputFileError("a model without trees: it answers every row alike")
+        raise InputFileError("the model has no trees: it predicts the same for every row")
     trees: list[ForeignTree] = []
     grown = _grown if symmetric is None else _symmetric
     for number, tree in enumerate(listed):
@@ -154,7 +155,7 @@ def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
             classes = (np.array([0, 1]),) * n_outputs
         else:
             classes, n_outputs = (labels,), 1
-            if len(labels) == len(bias) == 2:  # one score tells both shares: how far the second is above the first
+            if len(labels) == len(bias) == 2:  # one score gives both probabilities: the second minus the first
                 pairs = zip(trees[::2], trees[1::2], strict=True)
                 trees, bias = [replace(one, value=two.value - one.value) for one, two in pairs], bias[1:] - bias[:1]
     if kind == "MultiQuantile":
@@ -169,31 +170,31 @@ def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
         return model
     at = float(info["binclass_probability_threshold"])
     if model.n_classes != (2,) or not 0.0 < at < 1.0:
-        raise InputFileError(f"a threshold of {at!r} for {len(bias)} scores is none that is read")
+        raise InputFileError(f"a threshold of {at!r} for {len(bias)} scores is not read")
     return replace(model, threshold=Threshold(1, float(np.nextafter(at, 1.0)), "set in CatBoost"))  # above, not at it
 
 
 def _schema_of(info: dict[str, Any]) -> tuple[Schema, _Places]:
-    """The columns in the order of the table, and where the features of numbers stand there."""
+    """The columns in the order of the table, and the positions of the numeric features among them."""
     for kind in ("text_features", "embedding_features"):
         if info.get(kind):
-            raise InputFileError(f"the model reads {kind.replace('_', ' ')}, which trees here do not have")
+            raise InputFileError(f"the model uses {kind.replace('_', ' ')}, which are not read")
     found = [(feature, True) for feature in info.get("float_features") or ()]
     found += [(feature, False) for feature in info.get("categorical_features") or ()]
     found.sort(key=lambda each: each[0]["flat_feature_index"])
     if [feature["flat_feature_index"] for feature, _ in found] != list(range(len(found))):
-        raise InputFileError("its features are not numbered from 0 on")
+        raise InputFileError("the features are not numbered from 0")
     names = [feature.get("feature_id", "") for feature, _ in found]
     if not all(isinstance(name, str) for name in names):
-        raise InputFileError("the name of a feature is no text")
+        raise InputFileError("the name of a feature is not a string")
     named = any(name not in ("", str(at)) for at, name in enumerate(names))
     columns: list[Column] = []
     places: _Places = {}
     for (feature, is_number), name in zip(found, names if named else numbered(len(names)), strict=True):
         way = feature["nan_value_treatment"] if is_number else "AsIs"
         if way not in ("AsFalse", "AsTrue", "AsIs"):
-            raise InputFileError(f"feature {name!r}: missing values are treated {way!r}, which is not known here")
-        left_out = "" if is_number else "no tree asks the column"
+            raise InputFileError(f"feature {name!r}: the treatment {way!r} of missing values is not known")
+        left_out = "" if is_number else "no tree tests the column"
         seen = is_number and bool(feature["has_nans"])
         if is_number:
             places[feature["feature_index"]] = (len(columns), way != "AsTrue")
@@ -202,28 +203,28 @@ def _schema_of(info: dict[str, Any]) -> tuple[Schema, _Places]:
 
 
 def _labels_of(told: dict[str, Any], n_scores: int) -> np.ndarray:
-    """The labels of the scores, in their order: CatBoost predicts the first of equals, and so it is kept."""
+    """The labels in the order of the scores: with equal scores CatBoost predicts the first, as we do."""
     names, codes = told.get("class_names") or [], told.get("class_to_label") or [0, 1]
     labels = [names[int(code)] for code in codes] if names else [int(code) for code in codes]
     kind = _LABELS[told.get("class_label_type", "Integer")]
     if len(labels) != (2 if n_scores == 1 else n_scores):
         raise InputFileError(f"{len(labels)} class labels for {n_scores} scores")
     if not all(type(label) is kind or (kind is float and type(label) is int) for label in labels):
-        raise InputFileError(f"a class label is no {kind.__name__}, as its others are")
+        raise InputFileError(f"a class label is not of type {kind.__name__}, as the others are")
     found = np.array([kind(label) for label in labels])
     if found.dtype.kind == "O" or (kind is float and not np.isfinite(found).all()):
-        raise InputFileError(f"a class label is no {kind.__name__} of 64 bits, or not finite")
+        raise InputFileError(f"a class label is not a finite {kind.__name__} of 64 bits")
     return found
 
 
 def _test_of(split: dict[str, Any], places: _Places, name: str) -> tuple[int, float, bool]:
-    """The column that a split asks, its border, and whether a missing cell goes left."""
+    """The column that a split tests, its border, and whether a missing cell goes left."""
     kind = split["split_type"]
     if kind != "FloatFeature":
         why = {
-            "OnlineCtr": f"it asks statistics of the target by level, {_HASHED}",
-            "OneHotFeature": f"it asks for a level of a categorical feature, {_HASHED}",
-        }.get(kind, f"its test is of the kind {kind!r}, which trees here do not have")
+            "OnlineCtr": f"it tests statistics of the target by level, {_HASHED}",
+            "OneHotFeature": f"it tests for a level of a categorical feature, {_HASHED}",
+        }.get(kind, f"it has a test of kind {kind!r}, which is not read")
         raise InputFileError(f"{name}: {why}")
     column, missing_left = places[split["float_feature_index"]]
     return column, float(split["border"]), missing_left
@@ -236,7 +237,7 @@ def _cuts(borders: Any) -> np.ndarray:
 
 
 def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
-    """A tree that asks the same on all nodes of a level, the first split first; ``value`` is float64[n, n_scores]."""
+    """A tree with the same split in all nodes of a level, the first split first; ``value`` is float64[n, n_scores]."""
     asked = [_test_of(split, places, name) for split in told.get("splits") or ()]
     depth = len(asked)
     values, weights = np.array(told["leaf_values"], np.float64), told.get("leaf_weights")
@@ -246,8 +247,8 @@ def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) 
         raise InputFileError(f"{name} has {np.size(weights)} leaf weights for {depth} splits")
     columns = [column for column, _, _ in asked]
     cuts = _cuts([border for _, border, _ in asked])
-    # Ways that are open: the answers so far as bits, and whose branch each of them is. The branch of no node, -1, is
-    # written to the last row, which no node has.
+    # Open paths: their outcomes so far as bits, and the node whose branch each of them is. The branch of no node, -1,
+    # is written to the last row, which no node has.
     paths, parent, side = np.zeros(1, np.int64), np.full(1, -1), np.zeros(1, np.int64)
     branches, level_of = np.full((2 << depth, 2), -1), np.zeros(2 << depth, np.int64)
     n = 0
@@ -284,10 +285,10 @@ def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) 
 
 
 def _grown(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
-    """A tree of any form; ``value`` is float64[n, n_scores]."""
+    """A tree of any shape; ``value`` is float64[n, n_scores]."""
     nodes, left, right = [told], [-1], [-1]
     asked: list[tuple[int, float, bool]] = []
-    for at, node in enumerate(nodes):  # it grows while it is read
+    for at, node in enumerate(nodes):  # the list grows in the loop
         if "split" not in node:
             asked.append((0, 0.0, True))
             continue
@@ -301,7 +302,7 @@ def _grown(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> F
         if "split" not in node:
             said = np.array(node["value"], np.float64).reshape(-1)
             if len(said) != n_scores:
-                raise InputFileError(f"{name} has a leaf of {len(said)} values for {n_scores} scores")
+                raise InputFileError(f"{name} has a leaf with {len(said)} values for {n_scores} scores")
             value[at], weight[at] = said, float(node.get("weight", 1.0))
     column, borders, missing_left = (np.array(each) for each in zip(*asked, strict=True))
     return ForeignTree(np.array(left), np.array(right), column, _cuts(borders), missing_left, value, weight)

@@ -1,12 +1,12 @@
 """Models of ONNX: trees of ``ai.onnx.ml``. In: the bytes of a file, or a ``ModelProto``. Out: a ``ModelData``.
 
-    inputs -> cells of columns -> ensembles of trees -> sums -> what is made of them -> outputs of the graph
+    inputs -> cells of columns -> ensembles of trees -> sums -> operations on the sums -> outputs of the graph
 
-The graph is walked in its order, and each tensor is known by what it is: cells, sums of trees, a constant, or else a
-term, the operation and what it is given. At the end the terms of the outputs have to be those of a model that is known:
-the sums, the shares and labels of ``TreeEnsembleClassifier``, or what our own writer makes of sums. The latter are
-not described again: the writer writes its operations for each link, and their terms are compared. Operations that are
-none of this are refused by their names.
+The graph is walked in its order, and each tensor has one of these kinds: cells, sums of trees, a constant, or else a
+term: an operation with its inputs. At the end the terms of the outputs must be those of a known model: the sums, the
+probabilities and labels of ``TreeEnsembleClassifier``, or the outputs that our own writer makes of sums. The latter are
+not described again: the writer writes its operations for each link, and their terms are compared. Any other operation
+is refused by its name.
 
 Trees themselves are in ``onnx_trees``.
 """
@@ -45,7 +45,7 @@ from treewright.model.threshold import Threshold
 _ML = "ai.onnx.ml"
 _MOST_COLUMNS = 100_000
 _MOST_TREES = 1_000_000  # of a sum
-_SLACK = 1e-4  # by which shares in float32 add up to another number than one
+_SLACK = 1e-4  # by which the sum of class proportions in float32 may differ from 1
 _FLOATS = (1, 11)  # types of tensors: float, double,
 _WHOLE = (6, 7, 9)  # int32, int64, bool,
 _TEXT = 8
@@ -53,7 +53,7 @@ _INT64 = 7
 
 
 def begins(head: bytes, ending: str) -> bool:
-    """Whether a file is one of ONNX: by its ending, or a version and then the producer, the graph or the operators."""
+    """Whether a file is a model of ONNX: by its ending, or by a version followed by a known field."""
     return ending == ".onnx" or (
         head[:1] == b"\x08" and head[1:2] < b"\x20" and head[2:3] in (b"\x12", b"\x3a", b"\x42")
     )
@@ -65,23 +65,23 @@ def of_file(data: bytes) -> ModelData:
     Raises
     ------
     InputFileError
-        The file is damaged, or its graph does what trees of this library cannot say.
+        The file is damaged, or trees of this library cannot represent its graph.
     MissingLibraryError
         The package onnx is not installed.
     """
     onnx = _onnx()
     try:
         proto = onnx.ModelProto.FromString(data)
-    except Exception as error:  # of protobuf, which has no module of its own to be imported from here
-        raise InputFileError(f"no whole file of ONNX: {error}"[:200]) from None
-    with np.errstate(all="ignore"):  # numbers of damaged files; what is not finite is refused
+    except Exception as error:  # a class of protobuf, which cannot be imported here
+        raise InputFileError(f"damaged, or not an ONNX file: {error}"[:200]) from None
+    with np.errstate(all="ignore"):  # numbers of damaged files; those that are not finite are refused
         return _model(onnx, proto)
 
 
 def of_object(source: Any) -> ModelData:
     """The model of a ``ModelProto``."""
     if type(source).__name__ != "ModelProto":
-        raise InputFileError("it is no model: give an onnx.ModelProto, or the path of a file")
+        raise InputFileError("not a model: give an onnx.ModelProto, or the path of a file")
     with np.errstate(all="ignore"):
         return _model(_onnx(), source)
 
@@ -91,14 +91,14 @@ def _onnx() -> Any:
         import onnx
     except ImportError:
         raise MissingLibraryError(
-            'a model of ONNX is read by the package onnx: pip install "treewright[onnx]"'
+            'reading a model of ONNX needs the package onnx: pip install "treewright[onnx]"'
         ) from None
     return onnx
 
 
 @dataclass(frozen=True, eq=False)
 class _Codes:
-    """What a ``LabelEncoder`` makes of a column of texts, as ``Cell.said``."""
+    """The codes that a ``LabelEncoder`` gives to a column of texts, in the layout of ``Cell.said``."""
 
     column: int
     said: np.ndarray
@@ -106,7 +106,7 @@ class _Codes:
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Sums of trees, divided by ``total``, and then ``base`` added."""
+    """Sums of trees, divided by ``total``, plus ``base``."""
 
     parts: tuple[Part, ...]
     base: np.ndarray
@@ -117,7 +117,7 @@ class _Sums:
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """What is made of sums: numbers, or shares of classes."""
+    """The prediction from sums: numbers, or class probabilities."""
 
     sums: _Sums
     link: str
@@ -127,7 +127,7 @@ class _Answer:
 
 @dataclass(eq=False)
 class _Walk:
-    """The tensors of a graph by name, and terms as whole numbers: equal ones are the same operations."""
+    """The tensors of a graph by name, and terms as whole numbers: equal numbers are equal operations."""
 
     onnx: Any
     columns: list[Column]
@@ -135,7 +135,7 @@ class _Walk:
     terms: dict[tuple[Any, ...], int] = field(default_factory=dict)
     told: list[tuple[Any, ...]] = field(default_factory=list)
     held: dict[int, Any] = field(default_factory=dict)  # sums and answers by their terms
-    texts: dict[int, str | None] = field(default_factory=dict)  # of columns of texts, what stands for a missing cell
+    texts: dict[int, str | None] = field(default_factory=dict)  # per column of texts, the text of a missing cell
     holds: dict[int, str] = field(default_factory=dict)
     ensembles: list[Ensemble] = field(default_factory=list)
 
@@ -147,7 +147,7 @@ class _Walk:
         return self.terms[key]
 
     def term_of(self, value: Any) -> int:
-        """The term of anything."""
+        """The term of any tensor."""
         if isinstance(value, int):
             return value
         if isinstance(value, np.ndarray):
@@ -175,7 +175,7 @@ class _Walk:
         """Walk operations in their order."""
         for tensor in tensors:
             if tensor.data_location == self.onnx.TensorProto.EXTERNAL:
-                raise InputFileError(f"tensor {tensor.name!r} lies in another file: save the model as one file")
+                raise InputFileError(f"tensor {tensor.name!r} is in another file: save the model as one file")
             self.tensors[tensor.name] = self.onnx.numpy_helper.to_array(tensor)
         for node in nodes:
             said = {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
@@ -185,19 +185,19 @@ class _Walk:
             self.tensors.update(zip(node.output, found, strict=True))
 
     def _said(self, domain: str, name: str, given: list[Any], said: dict[str, Any], n: int) -> list[Any]:
-        """What an operation answers with."""
+        """The outputs of an operation."""
         first = given[0] if given else None
         if (domain, name) == ("", "Constant") and "value" in said:
             return [self.onnx.numpy_helper.to_array(said["value"])]
         if domain == _ML and name.startswith("TreeEnsemble"):
             if not isinstance(first, tuple):
                 made = ", ".join(self.names_in(self.term_of(first))) or "something else"
-                raise InputFileError(f"{name} asks what {made} makes: only columns as they come are read")
+                raise InputFileError(f"{name} takes the output of {made}: only trees of unchanged columns are read")
             return self._trees(name, first, said, n)
         if (domain, name) == (_ML, "ZipMap"):
             answer, labels = self.held.get(self.term_of(first)), _labels_in(said)
             if not isinstance(answer, _Answer) or answer.classes != (labels,):
-                raise InputFileError("ZipMap names other classes than those of the shares")
+                raise InputFileError("ZipMap has other classes than the probabilities")
         if (domain, name) in (("", "Identity"), (_ML, "ZipMap")):
             return [first]
         found = None
@@ -216,12 +216,12 @@ class _Walk:
         return [self.term("operation", domain, name, own, inputs, at) for at in range(n)]
 
     def _is_label(self, value: Any) -> bool:
-        """Whether a term is a label, or looked up as one."""
+        """Whether a term is a label, or the result of looking one up."""
         key = self.told[value] if isinstance(value, int) else ("nothing",)
         return key[0] == "labels" or (key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor"))
 
     def _of_cells(self, domain: str, name: str, given: list[Any], said: dict[str, Any]) -> Any:
-        """Cells behind an operation on cells; None of another."""
+        """The cells that an operation on cells returns; None for any other operation."""
         first = given[0]
         if (domain, name) == (_ML, "LabelEncoder") and isinstance(first, tuple) and len(first) == 1:
             return self._encoded(first[0], said)
@@ -243,7 +243,7 @@ class _Walk:
             if None in groups:
                 return None
             if sum(len(group or ()) for group in groups) > _MOST_COLUMNS:
-                raise InputFileError(f"{name} makes a table of more than {_MOST_COLUMNS:,} columns")
+                raise InputFileError(f"{name} makes a table of more columns than are read ({_MOST_COLUMNS:,})")
             rounds = name == "FeatureVectorizer"
             return tuple(
                 replace(cell, is_float32=rounds or cell.is_float32) for group in groups for cell in group or ()
@@ -251,7 +251,7 @@ class _Walk:
         return None
 
     def _encoded(self, cell: Cell, said: dict[str, Any]) -> Any:
-        """The codes of a column of texts."""
+        """The codes that a ``LabelEncoder`` gives to a column of texts; None if it is not read."""
         own = self.columns[cell.column]
         keys = said.get("keys_strings")
         values = next((said[key] for key in ("values_int64s", "values_floats") if key in said), None)
@@ -268,20 +268,20 @@ class _Walk:
         return _Codes(cell.column, np.array([*of_text.values(), default, missing]))
 
     def _looked_up(self, made: Any) -> tuple[Cell, ...] | None:
-        """Cells that trees of one column of levels each make; None of others."""
+        """The cells that trees make of one column of levels each; None for other trees."""
         if not isinstance(made, _Sums) or made.is_table or made.total != 1.0 or made.base.any():
             return None
         found: list[Cell | None] = [None] * len(made.base)
         for part in made.parts:
             cell, answers = answers_by_level(part)
             if cell is None or found[answers[0]] is not None:
-                raise InputFileError("trees ask what other trees make, as where surrogates stand in for missing cells: "
+                raise InputFileError("trees take the outputs of other trees, as surrogates for missing cells do: "
                                      "that is not read")  # fmt: skip
             found[answers[0]] = replace(cell, said=answers[1])
         return tuple(each for each in found if each is not None) if None not in found else None
 
     def _of_sums(self, domain: str, name: str, given: list[Any], said: dict[str, Any]) -> Any:
-        """Sums behind an operation on sums; None of another."""
+        """The sums that an operation on sums returns; None for any other operation."""
         sums = [each for each in given if isinstance(each, _Sums)]
         constant = next((each for each in given if isinstance(each, np.ndarray)), None)
         if not sums or domain:
@@ -322,7 +322,7 @@ class _Walk:
             ):
                 return None
             if sum(len(each.parts) for each in sums) > _MOST_TREES:
-                raise InputFileError(f"{name} adds up more than {_MOST_TREES:,} trees")
+                raise InputFileError(f"{name} adds up more trees than are read ({_MOST_TREES:,})")
             return replace(
                 first,
                 parts=tuple(part for each in sums for part in each.parts),
@@ -339,12 +339,12 @@ class _Walk:
         return None
 
     def _trees(self, name: str, cells: tuple[Cell, ...], said: dict[str, Any], n: int) -> list[Any]:
-        """The sums of an ensemble, or the labels and shares of a classifier."""
+        """The sums of an ensemble, or the labels and probabilities of a classifier."""
         if name not in ("TreeEnsemble", "TreeEnsembleRegressor", "TreeEnsembleClassifier"):
-            raise InputFileError(f"{name} is not known")
+            raise InputFileError(f"the operator {name} is not known")
         transform = said.get("post_transform", 0 if name == "TreeEnsemble" else b"NONE")
         if any(cell.column in self.texts and not self.columns[cell.column].levels for cell in cells):
-            raise InputFileError(f"{name} asks a column of texts that no LabelEncoder made numbers of")
+            raise InputFileError(f"{name} tests a column of texts that no LabelEncoder turned into numbers")
         read = version_5 if name == "TreeEnsemble" else version_3
         ensemble, roots, entries = read(self.onnx, cells, said, "class" if name.endswith("Classifier") else "target")
         self.ensembles.append(ensemble)
@@ -355,17 +355,15 @@ class _Walk:
             return [self.term("labels", shares), shares][:n]
         if transform not in (0, b"NONE"):
             raise InputFileError(
-                f"{name} has post_transform={_text(transform)}, which onnxruntime leaves out: it is not read"
+                f"{name} has post_transform={_text(transform)}, which onnxruntime ignores: it is not read"
             )
         aggregate = said.get("aggregate_function", 1 if name == "TreeEnsemble" else b"SUM")
         if aggregate not in (0, 1, b"AVERAGE", b"SUM"):
-            raise InputFileError(
-                f"{name} answers with the {_text(aggregate)} of its trees: only SUM and AVERAGE are read"
-            )
+            raise InputFileError(f"{name} predicts the {_text(aggregate)} of its trees: only SUM and AVERAGE are read")
         n_targets = int(said.get("n_targets", 1))
         check_within(targets, n_targets, "targets")
         if not 1 <= n_targets <= max(1, len(targets)):
-            raise InputFileError(f"{name} has {n_targets} targets, and {len(targets)} entries of leaves")
+            raise InputFileError(f"{name} has {n_targets} targets, but {len(targets)} entries of leaves")
         base = numbers_of(self.onnx, said, "base_values")
         if len(base) not in (0, n_targets):
             raise InputFileError(f"{name} has {len(base)} base values for {n_targets} targets")
@@ -384,7 +382,7 @@ def _labels_in(said: Mapping[str, Any]) -> list[Any]:
 
 
 def _levels(texts: list[str], holds: str) -> tuple[list[Any], str]:
-    """Levels as a column had them of texts of them, and their family."""
+    """The levels of a column from their texts, and their family."""
     if holds == "boolean" and set(texts) <= {"True", "False"}:
         return [text == "True" for text in texts], holds
     if holds == "number":
@@ -395,10 +393,10 @@ def _levels(texts: list[str], holds: str) -> tuple[list[Any], str]:
 
 
 def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, Any], transform: Any) -> _Answer:
-    """What a ``TreeEnsembleClassifier`` makes of its sums.
+    """The probabilities that a ``TreeEnsembleClassifier`` makes of its sums.
 
     onnxruntime has rules of its own for the labels of two classes (all weights positive; both classes in the leaves),
-    which contradict the shares; here the label is that of the larger share, as the models say that were converted.
+    which contradict the probabilities; here the label is the more probable class, as in the original models.
     """
     labels = _labels_in(said)
     n, ids = len(labels), set(targets.tolist())
@@ -408,7 +406,7 @@ def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, An
         raise InputFileError("TreeEnsembleClassifier has base_values_as_tensor, which is not read")
     how = f"TreeEnsembleClassifier with post_transform={_text(transform)}"
     if n < 2 or (n == 2 and len(base) == 2) or len(base) not in (0, 1 if n == 2 else n):
-        raise InputFileError(f"{how} and {len(base)} base values for {n} classes is not read")
+        raise InputFileError(f"{how} with {len(base)} base values for {n} classes is not read")
     if n == 2 and ids == {0}:
         sums = _Sums(parts, base if len(base) else np.zeros(1))
         if transform == b"LOGISTIC":
@@ -422,14 +420,14 @@ def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, An
         if transform == b"SOFTMAX":
             return _Answer(sums, "classes" if n > 2 else "softmax of two", (labels,))
     raise InputFileError(
-        f"{how} of {n} classes, where leaves have numbers of {sorted(ids)[:5]}, gives no shares that are read"
+        f"{how} with {n} classes, and leaves with numbers for {sorted(ids)[:5]}, gives no probabilities that are read"
     )
 
 
 def _by_table(sums: _Sums, table: np.ndarray) -> _Sums:
-    """Each target is one tree's, and says the row of a table."""
+    """Sums of rows of a table: each target is one tree's number, a row of the table."""
     if len(sums.parts) != len(sums.base) or sums.base.any() or sums.total != 1.0:
-        raise InputFileError("a table is looked up with what is not one number of each tree")
+        raise InputFileError("a table is looked up by something other than one number of each tree")
     parts = tuple(replace(part, table=table.astype(np.float64), own=at) for at, part in enumerate(sums.parts))
     return _Sums(parts, np.zeros(table.shape[1]), is_table=True)
 
@@ -438,7 +436,7 @@ def _model(onnx: Any, proto: Any) -> ModelData:
     """The model of a parsed file."""
     graph, told = proto.graph, {each.key: each.value for each in proto.metadata_props}
     if len(graph.sparse_initializer) or len(proto.functions):
-        raise InputFileError("the graph has sparse tensors or functions of its own: that is not read")
+        raise InputFileError("the graph has sparse tensors or local functions, which are not read")
     walk, is_named = _walk_of_inputs(onnx, graph, told)
     walk.run(graph.node, graph.initializer)
     answer = _answer(walk, [(each.name, walk.tensors[each.name]) for each in graph.output])
@@ -452,17 +450,17 @@ def _model(onnx: Any, proto: Any) -> ModelData:
 
 
 def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Walk, bool]:
-    """A walk that knows the inputs and nothing else, and whether columns have names."""
+    """A walk that knows only the inputs, and whether the columns have names."""
     known = {tensor.name for tensor in graph.initializer}
     inputs, own = [each for each in graph.input if each.name not in known], []
     for each in inputs:
         kind, shape = each.type.tensor_type.elem_type, each.type.tensor_type.shape.dim
         if kind not in (*_FLOATS, *_WHOLE, _TEXT) or len(shape) > 2:
-            raise InputFileError(f"input {each.name!r} is no table of numbers or texts")
+            raise InputFileError(f"input {each.name!r} is not a table of numbers or texts")
         width = int(shape[1].dim_value) if len(shape) == 2 else 1
         if not width:
             if len(inputs) > 1:
-                raise InputFileError(f"input {each.name!r} does not say how many columns it has")
+                raise InputFileError(f"input {each.name!r} does not state its number of columns")
             asked = [said.ints for node in graph.node for said in node.attribute if said.name == "nodes_featureids"]
             width = 1 + max((max(ids, default=0) for ids in asked), default=0)
         own.append((each.name, kind, width))
@@ -500,7 +498,7 @@ def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Wa
 
 
 def _told_columns(told: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """What our writer tells of the columns; None of another's file."""
+    """The column descriptions of our own writer; None for a file of another one."""
     if "treewright" not in told or "columns" not in told:
         return None
     found = json.loads(told["columns"])
@@ -510,20 +508,20 @@ def _told_columns(told: Mapping[str, str]) -> list[dict[str, Any]] | None:
 
 
 def _left_out(told: Mapping[str, Any]) -> Column:
-    return Column(told["name"], "numeric", missing_seen=True, left_out="the file does not ask for it")
+    return Column(told["name"], "numeric", missing_seen=True, left_out="the file does not use it")
 
 
 def _next(waiting: Iterator[dict[str, Any]], columns: list[Column]) -> dict[str, Any]:
-    """What is told of the next column that is asked for."""
+    """The description of the next column that has an input."""
     for told in waiting:
         if told.get("input", "") is not None:
             return told
         columns.append(_left_out(told))
-    raise InputFileError("the file tells of fewer columns than it has inputs")
+    raise InputFileError("the file describes fewer columns than it has inputs")
 
 
 def _answer(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _Answer:
-    """What the outputs are together."""
+    """The prediction that the outputs of the graph form."""
     terms = {name: walk.term_of(value) for name, value in outputs}
     for term in terms.values():
         of = walk.told[term]
@@ -537,20 +535,23 @@ def _answer(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _Answer:
             if set(terms.values()) <= set(expected) and set(labels) <= set(terms.values()):
                 return answer
     names = sorted({name for term in terms.values() for name in walk.names_in(term)})
-    raise InputFileError(f"what is made of the trees by {', '.join(names) or 'nothing'} is not known")
+    raise InputFileError(
+        "the outputs are not those of a known model: they are made of the trees by "
+        f"{', '.join(names) or 'something else'}"
+    )
 
 
 def _only(walk: _Walk, answer: _Answer, terms: Mapping[str, int], expected: Sequence[int]) -> _Answer:
-    """The answer, where no output is anything else."""
+    """The prediction, if no output is anything else."""
     for name, term in terms.items():
         if term not in expected:
             made = ", ".join(walk.names_in(term)) or "something else"
-            raise InputFileError(f"output {name!r} is made by {made}: that is not known behind shares of classes")
+            raise InputFileError(f"output {name!r} is made by {made}: that is not read after class probabilities")
     return answer
 
 
 def _relabelled(walk: _Walk, answer: _Answer, shares: int) -> list[int]:
-    """Terms of labels that are looked up with the place of the largest share."""
+    """Terms of labels that are looked up by the position of the largest probability."""
     found = []
     for term, key in enumerate(walk.told):
         if key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor") and len(key[4]) == 2:
@@ -567,7 +568,7 @@ def _relabelled(walk: _Walk, answer: _Answer, shares: int) -> list[int]:
 
 
 def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tuple[_Answer, list[int], list[int]]]:
-    """What may be made of sums: the answer, the terms of its outputs, and of its labels."""
+    """The possible predictions from sums: each with the terms of its outputs and of its labels."""
     term, n = walk.term_of(sums), len(sums.base)
     found = [walk.told[each] for each in outputs]
     tables = [
@@ -611,7 +612,7 @@ def _constant(key: tuple[Any, ...]) -> list[Any]:
 
 
 def _threshold(walk: _Walk, best: tuple[Any, ...]) -> tuple[int, float] | None:
-    """The class, and the share from which on it is predicted, that our writer asks for."""
+    """The class and the decision threshold in the term of a label as our writer makes it; None without."""
     if best[0] != "operation" or best[2] != "Where":
         return None
     reached, positive, _ = (walk.told[each] for each in best[4])
@@ -622,7 +623,7 @@ def _threshold(walk: _Walk, best: tuple[Any, ...]) -> tuple[int, float] | None:
 def _of_answer(
     answer: _Answer, schema: Schema, levels: Mapping[int, np.ndarray], source: Mapping[str, Any]
 ) -> ModelData:
-    """The model of what is known of it."""
+    """The model of a prediction and the columns."""
     sums, link = answer.sums, answer.link
     parts, n, total = read_parts(sums.parts, levels), len(sums.base), sums.total
     if not total > 0.0 or not np.isfinite(total):
@@ -652,10 +653,10 @@ _Parts = list[tuple[ForeignTree, np.ndarray, np.ndarray]]
 def _boosted(
     answer: _Answer, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
 ) -> ModelData:
-    """Trees that add to scores: a round has one for each, in their order."""
+    """The model of trees that add to scores: a round has one for each score, in their order."""
     base, total, link = answer.sums.base, answer.sums.total, answer.link
     if link == "softmax of two":
-        # Of two scores only the difference counts.
+        # With two scores only the difference matters.
         parts = [
             (tree, np.zeros(1, np.int64), _full(targets, value, 2) @ np.array([[-1.0], [1.0]]))
             for tree, targets, value in parts
@@ -667,7 +668,7 @@ def _boosted(
             of_score[target].append(replace(tree, value=value[:, at : at + 1] / total))
     n_rounds = max(1, *map(len, of_score))
     if n_rounds * len(base) > 4 * len(parts) + 1_000 and n_rounds * len(base) > 4 * sum(map(len, of_score)):
-        raise InputFileError("the trees are spread over their sums too unevenly")
+        raise InputFileError("the sums have different numbers of trees")
     no = np.full(1, -1)
     nothing = ForeignTree(no, no, no, np.zeros(1), np.zeros(1, bool), np.zeros((1, 1)))
     trees = [own[at] if at < len(own) else nothing for at in range(n_rounds) for own in of_score]
@@ -681,7 +682,7 @@ def _boosted(
 
 
 def _full(targets: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
-    """What leaves say of all targets."""
+    """The values of the leaves for all targets."""
     found = np.zeros((len(value), n))
     found[:, targets] = value
     return found
@@ -690,21 +691,21 @@ def _full(targets: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
 def _forest_of_classes(
     answer: _Answer, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
 ) -> ModelData:
-    """Trees whose leaves have shares of classes, each the same part of the whole; or that vote, by a weight each."""
+    """The model of trees whose leaves have class proportions of the same sum; or that vote, each by a weight."""
     n, total = len(answer.sums.base), answer.sums.total
-    whole = total / len(parts)  # what the numbers of a leaf add up to
+    whole = total / len(parts)  # the sum of the numbers of a leaf
     held = [_full(targets, value, n) for _, targets, value in parts]
     if answer.link == "second share":
         held, n = [np.hstack([whole - value, value]) for value in held], 2
     if answer.sums.base.any():
-        raise InputFileError("shares of classes begin at base values: that is not read")
+        raise InputFileError("class proportions with base values are not read")
     ends = np.cumsum([len(own) for own in classes])
     trees, weights, are_shares = [], [], True
     for (tree, _, _), value in zip(parts, held, strict=True):
         leaf = tree.left < 0
         own = value[leaf]
         if own.min() < -_SLACK * whole:
-            raise InputFileError("leaves have shares of classes below 0: the trees are not of a forest")
+            raise InputFileError("a leaf has a class proportion below 0: the trees are not a forest")
         value[leaf] = own = np.maximum(own, 0.0)
         of_output = np.stack([each.sum(axis=1) for each in np.split(own, ends[:-1], axis=1)])
         are_shares &= bool((np.abs(of_output - whole) <= _SLACK * whole).all())
@@ -715,7 +716,7 @@ def _forest_of_classes(
     if not are_shares:
         sum_of_weights = float(np.cumsum(weights)[-1])
         if not abs(sum_of_weights - total) <= _SLACK * total:
-            raise InputFileError("leaves have shares of classes that do not add up to the same: that is not read")
+            raise InputFileError("the class proportions of the leaves have different sums: that is not read")
         of_trees = np.array(weights)
         trees = [replace(tree, value=(tree.value > 0.0).astype(np.float64)) for tree in trees]
     is_one = len(trees) == 1 and of_trees is None

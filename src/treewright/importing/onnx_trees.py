@@ -1,9 +1,9 @@
-"""Trees of ``ai.onnx.ml``, as onnxruntime runs them. In: what the operators say. Out: a ``ForeignTree`` each.
+"""Trees of ``ai.onnx.ml``, as onnxruntime runs them. In: the attributes of the operators. Out: ``ForeignTree`` objects.
 
-Both forms (``TreeEnsemble`` of version 5; the parallel lists of version 3) become an ``Ensemble``: tests, and ways to
-tests or leaves. Nothing there has to be a tree: a node that several branches lead to is copied for each, within a
-limit; tests of one column of levels that lead to one node are one set. A column of numbers that is asked for whole
-numbers only, whether it is one or not, has those as its levels.
+Both forms (``TreeEnsemble`` of version 5; the parallel lists of version 3) become an ``Ensemble``: tests, with branches
+to tests or leaves. The nodes need not form a tree: a node that several branches lead to is copied for each, within a
+limit; tests of one column of levels that lead to one node are one set. A numeric column that is only tested for
+equality with whole numbers has those as its levels.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _MODES = {name: mode for mode, name in enumerate(("LEQ", "LT", "GTE", "GT", "EQ"
 _LEAF = -1  # of the modes of nodes of version 3
 _MOST_COPIES = 16  # as many nodes as the file has, and so many more ...
 _LEAST_COPIES = 100_000  # ... where it has few
-_MOST_NUMBERS = 1 << 27  # that leaves say; and levels of all sets
-_MOST_LOOKUPS = 64  # tests in a row that make a column for other trees; our writer halves, and needs some 20
+_MOST_NUMBERS = 1 << 27  # in leaves; and levels of all sets
+_MOST_LOOKUPS = 64  # tests in a row that make a column for other trees; our writer bisects, and needs about 20
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of leaves: where each begins, targets, numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A cell that trees ask.
+    """A cell that trees test.
 
-    ``said`` is what they see of a column of levels: of each level, of one that no level is, of a missing cell. None is
-    a number, seen as it is, or rounded to float32.
+    ``said`` holds the numbers that trees see of a column of levels: one for each level, for an unknown level, and for a
+    missing cell. None: a number, unchanged or rounded to float32.
     """
 
     column: int
@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Tests of trees. A way is the place of a test, or ``~`` the place of a leaf."""
+    """Tests of trees. A way is the position of a test, or ``~`` the position of a leaf."""
 
     cells: tuple[Cell, ...]
     mode: np.ndarray
@@ -59,9 +59,9 @@ class Ensemble:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A tree, and what its leaves say: entries ``starts[leaf]`` to ``starts[leaf + 1]`` are targets and numbers.
+    """A tree and the values of its leaves: entries ``starts[leaf]`` to ``starts[leaf + 1]`` are targets and numbers.
 
-    Where there is a ``table``, a leaf says the row of it, and adds that to the targets from ``first`` on.
+    With a ``table``, a leaf holds the number of a row, which is added to the targets from ``first``.
     """
 
     ensemble: Ensemble
@@ -75,19 +75,19 @@ class Part:
 
 
 def numbers_of(onnx: Any, said: Mapping[str, Any], name: str, dtype: Any = np.float64) -> np.ndarray:
-    """A list of numbers, or the tensor of them."""
+    """The numbers of an attribute, a list or a tensor."""
     found = said.get(name, said.get(f"{name}_as_tensor", ()))
     if isinstance(found, onnx.TensorProto):
         if found.data_location == onnx.TensorProto.EXTERNAL:
-            raise InputFileError(f"{name} lies in another file: save the model as one file")
+            raise InputFileError(f"{name} is in another file: save the model as one file")
         found = onnx.numpy_helper.to_array(found).ravel()
     return np.asarray(found).astype(dtype)
 
 
 def check_within(places: np.ndarray, n: int, what: str) -> None:
-    """Refuse places that are not there."""
+    """Refuse positions outside 0 to n - 1."""
     if len(places) and (int(places.min()) < 0 or int(places.max()) >= n):
-        raise InputFileError(f"{what} from {places.min()} to {places.max()}, and there are {n}")
+        raise InputFileError(f"{what} from {places.min()} to {places.max()}, but there are {n}")
 
 
 def _same_length(name: str, *arrays: np.ndarray) -> None:
@@ -128,10 +128,10 @@ def version_5(
     own = [members[begin + 1 : end] for begin, end in pairwise([-1, *ends, len(members)])]
     asked = np.flatnonzero(modes == _MEMBER).tolist()
     if len(own) not in (len(asked), len(asked) + 1) or any(len(last) for last in own[len(asked) :]):
-        raise InputFileError(f"{len(asked)} nodes ask for members of sets, and membership_values has {len(own)} sets")
+        raise InputFileError(f"{len(asked)} nodes test for members of sets, but membership_values has {len(own)} sets")
     sets = dict(zip(asked, own, strict=False))
     ensemble = Ensemble(cells, modes, ints["nodes_featureids"], split, tracks != 0, ways[0], ways[1], sets, n_leaves)
-    check_within(ensemble.cell, len(cells), "columns that tests ask")
+    check_within(ensemble.cell, len(cells), "columns of tests")
     return ensemble, ints["tree_roots"], (np.arange(n_leaves + 1), ints["leaf_targetids"], weights)
 
 
@@ -140,7 +140,7 @@ def version_3(
 ) -> tuple[Ensemble, np.ndarray, Entries]:
     """The same of a ``TreeEnsembleRegressor`` (``kind="target"``) or ``TreeEnsembleClassifier`` (``"class"``).
 
-    Each node has the place of a test and that of a leaf, whichever it is.
+    Each node has a position among the tests and one among the leaves, and uses one of them.
     """
     names = ("nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids")
     tree, node, column, true_id, false_id = (numbers_of(onnx, said, name, np.int64) for name in names)
@@ -155,14 +155,14 @@ def version_3(
     _same_length("nodes", tree, node, column, true_id, false_id, split, tracks, modes)
     place_of = dict(zip(zip(tree.tolist(), node.tolist(), strict=True), range(n), strict=True))
     if len(place_of) != n:
-        raise InputFileError("a node is there twice")
+        raise InputFileError("a node occurs twice")
     is_leaf = modes == _LEAF
     ways = [np.zeros(n, np.int64), np.zeros(n, np.int64)]
     for ids, found in zip((true_id, false_id), ways, strict=True):
         for at in np.flatnonzero(~is_leaf).tolist():
             place = place_of.get((int(tree[at]), int(ids[at])))
             if place is None:
-                raise InputFileError(f"node {node[at]} of tree {tree[at]} leads to node {ids[at]}, which is not there")
+                raise InputFileError(f"node {node[at]} of tree {tree[at]} leads to a missing node, {ids[at]}")
             found[at] = ~place if is_leaf[place] else place
     is_reached = np.zeros(n, bool)
     for found in ways:
@@ -170,7 +170,7 @@ def version_3(
     is_reached[np.flatnonzero(np.concatenate([[True], tree[1:] != tree[:-1]]) if n else [])] = True
     if not is_reached.all():
         at = int(np.argmin(is_reached))
-        raise InputFileError(f"no branch leads to node {node[at]} of tree {tree[at]}, and it is not the tree's first")
+        raise InputFileError(f"no branch leads to node {node[at]} of tree {tree[at]}, which is not the first")
     own = (numbers_of(onnx, said, f"{kind}_{name}", np.int64) for name in ("treeids", "nodeids", "ids"))
     of_tree, of_node, targets = own
     weights = numbers_of(onnx, said, f"{kind}_weights")
@@ -178,21 +178,21 @@ def version_3(
     leaf_of = [place_of.get(key, -1) for key in zip(of_tree.tolist(), of_node.tolist(), strict=True)]
     leaf = np.array(leaf_of, np.int64)
     if len(leaf) and (leaf.min() < 0 or not is_leaf[leaf].all()):
-        raise InputFileError("a number stands at a node that is no leaf")
+        raise InputFileError("a node that is not a leaf has a value")
     if len(set(zip(leaf_of, targets.tolist(), strict=True))) < len(leaf):
-        raise InputFileError("a leaf has two numbers for one target, of which onnxruntime takes the last: not read")
+        raise InputFileError("a leaf has two numbers for one target, of which onnxruntime uses the last: not read")
     order = np.argsort(leaf, kind="stable")
     starts = np.searchsorted(leaf[order], np.arange(n + 1))
     if not n:
         raise InputFileError("there are no trees")
-    check_within(column[~is_leaf], len(cells), "columns that tests ask")
+    check_within(column[~is_leaf], len(cells), "columns of tests")
     ensemble = Ensemble(cells, modes, np.where(is_leaf, 0, column), split, tracks != 0, ways[0], ways[1], {}, n)
     roots = np.flatnonzero(np.concatenate([[True], tree[1:] != tree[:-1]]))
     return ensemble, np.where(is_leaf[roots], ~roots, roots), (starts, targets[order], weights[order])
 
 
 def _goes_true(ensemble: Ensemble, test: int, said: np.ndarray, is_float32: bool) -> np.ndarray:
-    """What a test answers, bool[n], where a cell is seen as each of n numbers. A missing one is unlike any number."""
+    """Whether a test is true, bool[n], for a cell with each of n numbers. A missing cell is unequal to all numbers."""
     mode, split = int(ensemble.mode[test]), ensemble.split[test]
     members = ensemble.sets.get(test)
     if is_float32:
@@ -208,7 +208,7 @@ def _goes_true(ensemble: Ensemble, test: int, said: np.ndarray, is_float32: bool
 
 
 def answers_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
-    """The column of levels that a tree asks alone, its target, and what it says of each; None where it asks more."""
+    """The only column of levels that a tree tests, its target, and its value for each level; None if it tests more."""
     ensemble, found = part.ensemble, None
     waiting, seen, leaves = [part.root], set(), []
     while waiting:
@@ -244,7 +244,7 @@ def answers_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
 
 
 def whole_numbers_asked(ensembles: Sequence[Ensemble]) -> dict[int, np.ndarray]:
-    """Of columns of numbers that are asked for whole numbers only, all of those, ascending."""
+    """The whole numbers, ascending, of numeric columns that are only tested for equality with whole numbers."""
     asked: dict[int, set[float]] = {}
     beyond: set[int] = set()
     for ensemble in ensembles:
@@ -263,23 +263,23 @@ def whole_numbers_asked(ensembles: Sequence[Ensemble]) -> dict[int, np.ndarray]:
 
 @dataclass
 class _Room:
-    """How many nodes, and levels of their sets, all trees may still have."""
+    """The numbers of nodes and of levels in their sets that all trees may still have."""
 
     nodes: int
     levels: int = _MOST_NUMBERS
 
     def spend(self, nodes: int, levels: int) -> None:
-        """Refuse what is more."""
+        """Subtract nodes and levels; refuse more than there is room for."""
         self.nodes -= nodes
         self.levels -= levels
         if min(self.nodes, self.levels) < 0:
             raise InputFileError(
-                "branches that lead to the same nodes, each with a copy, or sets of many levels make too many nodes"
+                "copies of nodes that several branches lead to, or sets of many levels, make too many nodes"
             )
 
 
 def _unrolled(root: int, plan: _Plan) -> tuple[ForeignTree, np.ndarray]:
-    """A tree without contents, and int[n] the leaf of each of its nodes (-1 of tests)."""
+    """A tree without values, and int[n] the leaf of each of its nodes (-1 for tests)."""
     left: list[int] = []
     columns, cuts, missing, leaf_of, unseen = [], [], [], [], []
     sets: dict[int, np.ndarray] = {}
@@ -315,7 +315,7 @@ _Test = tuple[int, float, bool, np.ndarray | None, Any, Any]  # column, cut, mis
 
 
 class _Plan:
-    """What the tests of an ensemble are here: up to a cut, or one of a set of levels."""
+    """The tests of an ensemble as ours: threshold tests, or subset tests of levels."""
 
     def __init__(self, ensemble: Ensemble, levels: Mapping[int, np.ndarray], room: _Room) -> None:
         self.ensemble, self.room = ensemble, room
@@ -327,16 +327,16 @@ class _Plan:
         lowest = np.isneginf(split)
         self.below = np.nextafter(split, -np.inf)
         self.below[is_32 & ~lowest] = cut_of_float32(rounded[is_32 & ~lowest], strict=True)
-        # Nothing is below minus infinity: all that is present goes the other way.
+        # Nothing is below minus infinity: all present values take the other branch.
         self.below[lowest] = np.inf
         self.flips = np.isin(mode, (_GTE, _GT)) ^ (lowest & np.isin(mode, (_LT, _GTE)))
         self.bad = np.isnan(split) & np.isin(mode, (_LEQ, _LT, _GTE, _GT, _EQ, _NEQ))
 
     def test(self, way: Any) -> int | _Test:
-        """The leaf that a way leads to, or the test.
+        """The leaf or the test that a way leads to.
 
-        A way is also a step of the tests whether a number is one of several: (test, values, whether it is below the
-        first of them or is it).
+        A way may also be a step of the test whether a number is one of several: (test, values, whether it is below the
+        first of them or equal to it).
         """
         ensemble = self.ensemble
         if isinstance(way, tuple):
@@ -345,12 +345,12 @@ class _Plan:
         while way >= 0 and ensemble.true[way] == ensemble.false[way]:
             way, n_steps = int(ensemble.true[way]), n_steps + 1
             if n_steps > len(ensemble.mode):
-                raise InputFileError("a tree has a ring")
+                raise InputFileError("the nodes of a tree form a cycle")
         if way < 0:
             return ~way
         cell, mode = ensemble.cells[ensemble.cell[way]], int(ensemble.mode[way])
         if self.bad[way]:
-            raise InputFileError("a test has a cut that is no number")
+            raise InputFileError("a test has nan as its threshold")
         said = self.said(cell)
         if said is not None:
             return self._set(way, cell, said)
@@ -363,11 +363,11 @@ class _Plan:
         return cell.column, cut, bool(ensemble.tracks[way]) ^ flips, None, *(ways[::-1] if flips else ways)
 
     def said(self, cell: Cell) -> np.ndarray | None:
-        """What trees see of a column of levels."""
+        """The numbers that trees see of a column of levels; None for numbers."""
         return self.levels.get(cell.column) if cell.said is None else cell.said
 
     def _set(self, way: int, cell: Cell, said: np.ndarray) -> int | _Test:
-        """A test for levels, with those behind it that lead to the same node."""
+        """A test for levels, joined with the following ones that lead to the same node."""
         ensemble = self.ensemble
         self.room.spend(0, len(said))
         goes = _goes_true(ensemble, way, said, cell.is_float32)
@@ -387,7 +387,7 @@ class _Plan:
                 if int(ensemble.true[other]) != kept:
                     also = ~also
                 behind = int(ensemble.false[other] if int(ensemble.true[other]) == kept else ensemble.true[other])
-                # Where the first test does not go to the kept node, the second one may.
+                # A level that the first test does not send to the kept node may be sent there by the second one.
                 goes, true, false = (goes & ~also, behind, false) if is_true else (goes | also, true, behind)
                 merged = True
                 break
@@ -418,7 +418,7 @@ class _Plan:
         else:
             cuts = [is_first, np.nextafter(is_first, -np.inf)]
         if not np.isfinite(is_first).all() or len(cuts) < 2:
-            raise InputFileError("a test asks whether a cell is infinite, or no number: that is not read")
+            raise InputFileError("a test compares a cell with infinity or nan: that is not read")
         if is_below:
             return cell.column, float(cuts[1][0]), False, None, false, true
         rest: Any = (test, values[1:], False) if len(values) > 1 else false
@@ -428,7 +428,7 @@ class _Plan:
 def read_parts(
     parts: Sequence[Part], levels: Mapping[int, np.ndarray]
 ) -> list[tuple[ForeignTree, np.ndarray, np.ndarray]]:
-    """Of each tree the nodes, its targets int[k], and float64[n, k] what leaves say."""
+    """Per tree its nodes, its targets int[k], and the values of its leaves float64[n, k]."""
     ensembles = {id(part.ensemble): part.ensemble for part in parts}
     n_nodes = sum(len(ensemble.mode) + ensemble.n_leaves for ensemble in ensembles.values())
     room = _Room(_MOST_COPIES * n_nodes + _LEAST_COPIES)
@@ -445,14 +445,14 @@ def read_parts(
         k = len(targets) if part.table is None else part.table.shape[1]
         left -= len(leaf_of) * k
         if left < 0:
-            raise InputFileError("the leaves say more numbers than are read")
+            raise InputFileError("the leaves hold more numbers than are read")
         value = np.zeros((len(leaf_of), k))
         if part.table is None:
             np.add.at(value, (of_node, np.searchsorted(targets, own)), numbers)
         else:
             rows = numbers.astype(np.int64)
             if targets.tolist() != [part.own] or (counts != 1).any() or (rows != numbers).any():
-                raise InputFileError("a table is looked up with what is not one whole number of each tree")
+                raise InputFileError("a table is looked up by something other than one whole number of each tree")
             check_within(rows, len(part.table), "rows of a table")
             value[of_node] = part.table[rows]
             targets = part.first + np.arange(k)

@@ -1,7 +1,7 @@
-"""Any tree model that another library left. In: a file, or a fitted object. Out: a ``ModelData``.
+"""Tree models of other libraries. In: a file, or a fitted object. Out: a ``ModelData``.
 
-A reader is a value: how its files begin, whose objects it takes, and who reads them. Readers are imported when they are
-asked for. Nothing of a file is ever run, and no pickle is opened.
+A ``Reader`` holds how to recognize its files and objects, and the functions that read them, which are imported when
+they are used. Nothing in a file is ever executed, and no pickle is opened.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from treewright.exceptions import InputFileError, ModelFileError, ParameterError
 from treewright.model.data import ModelData, Unseen
 
 _MOST_BYTES = 4 << 30
-_HEAD = 4096  # bytes of a file that tell what it is
+_HEAD = 4096  # first bytes of a file, by which it is recognized
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Reader:
     ----------
     name : str
     packages : tuple of str
-        Where the classes of its objects come from.
+        Packages of the classes of its objects.
     begins : callable or None
-        From the first bytes of a file and its ending to whether it is one of the library's.
+        From the first bytes of a file and its ending to whether it is a file of the library.
     of_file : callable or None
         From all bytes of a file to a model.
     of_object : callable or None
@@ -50,7 +50,7 @@ class Reader:
 
 
 def _of(module: str, name: str) -> Callable[..., Any]:
-    """A function of one of the readers beside this file, imported when it is called."""
+    """A function of a reader module next to this file, imported when it is called."""
 
     def called(*given: Any) -> Any:
         return getattr(import_module(f"treewright.importing.{module}"), name)(*given)
@@ -71,8 +71,8 @@ READERS: tuple[Reader, ...] = (
     Reader("YDF", ("ydf",), None, None, _of("ydf", "of_object")),
     Reader("scikit-learn", ("sklearn",), None, None, _of("scikit", "of_object")),
 )
-# What reading a damaged file ends in: a name, a place or a type that is not there, a number beyond all. A reader takes
-# what it needs as it finds it.
+# Errors of reading a damaged file: a missing name or position, a wrong type, a number out of range. A reader does not
+# check everything before it uses it.
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 
 
@@ -84,7 +84,8 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
     InputFileError
         The file cannot be read, is of no known kind, or is damaged.
     ParameterError
-        The object is of no known library, or its model does what trees of this library cannot say; the reason is told.
+        The object is of no known library, or trees of this library cannot represent its model; the message gives the
+        reason.
     """
     if not isinstance(source, str | os.PathLike):
         package = type(source).__module__.partition(".")[0]
@@ -92,18 +93,18 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
             if package in reader.packages and reader.of_object is not None:
                 try:
                     return reader.of_object(source)
-                except InputFileError as error:  # what a file would be refused for
+                except InputFileError as error:  # an object is read like a file
                     raise ParameterError(f"{type(source).__name__}: {error}") from None
         known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
         if package == "treewright":
-            raise ParameterError(f"{type(source).__name__} is of this library: it is a model, or has one (model_)")
-        raise ParameterError(f"{type(source).__name__} of {package!r} is no model that is read: those of {known} are")
+            raise ParameterError(f"{type(source).__name__} is of this library: use it, or its model_, directly")
+        raise ParameterError(f"{type(source).__name__} of {package!r} is not read: give a model of {known}")
     path = Path(os.fsdecode(os.fspath(source)))
     if os.path.isfile(path / "data_spec.pb"):  # noqa: PTH113 - a Path would raise where it may not look
         raise InputFileError(f"{path}: a model folder of YDF, which only YDF reads: give ydf.load_model({str(path)!r})")
     with open_regular(path) as (file, size):
         if size > _MOST_BYTES:
-            raise InputFileError(f"{path}: {size:,} bytes are more than a model of trees has ({_MOST_BYTES:,} at most)")
+            raise InputFileError(f"{path}: {size:,} bytes are too many for a model of trees ({_MOST_BYTES:,} at most)")
         data = file.read()
     for reader in READERS:
         if reader.of_file is None or reader.begins is None:
@@ -115,13 +116,13 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
                 raise InputFileError(f"{path}: {error}") from None
             except _DAMAGE as error:
                 said = f"{type(error).__name__}: {error}"[:300]
-                raise InputFileError(f"{path}: damaged, or no model of {reader.name} ({said})") from error
+                raise InputFileError(f"{path}: damaged, or not a model of {reader.name} ({said})") from error
     if b'"treewright' in data[:_HEAD] or path.suffix == ".tw":
-        raise InputFileError(f"{path}: a model file of this library: treewright.load reads it, every command takes it")
+        raise InputFileError(f"{path}: a model file of this library: use treewright.load, or give it to a command")
     if data[:1] == b"\x80" or path.suffix.lower() in (".pkl", ".pickle", ".joblib"):
         raise InputFileError(
-            f"{path}: a pickle, which may run anything when it is opened: load it where you trust it, and give "
-            "read_model the object"
+            f"{path}: a pickle, which can run any code when it is opened: load it yourself if you trust it, and give "
+            "the object to read_model"
         )
     known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
     raise InputFileError(f"{path}: not a model file of {known}")
@@ -131,25 +132,25 @@ def named(
     model: ModelData, columns: Sequence[str] | None, target: str | None, classes: Sequence[Any] | None,
     unseen: Unseen | None,
 ) -> ModelData:  # fmt: skip
-    """The same model with names that its file does not hold.
+    """The same model with given names of columns, classes and target.
 
     Raises
     ------
     ParameterError
-        They are not as many as there are columns or classes, or not unlike each other.
+        There are not as many names as columns or classes, or two are equal.
     """
     for name, words in (("columns", columns), ("classes", classes)):
         if words is not None and (isinstance(words, str) or not isinstance(words, Sequence | np.ndarray)):
             raise ParameterError(f"{name}={words!r}: give a list")
         if words is not None and not all(isinstance(word, Hashable) for word in words):
-            raise ParameterError(f"{name}={words!r}: give a list of texts or numbers")
+            raise ParameterError(f"{name}={words!r}: give a list of strings or numbers")
     if columns is not None:
         given = model.schema.columns
         if len(columns) != len(given):
             raise ParameterError(f"columns: {len(columns)} names for {len(given)} columns: name each once")
         twice = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
         if twice is not None:
-            raise ParameterError(f"columns: {twice!r} is there twice: name each column once")
+            raise ParameterError(f"columns: {twice!r} occurs twice: name each column once")
         renamed = (replace(column, name=name) for column, name in zip(given, columns, strict=True))
         model = replace(model, schema=Schema(tuple(renamed), named=True))
     if classes is not None:
@@ -161,9 +162,9 @@ def named(
         model = replace(model, classes=(np.array(list(classes)) if len(kinds) == 1 else labels,))
     if target is not None:
         if not isinstance(target, str):
-            raise ParameterError(f"target={target!r}: give a text")
+            raise ParameterError(f"target={target!r}: give a string")
         if model.n_targets != 1:
-            raise ParameterError(f"target: one name, and the model has {model.n_targets} targets")
+            raise ParameterError(f"target={target!r} is one name, but the model has {model.n_targets} targets")
         model = replace(model, target_names=(target,) * model.n_outputs)
     if unseen not in (None, *get_args(Unseen)):
         raise ParameterError(f"unseen={unseen!r}: give one of {', '.join(get_args(Unseen))}")
@@ -171,16 +172,16 @@ def named(
 
 
 def json_of(data: bytes) -> Any:
-    """What a file of JSON holds.
+    """The content of a JSON file.
 
     Raises
     ------
     InputFileError
-        It is no JSON, or nested deeper than Python reads.
+        It is not JSON, or nested deeper than Python reads.
     """
     try:
         return json.loads(data)
     except RecursionError:
-        raise InputFileError("no model: it is nested too deep") from None
+        raise InputFileError("not a model: it is nested too deeply") from None
     except ValueError as error:
-        raise InputFileError(f"no whole JSON: {error}") from None
+        raise InputFileError(f"damaged, or not JSON: {error}") from None

@@ -1,11 +1,11 @@
-"""Fitted tree models of scikit-learn. In: an estimator, live and fitted. Out: a ``ModelData``.
+"""Fitted tree models of scikit-learn. In: a fitted estimator. Out: a ``ModelData``.
 
-Only attributes are read; scikit-learn itself is not imported, and no pickle is opened. Three kinds of thing are read:
+Only attributes are read; scikit-learn itself is not imported, and no pickle is opened. Three things are read:
 
 - ``tree_`` objects (trees, forests, bagging, AdaBoost, ``GradientBoosting*``, isolation forests) round a cell to
-  float32 and ask ``cell <= threshold``. Their leaves hold numbers, or shares of classes.
-- ``TreePredictor`` objects (``HistGradientBoosting*``) compare float64, and know levels by the codes of an encoder.
-- What makes one answer of many trees: a mean, a weighted median, or scores.
+  float32 and test ``cell <= threshold``. Their leaves hold numbers, or class proportions.
+- ``TreePredictor`` objects (``HistGradientBoosting*``) compare float64, and store levels as the codes of an encoder.
+- The way the predictions of many trees are combined: a mean, a weighted median, or scores.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CONSTANT = {
 }
 _NEAR = 1.0 + 2.0**-45 * np.arange(64)  # factors that change a weight in its last digits
 _LINKS: dict[str, Link] = {"poisson": "log", "gamma": "log"}
-_OF_FRIEDMAN = "friedman_mse"  # chooses cuts in its own way; its impurity is that of squared errors
+_OF_FRIEDMAN = "friedman_mse"  # chooses splits by another score; its impurity is the squared error
 
 
 def of_object(estimator: Any) -> ModelData:
@@ -43,7 +43,8 @@ def of_object(estimator: Any) -> ModelData:
     Raises
     ------
     ParameterError
-        It is not fitted, is no model of trees, or does what trees of this library cannot say; the reason is told.
+        It is not fitted, is not a model of trees, or trees of this library cannot represent it; the message gives the
+        reason.
 
     Examples
     --------
@@ -65,28 +66,28 @@ def of_object(estimator: Any) -> ModelData:
     except (
         InputFileError, DataError, AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError,
     ) as error:  # fmt: skip
-        raise ParameterError(f"{name} is no whole fitted model: {error}") from error
+        raise ParameterError(f"{name} is not a completely fitted model: {error}") from error
 
 
 def _refusal(estimator: Any, name: str) -> str:
-    """Why an object is not read, and what to give instead."""
+    """The message for an object that is not read, with what to give instead."""
     known = ", ".join(_READERS)
     for attribute, words in (
-        ("steps", "its last step is read, on the columns that the steps before it make: give pipeline[-1]"),
+        ("steps", "give its last step, pipeline[-1], which takes the columns that the other steps make"),
         ("best_estimator_", "give its best_estimator_"),
-        ("estimators_", "it joins models in a way that trees cannot say: give one of its estimators_"),
-        ("estimator", "it changes what a model says: give the fitted model inside"),
+        ("estimators_", "trees cannot represent how it combines its models: give one of its estimators_"),
+        ("estimator", "it changes the predictions of a model: give the fitted model inside"),
     ):
         if hasattr(estimator, attribute):
             return f"{name} is not read: {words}"
-    return f"{name} is no model of trees that is read: {known} are"
+    return f"{name} is not read: give one of {known}"
 
 
 # Columns and trees ----------------------------------------------------------------------------------------------------
 
 
 def _schema(estimator: Any, levels: dict[int, tuple[tuple[Any, ...], str]] | None = None) -> Schema:
-    """The columns; ``levels`` are those of nominal ones and their family."""
+    """The columns; ``levels`` holds the levels and family of the nominal ones."""
     n = int(estimator.n_features_in_)
     given = getattr(estimator, "feature_names_in_", None)
     names = list(numbered(n)) if given is None else [python_scalar(name) for name in given]
@@ -100,12 +101,12 @@ def _schema(estimator: Any, levels: dict[int, tuple[tuple[Any, ...], str]] | Non
 
 
 def _missing(estimator: Any) -> Literal["direction", "error"]:
-    """Whether missing cells have a way: scikit-learn's own word for it, not whether fit saw any."""
+    """Whether missing cells are allowed, by scikit-learn's own tag, not by whether fit saw any."""
     return "direction" if estimator.__sklearn_tags__().input_tags.allow_nan else "error"
 
 
 def _tree(member: Any, value: np.ndarray, columns: Any = None, *, gains: bool = False) -> ForeignTree:
-    """One ``tree_``; ``columns`` are those that it was given, None for all."""
+    """One ``tree_``; ``columns`` are the positions of its columns, None for all."""
     tree = member.tree_
     left, right = tree.children_left, tree.children_right
     column = tree.feature if columns is None else np.asarray(columns)[np.maximum(tree.feature, 0)]
@@ -125,7 +126,7 @@ def _tree(member: Any, value: np.ndarray, columns: Any = None, *, gains: bool = 
 
 
 def _counts(member: Any, n_classes: Sequence[int], own: np.ndarray | None = None) -> np.ndarray:
-    """Class counts of a ``tree_``, float64[n, all classes]; ``own`` says which classes its columns are of."""
+    """Class counts of a ``tree_``, float64[n, all classes]; ``own`` are the classes of its columns."""
     tree = member.tree_
     weight, outputs = tree.weighted_n_node_samples, []
     for output, count in enumerate(n_classes):
@@ -137,11 +138,12 @@ def _counts(member: Any, n_classes: Sequence[int], own: np.ndarray | None = None
 
 
 def counts_of_shares(shares: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Counts whose shares, as a model makes them, have the same bits.
+    """Class counts whose proportions, as a model computes them, are bit-identical to the given ones.
 
-    scikit-learn keeps ``count / weight`` and forgets the count. Whole counts come back from rounding. Others (rows or
-    classes have weights, or shares were made monotone) are looked for among weights nearby. Where their shares do not
-    add up to 1 there often are none: then a share differs in its last bits, and the first largest stays what it is.
+    scikit-learn keeps ``count / weight`` but not the count. Whole counts are restored by rounding. Others (rows or
+    classes have weights, or proportions were made monotone) are searched among nearby weights. If proportions do not
+    add up to 1 there often are none: then a proportion differs in its last bits, and the first largest one stays the
+    same.
 
     Parameters
     ----------
@@ -174,19 +176,19 @@ def counts_of_shares(shares: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _have(counts: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """bool[n]: whether counts have exactly these shares."""
+    """bool[n]: whether counts have exactly these proportions."""
     with np.errstate(invalid="ignore", divide="ignore"):
         made = counts / counts.sum(axis=1, keepdims=True)
     return np.asarray((made == shares).all(axis=1))
 
 
 def _refuse_others(estimator: Any, members: Sequence[Any]) -> None:
-    """Refuse an ensemble of anything but trees."""
+    """Refuse an ensemble whose members are not all trees."""
     for member in members:
         if type(member).__name__ not in _TREES:
             raise ParameterError(
-                f"{type(estimator).__name__} of {type(member).__name__} is not read: only ensembles of "
-                f"{', '.join(_TREES)} are"
+                f"{type(estimator).__name__} of {type(member).__name__} is not read: give an ensemble of "
+                f"{', '.join(_TREES)}"
             )
 
 
@@ -202,7 +204,7 @@ def _criterion(estimator: Any) -> str:
 
 
 def _classes(estimator: Any) -> tuple[np.ndarray, ...]:
-    """The labels of each output; empty of numbers."""
+    """The labels of each output; empty for regression."""
     found = getattr(estimator, "classes_", ())
     return tuple(found) if isinstance(found, list | tuple) else (found,)
 
@@ -213,13 +215,13 @@ def _classes(estimator: Any) -> tuple[np.ndarray, ...]:
 def _alone_or_mean(
     estimator: Any, members: Sequence[Any], algorithm: str, columns: Sequence[Any] | None = None
 ) -> ModelData:
-    """A single tree, or the mean of many."""
+    """The model of a single tree, or of the mean of many."""
     classes, facts = _classes(estimator), _growth(members[0])
     _refuse_others(estimator, members)
     trees = []
     for at, member in enumerate(members):
         if classes:
-            # Members of bagging know some of the classes, by their codes.
+            # A member of bagging may have only some of the classes, as codes.
             own = member.classes_ if columns is not None else None
             value = _counts(member, [len(labels) for labels in classes], own)
         else:
@@ -241,7 +243,7 @@ def _alone_or_mean(
 
 
 def _growth(member: Any) -> dict[str, Any]:
-    """Whether a tree tried every cut, as our own facts tell it."""
+    """The splitter of a tree, in the form of our own facts."""
     return {"parameters": {"splitter": str(getattr(member, "splitter", "best"))}}
 
 
@@ -258,7 +260,7 @@ def _bagging(estimator: Any) -> ModelData:
 
 
 def _isolation_forest(estimator: Any) -> ModelData:
-    """Path lengths, from which ``anomaly_scores`` makes scores."""
+    """The model of an isolation forest: path lengths, from which ``anomaly_scores`` computes scores."""
     size, trees = int(estimator._max_samples), []
     for member, columns, depth, rest in zip(
         estimator.estimators_,
@@ -270,7 +272,7 @@ def _isolation_forest(estimator: Any) -> ModelData:
         length = depth + rest - 1.0
         tree = _tree(member, length[:, None], columns)
         n_samples = member.tree_.n_node_samples
-        if n_samples[0] != size:  # rows that were drawn several times: they are counted by weight
+        if n_samples[0] != size:  # rows that were sampled several times: they are counted by weight
             n_samples = np.rint(member.tree_.weighted_n_node_samples).astype(np.int64)
         trees.append(replace(tree, n_samples=n_samples, impurity=_variance(tree, length)))
     return imported(
@@ -281,7 +283,7 @@ def _isolation_forest(estimator: Any) -> ModelData:
 
 
 def _variance(tree: ForeignTree, length: np.ndarray) -> np.ndarray:
-    """float64[n]: variance of the path lengths of each node's rows; children stand behind their parents."""
+    """float64[n]: variance of the path lengths of each node's rows; children come after their parents."""
     left, right, mean = tree.left.tolist(), tree.right.tolist(), length.tolist()
     weight, variance = np.asarray(tree.weight).tolist(), [0.0] * len(mean)
     for node in reversed(np.flatnonzero(tree.left >= 0).tolist()):
@@ -298,7 +300,7 @@ def _variance(tree: ForeignTree, length: np.ndarray) -> np.ndarray:
 def _boosted(
     estimator: Any, trees: Sequence[ForeignTree], schema: Schema, base: np.ndarray, link: Link, **facts: Any
 ) -> ModelData:
-    """Trees that add to scores."""
+    """The model of trees that add to scores."""
     classes, scores = _classes(estimator), tuple(np.asarray(base, np.float64).ravel().tolist())
     return imported(
         trees, schema, task="classification" if classes else "regression", combine="sum",
@@ -316,8 +318,8 @@ def _gradient_boosting(estimator: Any) -> ModelData:
     start = estimator.init_
     if not _is_constant(start):
         raise ParameterError(
-            f"{type(estimator).__name__} whose scores begin at what {type(start).__name__} predicts is not read, only "
-            "those that begin at a constant: fit it with init=None or init='zero'"
+            f"{type(estimator).__name__} whose scores start with the predictions of {type(start).__name__} is not "
+            "read, only with a constant: fit it with init=None or init='zero'"
         )
     base = twice * estimator._raw_predict_init(np.zeros((1, estimator.n_features_in_), np.float32))
     facts: dict[str, Any] = {}
@@ -335,7 +337,7 @@ def _gradient_boosting(estimator: Any) -> ModelData:
 
 
 def _is_constant(start: Any) -> bool:
-    """Whether an ``init_`` says the same of every row."""
+    """Whether an ``init_`` predicts the same for every row."""
     if isinstance(start, str):
         return start == "zero"
     return getattr(start, "strategy", None) in _CONSTANT.get(type(start).__name__, ())
@@ -372,7 +374,7 @@ def _levels(known: np.ndarray, at: int) -> tuple[tuple[Any, ...], str]:
         levels.pop()  # missing cells of the fit
     if None in levels:
         raise ParameterError(
-            f"column {at} has None as a level beside missing cells, which are one thing here: fit with nan for None"
+            f"column {at} has None as a level and missing cells, which are the same here: fit with nan for None"
         )
     kinds = {bool: "boolean", int: "number", float: "number", str: "string"}
     families = {kinds.get(type(level), "object") for level in levels}
@@ -380,7 +382,7 @@ def _levels(known: np.ndarray, at: int) -> tuple[tuple[Any, ...], str]:
 
 
 def _hist_tree(predictor: Any, order: np.ndarray) -> ForeignTree:
-    """One ``TreePredictor``; ``order`` says which column its positions are of."""
+    """One ``TreePredictor``; ``order`` holds the column of each of its positions."""
     nodes = predictor.nodes
     leaf = nodes["is_leaf"].astype(bool)
     left, right = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
@@ -396,14 +398,14 @@ def _hist_tree(predictor: Any, order: np.ndarray) -> ForeignTree:
         left, right, order[np.where(leaf, 0, nodes["feature_idx"])], np.where(leaf, 0.0, nodes["num_threshold"]),
         missing_left, nodes["value"][:, None], weight=count.astype(np.float64), n_samples=count,
         gain=np.where(leaf, 0.0, nodes["gain"]), levels=levels,
-        unseen_left=missing_left,  # an unknown level is a missing cell
+        unseen_left=missing_left,  # an unknown level is treated as a missing cell
     )  # fmt: skip
 
 
 def _adaboost_classifier(estimator: Any) -> ModelData:
-    """Votes that add to scores: shares are their softmax, as ``predict_proba`` has it.
+    """The model of votes that add to scores: probabilities are their softmax, as in ``predict_proba``.
 
-    A member becomes a tree for each score. Of two classes the score is the log odds, twice the mean vote.
+    A member becomes a tree for each score. With two classes the score is the log odds, twice the mean vote.
     """
     (labels,) = _classes(estimator)
     members, n = estimator.estimators_, len(labels)
@@ -421,7 +423,7 @@ def _adaboost_classifier(estimator: Any) -> ModelData:
 
 
 def _adaboost_regressor(estimator: Any) -> ModelData:
-    """The weighted median of what the trees predict."""
+    """The model of the weighted median of the trees' predictions."""
     members = estimator.estimators_
     _refuse_others(estimator, members)
     weights = np.array(estimator.estimator_weights_[: len(members)], np.float64)

@@ -1,7 +1,7 @@
-"""Our own JSON read back. In: the bytes that ``model.export("m.json")`` wrote. Out: a ``ModelData`` that answers alike.
+"""Reading our own JSON. In: the bytes of ``model.export("m.json")``. Out: a ``ModelData`` with equal predictions.
 
-What JSON has no type for was written as text and comes back as text: levels and labels that are dates, names that are
-tuples. The targets in the leaves of a forest of quantiles are not in it.
+Values without a type in JSON were written as text and are read as text: levels and labels that are dates, names that
+are tuples. The targets in the leaves of a forest of quantiles are not in the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIDES = {"subset": SUBSET, "multiway": MULTIWAY, "intervals": INTERVALS, "rank_
 
 
 def begins(head: bytes, ending: str) -> bool:
-    """Whether a file that begins so is one."""
+    """Whether a file with these first bytes is our own JSON."""
     del ending
     return b'"' + FORMAT.encode() + b'"' in head
 
@@ -42,8 +42,8 @@ def of_file(data: bytes) -> ModelData:
     found = json_of(data)
     if found.get("format") != FORMAT or found.get("version") != VERSION:
         raise InputFileError(
-            f"it is {str(found.get('format'))[:40]!r} of version {str(found.get('version'))[:10]}, and "
-            f"{FORMAT} {VERSION} is read: write it anew with export"
+            f"the file is {str(found.get('format'))[:40]!r} of version {str(found.get('version'))[:10]}, but "
+            f"{FORMAT} {VERSION} is read: write it again with export"
         )
     schema = Schema(tuple(map(_column, found["columns"])), bool(found["named"]))
     classes = tuple(_labels(target["classes"]) for target in found["targets"] if "classes" in target)
@@ -75,7 +75,7 @@ def of_file(data: bytes) -> ModelData:
 
 
 def _column(stated: Mapping[str, Any]) -> Column:
-    """A column; numbers that JSON cannot hold were written as texts."""
+    """A column; numbers that JSON cannot hold were written as text."""
     levels, family = stated.get("levels", ()), stated.get("family", "number")
     if family == "number":
         levels = [float(level) if level in ("nan", "inf", "-inf") else level for level in levels]
@@ -95,9 +95,9 @@ def _column(stated: Mapping[str, Any]) -> Column:
 
 
 def _labels(labels: Sequence[Any]) -> np.ndarray:
-    """Labels in a dtype of their own where they are of one kind, else as objects."""
+    """Labels as an array, with dtype object if they are of several types."""
     if not all(isinstance(label, str) or (isinstance(label, int | float) and math.isfinite(label)) for label in labels):
-        raise InputFileError(f"a label is no text, finite number or truth: {list(labels)[:10]}")
+        raise InputFileError(f"a label is not a string, a finite number or a bool: {list(labels)[:10]}")
     kinds = {type(label) for label in labels}
     return np.array(labels) if len(kinds) == 1 and kinds <= {str, int, float, bool} else np.array(labels, object)
 
@@ -108,7 +108,7 @@ def _tree(nodes: Sequence[Mapping[str, Any]], schema: Schema, n_values: int) -> 
     value = np.zeros((len(nodes), n_values))
     for number, node in enumerate(nodes):
         if node["node"] != number:
-            raise InputFileError(f"node {number} of a tree is not at its place")
+            raise InputFileError(f"node {number} of a tree is not at its position")
         value[number] = [float(amount) for own in node["value"] for amount in own]
         held["n_samples"].append(node["samples"])
         held["weight"].append(float(node["weight"]))
@@ -116,7 +116,7 @@ def _tree(nodes: Sequence[Mapping[str, Any]], schema: Schema, n_values: int) -> 
         test = node.get("test")
         branches = list(node["branches"]) if test is not None else []
         if branches and branches != list(range(branches[0], branches[0] + len(branches))):
-            raise InputFileError(f"the branches of node {number} do not stand side by side")
+            raise InputFileError(f"the branches of node {number} do not have consecutive numbers")
         held["kind"].append(LEAF if test is None else _SIDES.get(test["type"], THRESHOLD))
         held["feature"].append(-1 if test is None else test["column"])
         held["threshold"].append(0.0 if held["kind"][-1] != THRESHOLD else _cut_of(cast("Mapping[str, Any]", test)))
@@ -128,18 +128,18 @@ def _tree(nodes: Sequence[Mapping[str, Any]], schema: Schema, n_values: int) -> 
             _add_surrogate(held, surrogate, schema, number)
     for name, cells in held.items():
         if FIELDS[name].kind in "iu" and not all(type(cell) is int for cell in cells):
-            raise InputFileError(f"{name} of a node is no whole number")
+            raise InputFileError(f"{name} of a node is not a whole number")
     arrays = {name: np.array(cells, FIELDS[name]) for name, cells in held.items()}
     return Tree(value=value, **arrays)
 
 
 def _cut_of(test: Mapping[str, Any]) -> float:
-    """The cut of a threshold; infinite where a test asks for any value."""
+    """The threshold of a test; infinite if it only tests whether there is a value."""
     return math.inf if test["type"] == "present" else float(test["threshold"])
 
 
 def _side_table(held: dict[str, list[Any]], test: Mapping[str, Any], schema: Schema) -> int:
-    """Put what a test asks into its side table; where it begins there, -1 for a threshold."""
+    """Add the levels or cuts of a test to its side table; returns their position, -1 for a threshold test."""
     kind = _SIDES.get(test["type"])
     if kind == INTERVALS:
         begin = len(held["cuts"])
@@ -164,7 +164,7 @@ def _side_table(held: dict[str, list[Any]], test: Mapping[str, Any], schema: Sch
 
 
 def _add_surrogate(held: dict[str, list[Any]], stated: Mapping[str, Any], schema: Schema, node: int) -> None:
-    """Put a surrogate test behind those before it."""
+    """Append a surrogate test."""
     begin = -1
     if stated["type"] == "subset":
         column = schema.columns[stated["column"]]
@@ -182,7 +182,7 @@ def _add_surrogate(held: dict[str, list[Any]], stated: Mapping[str, Any], schema
 
 
 def _codes(column: Column, levels: Sequence[Any]) -> list[int]:
-    """Codes of levels as JSON has them."""
+    """The codes of levels from their JSON values."""
     return [column.codes[float(level) if level in ("nan", "inf", "-inf") and level not in column.codes else level]
             for level in levels]  # fmt: skip
 

@@ -1,8 +1,8 @@
-"""Trees of other libraries as ours. In: nodes as they list them, what makes one answer of them. Out: a ``ModelData``.
+"""Trees of other libraries as ours. In: their nodes, and how the trees are combined. Out: a ``ModelData``.
 
-A reader (one file per library beside this one) fills a ``ForeignTree`` per tree and calls ``imported``. Here nodes are
-put into our order, side by side and parents first, which also proves that they are a tree; what inner nodes hold is
-made from their leaves; and boosted trees and forests are packed where no column has more cuts than bins can tell apart.
+A reader (one file per library next to this one) fills a ``ForeignTree`` per tree and calls ``imported``. Here nodes are
+put into our order, siblings together and parents first, which also proves that they are a tree; the values of inner
+nodes are computed from their leaves; and boosted trees and forests are packed if no column has more cuts than bins.
 
 Cuts are exact. Libraries that compare in float32 round a cell first; rounding never changes the order of two numbers,
 so the cells that go left are those up to one float64, which ``cut_of_float32`` finds.
@@ -26,9 +26,9 @@ from treewright.tree.packed import count_impurity
 from treewright.version import __version__
 
 _LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # a leaf's weight is above 0,
-_LEAST_SHARE = 2.0**-52  # and shares of it are numbers that products keep
+_LEAST_SHARE = 2.0**-52  # and its proportions are large enough for products
 _LARGEST = 1e300  # of weights, and of squares; sums of more are beyond float64
-_BEYOND_FLOAT32 = 2.0**128  # where the float32 behind the largest would stand
+_BEYOND_FLOAT32 = 2.0**128  # the float32 after the largest, if there were one
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,26 +40,26 @@ class ForeignTree:
     left, right : int[n]
         Positions of the branches; -1 at a leaf.
     column : int[n]
-        Position of the column that a test asks; anything at a leaf.
+        Position of the tested column; anything at a leaf.
     cut : float64[n]
-        ``x <= cut`` goes left; ``+inf`` asks whether there is a value. Anything where ``levels`` has the node.
+        ``x <= cut`` goes left; ``+inf`` tests whether there is a value. Anything if ``levels`` has the node.
     missing_left : bool[n]
     value : float64[n, k]
         Of leaves: numbers, what they add to a score, or counts of classes (outputs one after another).
     weight : float64[n], or None
-        Of leaves: the weight of their training rows, or their hessians; None where the library does not tell, and then
-        each leaf counts as one.
+        Of leaves: the weight of their training rows, or their hessians; None if the library does not store it: each
+        leaf then counts as one.
     n_samples : int[n], or None
-        Of leaves: how many training rows; None: their weight, rounded.
+        Of leaves: number of training rows; None: their weight, rounded.
     impurity : float64[n], or None
         Of all nodes.
     gain : float64[n], or None
-        Of tests of boosted trees. Where there are no impurities either, the impurity of numbers is the variance of what
-        the leaves below say.
+        Of tests of boosted trees. Without impurities and gains, the impurity of numbers is the variance of the values
+        of the leaves below.
     levels : mapping of int to int[m]
         Of tests of nominal columns: the codes that go left.
     unseen_left : bool[n], or None
-        Where a level that training never saw goes; None: right.
+        Whether a level that training never saw goes left; None: right.
     """
 
     left: np.ndarray
@@ -77,11 +77,11 @@ class ForeignTree:
 
 
 def cut_of_float32(cut: np.ndarray, *, strict: bool) -> np.ndarray:
-    """The float64 up to which cells go left where a library rounds them to float32 and compares with a cut.
+    """The largest float64 that goes left in a library that rounds cells to float32 and compares them with a cut.
 
     Parameters
     ----------
-    cut : float32[n], not nan; not ``-inf`` where strict
+    cut : float32[n], not nan; not ``-inf`` if strict
     strict : bool
         ``x < cut`` goes left, else ``x <= cut``.
 
@@ -125,24 +125,25 @@ def imported(
     missing: Literal["direction", "error"] = "direction",
     **facts: Any,
 ) -> ModelData:
-    """The model of trees of another library.
+    """The model made of the trees of another library.
 
     Parameters
     ----------
     trees : sequence of ForeignTree, not empty
     algorithm, criterion : str
-        As our own fits name them ("cart", "random_forest", "gradient_boosting"; "gini", "squared_error", "gradient").
+        With the names of our own fits ("cart", "random_forest", "gradient_boosting"; "gini", "squared_error",
+        "gradient").
     source : mapping
-        Where the model comes from, as plain JSON: at least ``library``.
+        The origin of the model, as plain JSON: at least ``library``.
     boosting, tree_weights, missing, ...
-        As ``ModelData`` has them. Levels that training never saw go the way that the trees state.
+        As in ``ModelData``. Levels that training never saw take the branch that the trees state.
     **facts
-        More of the model's facts.
+        Further facts of the model.
 
     Raises
     ------
     InputFileError
-        The nodes are no trees, or what they hold cannot be a model.
+        The nodes are no trees, or their values cannot be a model.
     """
     counts = () if boosting is not None or task == "regression" else tuple(map(len, classes))
     listed = [tree_of(tree, schema, counts, f"tree {number}") for number, tree in enumerate(trees)]
@@ -174,21 +175,21 @@ def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], na
     Raises
     ------
     InputFileError
-        A branch leads out of the tree or to a node that another one leads to, a column is not there, a cut or value is
-        no number, a code is none of the column's levels.
+        A branch leads out of the tree or to a node that another one leads to, a column does not exist, a cut or value
+        is not a number, a code is not one of the column's levels.
     """
     levels_of_tree, order, first_child = _in_order(foreign, name)
     n, leaf = len(order), first_child < 0
     inner = np.flatnonzero(~leaf)
     column = np.where(leaf, -1, np.asarray(foreign.column)[order])
-    _refuse(name, (column[inner] < 0) | (column[inner] >= len(schema)), "asks a column that is not there")
+    _refuse(name, (column[inner] < 0) | (column[inner] >= len(schema)), "tests a column that does not exist")
     is_set = np.array([int(node) in foreign.levels for node in order.tolist()], bool) & ~leaf
     cut = np.where(leaf | is_set, 0.0, np.asarray(foreign.cut, np.float64)[order])
-    _refuse(name, np.isnan(cut), "has a cut that is no number")
+    _refuse(name, np.isnan(cut), "has nan as a cut")
     value = np.asarray(foreign.value, np.float64)[order].reshape(n, -1)
-    _refuse(name, ~np.isfinite(value[leaf]).all(axis=1), "has a leaf that says no finite number")
+    _refuse(name, ~np.isfinite(value[leaf]).all(axis=1), "has a leaf whose value is not a finite number")
     weight = np.where(leaf, 1.0 if foreign.weight is None else np.asarray(foreign.weight, np.float64)[order], 0.0)
-    _refuse(name, ~(np.abs(weight[leaf]) < _LARGEST), "has a leaf whose weight is no finite number")
+    _refuse(name, ~(np.abs(weight[leaf]) < _LARGEST), "has a leaf whose weight is not a finite number")
     weight[leaf] = np.maximum(weight[leaf], max(float(weight.max()) * _LEAST_SHARE, _LEAST_WEIGHT))
     if foreign.n_samples is None:
         n_samples = np.maximum(np.rint(np.minimum(weight, 2.0**62)), 1).astype(np.int64)
@@ -200,7 +201,7 @@ def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], na
     impurity = np.zeros(n) if foreign.impurity is None else np.maximum(np.asarray(foreign.impurity)[order], 0.0)
     gain = None if foreign.gain is None else np.maximum(np.asarray(foreign.gain, np.float64)[order], 0.0)
     value[~leaf] = 0.0
-    for nodes in reversed(levels_of_tree):  # what inner nodes hold, the deepest first
+    for nodes in reversed(levels_of_tree):  # values of inner nodes, the deepest first
         here = nodes[~leaf[nodes]]
         one, two = first_child[here], first_child[here] + 1
         n_samples[here] = n_samples[one] + n_samples[two]
@@ -252,13 +253,13 @@ def _in_order(foreign: ForeignTree, name: str) -> tuple[list[np.ndarray], np.nda
     levels : list of int64
         New positions of each level.
     order : int64[m]
-        Where each of them stood.
+        The old position of each.
     first_child : int64[m]
     """
     left, right = (np.asarray(each).astype(np.int64) for each in (foreign.left, foreign.right))
     n = len(left)
     _refuse(name, np.array([n == 0 or len(right) != n]), "has no nodes")
-    _refuse(name, (left < 0) != (right < 0), "has a node of one branch")
+    _refuse(name, (left < 0) != (right < 0), "has a node with one branch")
     _refuse(name, (left >= n) | (right >= n), "has a branch that leads nowhere")
     here, reached = np.zeros(1, np.int64), 1
     levels, orders, children = [np.zeros(1, np.int64)], [here], []
@@ -272,7 +273,7 @@ def _in_order(foreign: ForeignTree, name: str) -> tuple[list[np.ndarray], np.nda
             break
         levels.append(np.arange(reached, reached + len(here)))
         reached += len(here)
-        # As many nodes as there are, and none twice: a ring would never end.
+        # At most as many nodes as there are: a cycle would never end.
         _refuse(name, np.array([reached > n]), "has a node that two branches lead to")
         orders.append(here)
     order = np.concatenate(orders)
@@ -283,16 +284,16 @@ def _in_order(foreign: ForeignTree, name: str) -> tuple[list[np.ndarray], np.nda
 def _level_words(
     foreign: ForeignTree, schema: Schema, order: np.ndarray, is_set: np.ndarray, column: np.ndarray, name: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sets of levels as words: where each node's begin (-1 without), and ``levels_left`` and ``levels_seen``."""
+    """Sets of levels as words: the first word of each node (-1 without), and ``levels_left`` and ``levels_seen``."""
     starts, at = np.full(len(order), -1, np.int64), 0
     places: list[np.ndarray] = []
     sizes: list[tuple[int, int]] = []
     for node in np.flatnonzero(is_set).tolist():
         asked = schema.columns[column[node]]
         codes, n_levels = np.asarray(foreign.levels[int(order[node])]).astype(np.int64), len(asked.levels)
-        _refuse(name, np.array([asked.kind != "nominal"]), f"asks column {asked.name!r} for levels, and it has none")
+        _refuse(name, np.array([asked.kind != "nominal"]), f"tests column {asked.name!r} for levels, but it has none")
         _refuse(
-            name, (codes < 0) | (codes >= n_levels), f"asks column {asked.name!r} for a level that it does not have"
+            name, (codes < 0) | (codes >= n_levels), f"tests column {asked.name!r} for a level that it does not have"
         )
         starts[node] = at
         places.append(codes + 64 * at)
@@ -308,6 +309,6 @@ def _level_words(
 
 
 def _refuse(name: str, bad: np.ndarray, words: str) -> None:
-    """Refuse where something is wrong."""
+    """Raise an error with these words if any element is bad."""
     if bad.any():
         raise InputFileError(f"{name} {words}")

@@ -1,12 +1,12 @@
 """XGBoost's models. In: a JSON or UBJSON file, or an object of the library. Out: a ``ModelData``.
 
 Both kinds of file hold one value (lists, numbers, texts by name), and an object gives the bytes of the second kind. The
-value is read in three steps: what makes an answer of the sums (the objective), what the columns are, and the trees.
+value is read in three steps: the objective, which turns sums into predictions, the columns, and the trees.
 
-What XGBoost does, seen in its source and by trials with 3.2: a cell is rounded to float32 and goes left where it is
-below the cut; a category goes right where the node lists it, and any other code goes left; missing cells go as
-``default_left`` says. Leaves are float32 and added in float32, here in float64; with "dart" a leaf counts times the
-weight of its tree, rounded to float32.
+The behaviour of XGBoost, from its source and from trials with 3.2: a cell is rounded to float32 and goes left if it is
+below the cut; a category goes right if the node lists it, and any other code goes left; missing cells follow
+``default_left``. Leaves are float32 and added in float32, here in float64; with "dart" a leaf counts times the weight
+of its tree, rounded to float32.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from treewright.model.data import ModelData
 
 _MOST_COLUMNS = 1_000_000
 _DEEPEST = 64  # lists in lists of a UBJSON file; XGBoost's own are 8 deep
-_LEAST_SHARE = np.float32(1e-6)  # shares that scores begin at are kept so far from 0 and 1
+_LEAST_SHARE = np.float32(1e-6)  # the least distance from 0 and 1 of a probability as the base score
 _NUMBERS = {b"i": ">i1", b"U": ">u1", b"I": ">i2", b"l": ">i4", b"L": ">i8", b"d": ">f4", b"D": ">f8"}
 _WORDS = {b"T": True, b"F": False, b"Z": None}
 
 
 @dataclass(frozen=True)
 class _Objective:
-    """How scores are read, what the base is a number of, and the loss that it is here; empty where there is none."""
+    """The link of an objective, the unit of its base, and its loss here; empty if there is none."""
 
     link: Link = "identity"
     base: Literal["score", "share", "mean"] = "score"
@@ -65,16 +65,16 @@ _OBJECTIVES = {
     "multi:softprob": _Objective("classes", "score", "log_loss"),
     "multi:softmax": _Objective("classes", "score", "log_loss"),
 }
-_NO_SHARES = "it answers 0 or 1 and has no shares: train it with binary:logistic"
-_NO_NUMBER = "its predict gives a share as a number, which no model of numbers here does: train an XGBClassifier"
-_NO_CLASS = "the predict of an XGBClassifier takes the sums for shares: give its get_booster(), which predicts numbers"
+_NO_SHARES = "it predicts 0 or 1 without probabilities: train it with binary:logistic"
+_NO_NUMBER = "its predict returns a probability as a number, which no regression here does: train an XGBClassifier"
+_NO_CLASS = "the predict of an XGBClassifier treats the sums as probabilities: give its get_booster(), a regression"
 
 
 # Files and objects ----------------------------------------------------------------------------------------------------
 
 
 def begins(head: bytes, ending: str) -> bool:
-    """Whether a file is one of XGBoost's."""
+    """Whether a file with these first bytes is a model of XGBoost."""
     del ending
     return head[:4] in (b"binf", b"bs64") or (head[:1] == b"{" and b"learner" in head[:64])
 
@@ -82,16 +82,16 @@ def begins(head: bytes, ending: str) -> bool:
 def of_file(data: bytes) -> ModelData:
     """The model of a file.
 
-    One that a wrapper (``XGBClassifier``, ...) saved predicts as the wrapper does, up to the best round where training
-    stopped early; one that a ``Booster`` saved has all rounds.
+    If a wrapper (``XGBClassifier``, ...) saved it, it predicts as the wrapper does, up to the best round if training
+    stopped early; if a ``Booster`` saved it, it has all rounds.
 
     Raises
     ------
     InputFileError
-        The file is damaged, or its model does what trees of this library cannot say.
+        The file is damaged, or trees of this library cannot represent its model.
     """
     if data[:4] in (b"binf", b"bs64"):
-        raise InputFileError("XGBoost's old binary form: load it with XGBoost 3.0 or before and save it as .ubj")
+        raise InputFileError("XGBoost's old binary format: load it with XGBoost 3.0 or earlier and save it as .ubj")
     parsed = json_of(data) if data[1:64].lstrip()[:1] == b'"' else _whole_ubjson(data)
     about = parsed["learner"].get("attributes", {}).get("scikit_learn")
     kind = None if about is None else json.loads(about).get("_estimator_type")
@@ -106,25 +106,25 @@ def of_object(source: Any) -> ModelData:
     Raises
     ------
     ParameterError
-        The object is not fitted, is no model, or does what trees of this library cannot say.
+        The object is not fitted, is not a model, or trees of this library cannot represent it.
     """
     name, is_wrapper = type(source).__name__, hasattr(source, "get_booster")
     if not is_wrapper and not hasattr(source, "save_raw"):
-        raise ParameterError(f"{name} is no model: give a Booster, or a fitted XGBClassifier or XGBRegressor")
+        raise ParameterError(f"{name} is not a model: give a Booster, or a fitted XGBClassifier or XGBRegressor")
     missing = getattr(source, "missing", None)
     if missing is not None and not math.isnan(missing):
-        raise ParameterError(f"{name} has missing={missing!r}: here a missing cell is nan, train it with missing=nan")
+        raise ParameterError(f"{name} has missing={missing!r}, but missing cells are nan here: train with missing=nan")
     try:
         data = bytes((source.get_booster() if is_wrapper else source).save_raw("ubj"))
     except Exception as error:
-        raise ParameterError(f"{name} cannot be read, is it fitted? XGBoost says: {error}") from error
+        raise ParameterError(f"{name} cannot be read; is it fitted? XGBoost's message: {error}") from error
     kind = ("classifier" if hasattr(source, "predict_proba") else "regressor") if is_wrapper else None
     labels = np.asarray(source.classes_) if kind == "classifier" else None
     return _model(_whole_ubjson(data), name, kind, is_best=is_wrapper, labels=labels)
 
 
 def _model(parsed: Any, name: str, kind: str | None, *, is_best: bool, labels: np.ndarray | None = None) -> ModelData:
-    """The model of what a file holds; ``kind`` says how a wrapper predicts."""
+    """The model of the content of a file; ``kind`` is that of the wrapper's predictions."""
     learner = parsed["learner"]
     objective, param = learner["objective"], learner["learner_model_param"]
     how = _objective(objective["name"], kind, param)
@@ -143,7 +143,7 @@ def _model(parsed: Any, name: str, kind: str | None, *, is_best: bool, labels: n
             own = labels
         classes = (own,) * n_outputs
         if is_many and n_scores == 2:
-            # Shares of two scores are those of their difference, which is the one score of two classes here.
+            # The probabilities of two scores depend on their difference, which is the one score of two classes here.
             foreign = [
                 replace(tree, value=-tree.value) if first else tree
                 for tree, first in zip(foreign, place == 0, strict=True)
@@ -167,15 +167,15 @@ def _model(parsed: Any, name: str, kind: str | None, *, is_best: bool, labels: n
         boosting=Boosting(base, how.link),
         **facts,
     )  # fmt: skip
-    # Of categories that it kept XGBoost refuses a new one; a code without a name that no node lists goes left.
+    # XGBoost refuses a new category if it keeps their names; without names, a code that no node lists goes left.
     return replace(model, unseen="error") if any(stored) else model
 
 
-# What makes an answer of the sums -------------------------------------------------------------------------------------
+# From sums to predictions ---------------------------------------------------------------------------------------------
 
 
 def _objective(name: str, kind: str | None, param: Mapping[str, Any]) -> _Objective:
-    """How the scores of an objective are read; refused where ours would not predict what the original does."""
+    """The meaning of an objective's scores; refused if our predictions would differ from the original ones."""
     how, why = _OBJECTIVES.get(name), ""
     if how is None:
         why = _NO_SHARES if name == "binary:hinge" else f"the known ones are {', '.join(_OBJECTIVES)}"
@@ -184,17 +184,17 @@ def _objective(name: str, kind: str | None, param: Mapping[str, Any]) -> _Object
     elif how.link != "classes" and kind == "classifier":
         why = _NO_CLASS
     elif name == "binary:logitraw" and not param["base_score"].startswith("["):
-        why = "versions before 3.1 differ in what its base is: load it with XGBoost 3.1 or later and save it again"
+        why = "before version 3.1 its base has another meaning: load it with XGBoost 3.1 or later and save it again"
     if how is None or why:
         raise InputFileError(f"the objective {name!r} is not read: {why}")
     return how
 
 
 def _base(text: str, how: _Objective, n_scores: int) -> tuple[float, ...]:
-    """Where scores begin, in float32 as XGBoost has it."""
+    """The base scores, computed in float32 like XGBoost."""
     given = np.array([float(each) for each in text.strip("[]").split(",")]).astype(np.float32)
     if len(given) not in (1, n_scores):
-        raise InputFileError(f"scores begin at {len(given)} numbers, and there are {n_scores} scores")
+        raise InputFileError(f"{len(given)} base scores for {n_scores} scores")
     one = np.float32(1)
     with np.errstate(all="ignore"):
         if how.base == "share":
@@ -203,12 +203,12 @@ def _base(text: str, how: _Objective, n_scores: int) -> tuple[float, ...]:
         elif how.base == "mean":
             given = log_of(given.astype(np.float64)).astype(np.float32)
     if not np.isfinite(given).all():
-        raise InputFileError(f"scores begin at {text}, of which no finite score comes")
+        raise InputFileError(f"the base score {text} gives no finite score")
     return tuple(np.broadcast_to(given, n_scores).astype(np.float64).tolist())
 
 
 def _loss(name: str, objective: Mapping[str, Any]) -> dict[str, Any]:
-    """The loss as facts have it; of several quantiles none, since XGBoost does not sort them."""
+    """The loss as a fact; empty for several quantiles, which XGBoost does not sort."""
     if name == "quantile":
         levels = json.loads(objective["quantile_loss_param"]["quantile_alpha"])
         levels = levels if isinstance(levels, list) else [levels]
@@ -224,16 +224,16 @@ def _loss(name: str, objective: Mapping[str, Any]) -> dict[str, Any]:
 def _columns(
     learner: Mapping[str, Any], stored: Sequence[tuple[Any, ...]], trees: Sequence[ForeignTree]
 ) -> tuple[Schema, list[np.ndarray | None]]:
-    """The columns, and per column the codes of its levels, ascending; None of a column of numbers.
+    """The columns, and per column the codes of its levels, ascending; None for a numeric column.
 
-    A table of categories leaves its levels in the model; of a column of codes the levels are those that a node lists.
+    A model trained on categories keeps its levels; for a column of codes the levels are those that a node lists.
     """
     n = int(learner["learner_model_param"]["num_feature"])
     names, types = learner.get("feature_names") or [], learner.get("feature_types") or []
     if not 0 < n <= _MOST_COLUMNS or len(names) not in (0, n) or len(types) not in (0, n) or len(stored) not in (0, n):
-        raise InputFileError(f"{n:,} columns, {len(names):,} names, {len(types):,} types: these are no table")
+        raise InputFileError(f"{n:,} columns, {len(names):,} names and {len(types):,} types do not match")
     if not all(isinstance(name, str) for name in names):
-        raise InputFileError("a name of a column is no text")
+        raise InputFileError("the name of a column is not a string")
     listed: dict[int, list[np.ndarray]] = {at: [] for at in range(len(types)) if types[at] == "c"}
     for tree in trees:
         for node, asked in tree.levels.items():
@@ -252,20 +252,20 @@ def _columns(
 
 
 def _stored_levels(model: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The levels of each column as the model keeps them, in the order of their codes; empty where it keeps none."""
+    """The levels of each column that the model keeps, in the order of their codes; empty if it keeps none."""
     found: list[tuple[Any, ...]] = []
     for each in (model.get("cats") or {}).get("enc") or []:
         values = np.asarray(each["values"])
         if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-            raise InputFileError("a category is neither a text nor a number")
+            raise InputFileError("a category is neither a string nor a number")
         if "offsets" not in each:
             found.append(tuple(values.tolist()))
             continue
         text, ends = values.astype(np.int8).tobytes(), _whole(each, "offsets").tolist()
         if not text.isascii():
-            # XGBoost 3.2 counts characters of pandas texts and keeps as many bytes: what is here may be cut off.
+            # XGBoost 3.2 counts the characters of pandas strings and keeps as many bytes: the name may be cut off.
             raise InputFileError(
-                "a category is a text beyond ASCII, of which XGBoost keeps only a part where the table was of pandas: "
+                "a category has a name beyond ASCII, of which XGBoost keeps only a part if the table was a pandas one: "
                 "train it with other names, or with codes"
             )
         found.append(tuple(text[begin:end].decode() for begin, end in pairwise(ends)))
@@ -273,7 +273,7 @@ def _stored_levels(model: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def _positions(tree: ForeignTree, schema: Schema, codes: Sequence[np.ndarray | None]) -> dict[int, np.ndarray]:
-    """The categories that nodes list as positions of levels."""
+    """The categories that nodes list, as positions among the levels."""
     found = {}
     for node, asked in tree.levels.items():
         at = int(tree.column[node])
@@ -290,23 +290,23 @@ def _positions(tree: ForeignTree, schema: Schema, codes: Sequence[np.ndarray | N
 def _trees(
     learner: Mapping[str, Any], is_best: bool
 ) -> tuple[list[ForeignTree], np.ndarray, int, list[tuple[Any, ...]]]:
-    """The trees, to which score each adds, how many scores there are, and the levels of the columns."""
+    """The trees, the score that each adds to, the number of scores, and the levels of the columns."""
     booster = learner["gradient_booster"]
     name, weights = booster["name"], None
     if name not in ("gbtree", "dart"):
-        raise InputFileError(f"the booster is {name!r}: only trees are read, those of 'gbtree' and 'dart'")
+        raise InputFileError(f"the booster is {name!r}: only the trees of 'gbtree' and 'dart' are read")
     model = booster["model"] if name == "gbtree" else booster["gbtree"]["model"]
     entries, group = model["trees"], _whole(model, "tree_info")
     param, n = learner["learner_model_param"], len(entries)
     if not n or len(group) != n:
-        raise InputFileError(f"{n} trees, of {len(group)} of which is told to which score they add")
+        raise InputFileError(f"{n} trees and {len(group)} entries of tree_info: expected equal numbers, at least 1")
     if name == "dart":
         weights = _numbers(booster, "weight_drop", n)
     n_scores = max(1, int(param["num_class"]), int(param.get("num_target", 1)))
     width = int(entries[0]["tree_param"].get("size_leaf_vector", 1))
     is_vector = width > 1
     if is_vector and width != n_scores:
-        raise InputFileError(f"a leaf has {width} numbers, and there are {n_scores} scores")
+        raise InputFileError(f"a leaf has {width} numbers, but there are {n_scores} scores")
     kept = n
     best = learner.get("attributes", {}).get("best_iteration")
     if is_best and best is not None:
@@ -318,11 +318,11 @@ def _trees(
         if entries[at].get("id", at) != at:
             raise InputFileError(f"tree {at} has another number, {entries[at]['id']}")
         if int(entries[at]["tree_param"].get("size_leaf_vector", 1)) != width:
-            raise InputFileError(f"tree {at} has leaves of another width")
+            raise InputFileError(f"tree {at} has leaves with another number of values")
         trees += _tree(entries[at], at, width, None if weights is None else weights[at])
     place = np.tile(np.arange(n_scores), kept) if is_vector else group[:kept]
     if not len(trees) or (place < 0).any() or (place >= n_scores).any() or n_scores > len(trees):
-        raise InputFileError(f"{len(trees)} trees do not add to {n_scores} scores")
+        raise InputFileError(f"tree_info does not assign {len(trees)} trees to {n_scores} scores")
     counts = np.bincount(place, minlength=n_scores)
     if (counts != counts[0]).any():
         raise InputFileError(f"scores have {counts.min()} to {counts.max()} trees, expected the same number each")
@@ -330,27 +330,27 @@ def _trees(
 
 
 def _tree(entry: Mapping[str, Any], at: int, width: int, weight: np.float32 | None) -> list[ForeignTree]:
-    """A tree; of leaves with several numbers one for each."""
+    """A tree; if leaves have several numbers, one tree for each number."""
     left = _whole(entry, "left_children")
     n, leaf = len(left), left < 0
     right = np.where(leaf, -1, _whole(entry, "right_children", n))
     conditions = _numbers(entry, "split_conditions", n)
     hessian = _numbers(entry, "sum_hessian", n).astype(np.float64)
     if not np.isfinite(hessian).all():
-        raise InputFileError(f"tree {at} has a hessian that is no number")
+        raise InputFileError(f"tree {at} has a hessian that is not a number")
     if width > 1:
         said = _numbers(entry, "leaf_weights", int(leaf.sum()) * width).reshape(-1, width)
-        of_leaf = np.where(leaf, _whole(entry, "right_children", n), 0)  # a leaf has the place of its numbers there
+        of_leaf = np.where(leaf, _whole(entry, "right_children", n), 0)  # a leaf has the position of its numbers there
         if (of_leaf < 0).any() or (of_leaf >= len(said)).any():
-            raise InputFileError(f"tree {at} has a leaf whose numbers are not there")
+            raise InputFileError(f"tree {at} has a leaf whose numbers are missing")
         value = said[of_leaf]
     else:
         value = np.where(leaf, conditions, np.float32(0))[:, None]
     if weight is not None:
         value = value * weight
     levels = _listed(entry, at, n, leaf)
-    # What a node lists goes right, and ours goes left: the branches change places. So they do where nothing but a
-    # missing cell can go left, which is asked for as "is there a value?".
+    # The listed categories go right, and ours go left: the branches are exchanged. So they are if only a missing cell
+    # can go left, which becomes the test "is there a value?".
     turned = ~leaf & np.isneginf(conditions)
     turned[list(levels)] = True
     cut = cut_of_float32(np.where(turned | leaf, np.float32(0), conditions), strict=True)
@@ -369,7 +369,7 @@ def _tree(entry: Mapping[str, Any], at: int, width: int, weight: np.float32 | No
 
 
 def _listed(entry: Mapping[str, Any], at: int, n: int, leaf: np.ndarray) -> dict[int, np.ndarray]:
-    """The categories that each node of categories lists."""
+    """The categories that each categorical node lists."""
     kinds = _whole(entry, "split_type", n) if len(entry.get("split_type", ())) else np.zeros(n, np.int64)
     nodes = np.flatnonzero((kinds == 1) & ~leaf)
     if not len(nodes):
@@ -377,27 +377,27 @@ def _listed(entry: Mapping[str, Any], at: int, n: int, leaf: np.ndarray) -> dict
     codes, which = _whole(entry, "categories"), _whole(entry, "categories_nodes")
     begin, size = _whole(entry, "categories_segments", len(which)), _whole(entry, "categories_sizes", len(which))
     if (begin < 0).any() or (size < 0).any() or (begin + size > len(codes)).any() or size.sum() > len(codes):
-        raise InputFileError(f"tree {at} lists categories that are not there")
+        raise InputFileError(f"tree {at} lists categories that do not exist")
     if (codes < 0).any() or len(np.unique(which)) != len(which) or not np.isin(nodes, which).all():
-        raise InputFileError(f"tree {at} has a node of categories without any, or one with two lists")
+        raise InputFileError(f"tree {at} has a categorical node without categories, or with two lists")
     place = {int(node): row for row, node in enumerate(which.tolist())}
     rows = {int(node): place[int(node)] for node in nodes.tolist()}
     return {node: codes[begin[row] : begin[row] + size[row]] for node, row in rows.items()}
 
 
 def _whole(entry: Mapping[str, Any], name: str, n: int | None = None) -> np.ndarray:
-    """Whole numbers: int64[n]."""
+    """A list of whole numbers of the entry: int64[n]."""
     found = np.asarray(entry[name])
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iub") or (n is not None and len(found) != n):
-        raise InputFileError(f"{name} is no list of {'' if n is None else f'{n:,} '}whole numbers")
+        raise InputFileError(f"{name} is not a list of {'' if n is None else f'{n:,} '}whole numbers")
     return found.astype(np.int64)
 
 
 def _numbers(entry: Mapping[str, Any], name: str, n: int) -> np.ndarray:
-    """Numbers: float32[n]."""
+    """A list of numbers of the entry: float32[n]."""
     found = np.asarray(entry[name])
     if found.shape != (n,) or found.dtype.kind not in "iuf":
-        raise InputFileError(f"{name} is no list of {n:,} numbers")
+        raise InputFileError(f"{name} is not a list of {n:,} numbers")
     with np.errstate(all="ignore"):
         return found.astype(np.float32)
 
@@ -406,17 +406,17 @@ def _numbers(entry: Mapping[str, Any], name: str, n: int) -> np.ndarray:
 
 
 def _whole_ubjson(data: bytes) -> Any:
-    """What a file of UBJSON holds."""
+    """The content of a UBJSON file."""
     value, end = _ubjson(data, 0, 0)
     if end != len(data):
-        raise InputFileError(f"no whole UBJSON: {len(data) - end:,} bytes are behind its end")
+        raise InputFileError(f"damaged UBJSON: {len(data) - end:,} bytes after its end")
     return value
 
 
 def _ubjson(data: bytes, at: int, depth: int) -> tuple[Any, int]:
-    """The value that begins at a place of a UBJSON file, and where the next one does.
+    """The value that begins at a position of a UBJSON file, and the position of the next one.
 
-    Lists of numbers of one type are arrays. Nothing is read or made room for beyond the end of the bytes.
+    Lists of numbers of one type are arrays. Nothing is read or allocated beyond the end of the bytes.
     """
     kind, at = data[at : at + 1], at + 1
     if kind in _NUMBERS:
@@ -427,7 +427,7 @@ def _ubjson(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     if kind == b"S":
         return _text(data, at, depth)
     if depth >= _DEEPEST:
-        raise InputFileError("no model: it is nested too deep")
+        raise InputFileError("not a model: it is nested too deeply")
     if kind == b"{":
         named: dict[str, Any] = {}
         while data[at : at + 1] != b"}":
@@ -435,12 +435,12 @@ def _ubjson(data: bytes, at: int, depth: int) -> tuple[Any, int]:
             named[name], at = _ubjson(data, at, depth + 1)
         return named, at + 1
     if kind != b"[":
-        raise InputFileError(f"no whole UBJSON: byte {at - 1:,} begins no value")
+        raise InputFileError(f"damaged UBJSON: no value begins at byte {at - 1:,}")
     listed: list[Any] = []
     if data[at : at + 1] == b"$":
         kind = data[at + 1 : at + 2]
         if kind not in _NUMBERS or data[at + 2 : at + 3] != b"#":
-            raise InputFileError(f"no whole UBJSON: byte {at:,} begins no list of numbers")
+            raise InputFileError(f"damaged UBJSON: no list of numbers begins at byte {at:,}")
         count, at = _count(data, at + 3, depth)
         array = _array(data, at, kind, count)
         return array, at + array.nbytes
@@ -457,17 +457,17 @@ def _ubjson(data: bytes, at: int, depth: int) -> tuple[Any, int]:
 
 
 def _count(data: bytes, at: int, depth: int) -> tuple[int, int]:
-    """How many bytes or values follow, which is not more than there are bytes, and where they begin."""
+    """The number of bytes or values that follow, at most the bytes that are left, and their position."""
     if data[at : at + 1] not in (b"i", b"U", b"I", b"l", b"L"):
-        raise InputFileError(f"no whole UBJSON: byte {at:,} begins no length")
+        raise InputFileError(f"damaged UBJSON: no length begins at byte {at:,}")
     count, at = _ubjson(data, at, depth)
     if not 0 <= count <= len(data) - at:
-        raise InputFileError(f"no whole UBJSON: {count:,} are told at byte {at:,}, and {len(data) - at:,} bytes follow")
+        raise InputFileError(f"damaged UBJSON: length {count:,} at byte {at:,}, but {len(data) - at:,} bytes follow")
     return count, at
 
 
 def _text(data: bytes, at: int, depth: int) -> tuple[str, int]:
-    """The text whose length begins at a place."""
+    """The text whose length begins at a position."""
     count, at = _count(data, at, depth)
     return data[at : at + count].decode("utf-8"), at + count
 
@@ -476,5 +476,5 @@ def _array(data: bytes, at: int, kind: bytes, count: int) -> np.ndarray:
     """Numbers of one type, in the byte order of this machine."""
     dtype = np.dtype(_NUMBERS[kind])
     if count * dtype.itemsize > len(data) - at:
-        raise InputFileError(f"no whole UBJSON: it ends within the numbers at byte {at:,}")
+        raise InputFileError(f"damaged UBJSON: it ends within the numbers at byte {at:,}")
     return np.frombuffer(data, dtype, count, at).astype(dtype.newbyteorder("="))

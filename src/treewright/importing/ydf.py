@@ -1,11 +1,11 @@
 """Models of Yggdrasil Decision Forests. In: a model of the package ``ydf``. Out: a ``ModelData``.
 
-Models are asked through the package: the folder that one is saved in is read by ``ydf.load_model`` only.
+Models are read through the package: only ``ydf.load_model`` reads the folder of a saved one.
 
-A condition of YDF sends a row to its positive branch where it holds, and says itself where a missing cell goes.
-Numbers are compared in float32, ``x >= threshold``: the positive branch is the right one here. Of levels the positive
-branch is the left one; item 0 of a dictionary stands for all that it does not hold, and an empty text is a missing
-cell. What leaves say is float32, and YDF adds it in float32: sums are equal within that rounding.
+A condition of YDF sends a row to its positive branch if it holds, and states the branch of a missing cell. Numbers are
+compared in float32, ``x >= threshold``: the positive branch is the right one here. For levels the positive branch is
+the left one; item 0 of a dictionary stands for all levels that it does not hold, and an empty text is a missing cell.
+Leaf values are float32, and YDF adds them in float32: sums are equal within that rounding.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from treewright.model.threshold import Threshold
 
 _BOOSTED, _FOREST = "GradientBoostedTreesModel", "RandomForestModel"  # a tree of CART is a forest of one
 _LOSS_FOLDER = "yggdrasil_decision_forests.model.gradient_boosted_trees"
-# What a score means, and what our own fits call the loss.
+# The link of the scores, and the name of the loss in our own fits.
 _LOSSES: dict[str, tuple[Link, str]] = {
     "BINOMIAL_LOG_LIKELIHOOD": ("classes", "log_loss"),
     "MULTINOMIAL_LOG_LIKELIHOOD": ("classes", "log_loss"),
@@ -48,11 +48,11 @@ def of_object(fitted: Any) -> ModelData:
     Raises
     ------
     ParameterError
-        The object does what trees of this library cannot say; the reason is told.
+        Trees of this library cannot represent the object; the message gives the reason.
     """
     name = type(fitted).__name__
     if name not in (_BOOSTED, _FOREST):
-        raise ParameterError(f"{name} is not read: gradient boosted trees, random forests and trees of CART are")
+        raise ParameterError(f"{name} is not read: give gradient boosted trees, a random forest or a tree of CART")
     task = fitted.task().name
     if task not in ("CLASSIFICATION", "REGRESSION", "RANKING"):
         raise ParameterError(f"the model is for {task.lower()}: classification, regression and ranking are read")
@@ -69,7 +69,7 @@ def of_object(fitted: Any) -> ModelData:
         test_of = partial(_test_of, specs=specs, schema=columns, places=places, name=f"tree {number}")
         trees.append(_tree_of(tree.root, test_of, 0 if name == _BOOSTED else n_classes, name == _BOOSTED))
     if not trees:
-        raise ParameterError("a model without trees: it answers every row alike")
+        raise ParameterError("the model has no trees: it predicts the same for every row")
     facts: dict[str, Any] = {}
     boosting = None
     combine: Combine = "single" if len(trees) == 1 else "mean"
@@ -79,9 +79,9 @@ def of_object(fitted: Any) -> ModelData:
     else:
         algorithm, criterion, combine = "gradient_boosting", "gradient", "sum"
         named = import_module(f"{_LOSS_FOLDER}.gradient_boosted_trees_pb2").Loss
-        loss = named.Name(int(fitted._model.loss()))  # nothing public tells it
+        loss = named.Name(int(fitted._model.loss()))  # no public function returns it
         if loss not in _LOSSES:
-            raise ParameterError(f"the loss {loss} is not read: what its scores mean is not known here")
+            raise ParameterError(f"the loss {loss} is not read: the meaning of its scores is not known")
         link, known = _LOSSES[loss]
         facts = {"loss": {"name": known}} if known else {}
         base = tuple(float(each) for each in fitted.initial_predictions())
@@ -101,12 +101,12 @@ def of_object(fitted: Any) -> ModelData:
 
 
 def _word(spec: Any, field: str) -> str:
-    """The name of a column's type, or of the type of its cells."""
+    """The name of a column's type, or of its cells' type."""
     return str(spec.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number[getattr(spec, field)].name)
 
 
 def _levels_of(spec: Any, texts: Sequence[str]) -> list[Any]:
-    """The levels of a dictionary as the table had them: YDF keeps their texts."""
+    """The levels of a dictionary with the types of the table: YDF keeps their texts."""
     dtype = _word(spec, "dtype")
     if "INT" in dtype:
         return [int(text) for text in texts]
@@ -114,26 +114,26 @@ def _levels_of(spec: Any, texts: Sequence[str]) -> list[Any]:
 
 
 def _column_of(spec: Any) -> Column:
-    """A column as its description tells it."""
+    """A column from its YDF description."""
     kind, missing = _word(spec, "type"), spec.count_nas > 0
     if kind in _NUMBERS:
         return Column(spec.name, "numeric", missing_seen=missing)
     if kind == _BOOLEAN:
         return Column(spec.name, "nominal", (False, True), missing, "boolean")
     if kind != "CATEGORICAL" or spec.categorical.is_already_integerized:
-        return Column(spec.name, "numeric", left_out="no tree asks the column")
+        return Column(spec.name, "numeric", left_out="no tree tests the column")
     items = sorted((value.index, text) for text, value in spec.categorical.items.items() if value.index > 0)
     if [index for index, _ in items] != list(range(1, len(items) + 1)):
-        raise ParameterError(f"the dictionary of column {spec.name!r} is not numbered from 1 on")
+        raise ParameterError(f"the dictionary of column {spec.name!r} is not numbered from 1")
     levels = _levels_of(spec, [text for _, text in items])
     family = {int: "number", bool: "boolean"}.get(type(levels[0]) if levels else str, "string")
     if family == "string":
-        levels.append("")  # goes where a missing cell goes
+        levels.append("")  # follows the branch of a missing cell
     return Column(spec.name, "nominal", tuple(levels), missing, family)
 
 
 class _Test(NamedTuple):
-    """What a node asks, as ``ForeignTree`` has it; ``levels`` is None of a cut."""
+    """The test of a node, as in ``ForeignTree``; ``levels`` is None for a cut."""
 
     column: int
     cut: float
@@ -144,11 +144,11 @@ class _Test(NamedTuple):
 
 
 def _test_of(asked: Any, specs: Any, schema: Schema, places: dict[int, int], name: str) -> _Test:
-    """What a condition asks."""
+    """The test of a YDF condition."""
     kind, place = type(asked).__name__, places.get(getattr(asked, "attribute", -1), -1)
     column = schema.columns[place]
     if place < 0 or column.left_out:
-        kind = f"{kind}, or asks a column of a kind,"
+        kind = f"{kind}, or a column of a kind,"
     missing = bool(asked.missing)
     if kind == "NumericalHigherThanCondition":
         return _Test(place, _cut(asked.threshold), not missing, False)
@@ -167,18 +167,18 @@ def _test_of(asked: Any, specs: Any, schema: Schema, places: dict[int, int], nam
         return _Test(place, 0.0, False, False, list(range(n_items)), True)
     if kind == "IsMissingInCondition":
         return _Test(place, np.inf, False, False)
-    raise ParameterError(f"{name} has a condition of the kind {kind} which trees here do not have")
+    raise ParameterError(f"{name} has a condition of kind {kind} that is not read")
 
 
 def _cut(threshold: float) -> float:
-    """Up to where numbers are below a threshold in float32."""
+    """The largest number below a threshold in float32."""
     return float(cut_of_float32(np.array([threshold], np.float32), strict=True)[0])
 
 
 def _tree_of(root: Any, test_of: Callable[[Any], _Test], n_classes: int, is_boosted: bool) -> ForeignTree:
-    """A tree; the classes of a forest's leaves as counts."""
+    """A tree; the class proportions of a forest's leaves become counts."""
     nodes, branches, tests, gain = [root], [], [], []
-    for node in nodes:  # it grows while it is read
+    for node in nodes:  # the list grows in the loop
         if node.is_leaf:
             tests.append(_Test(0, 0.0, True, True))
             branches.append((-1, -1))

@@ -1,1 +1,1 @@
-"""One judge for Python, command and report: folds, fits on them, scores, and how sure a score is."""
+"""Evaluation for Python, command and report: folds, fits on them, scores, and standard errors."""

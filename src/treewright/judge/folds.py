@@ -1,7 +1,7 @@
-"""Which rows are learned from and which are predicted. In: ``cv``, a target. Out: pairs of positions.
+"""Folds of cross-validation. In: ``cv``, a target. Out: pairs of training and test positions.
 
-Splitters, and the draws, are scikit-learn's; what is asked of them is checked here, so that a fold that cannot be is
-refused before anything is grown. Folds, and whatever else chance decides beside them, hang on ``random_state`` alone.
+Splitters and their random draws are scikit-learn's; the folds are checked here, so that an impossible fold is refused
+before anything is fitted. Folds and all other random choices depend on ``random_state`` alone.
 """
 
 from __future__ import annotations
@@ -31,20 +31,19 @@ def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0
     Parameters
     ----------
     cv : int >= 2, splitter, iterable of pairs, or array of n fold numbers
-        An int shuffles the rows with ``random_state``; for one target of classes every fold gets its share of each
-        class. A splitter has ``split`` and is asked as it is. A fold number for each row says in which fold it is
-        tested.
+        An int shuffles the rows with ``random_state``, stratified for one target of classes. A splitter has a method
+        ``split``, which is called. A fold number for each row is the fold in which it is tested.
     y : target of n rows
     is_classification : bool
     random_state : int, RandomState or None
         For ``cv`` as an int only.
     groups : n group labels, optional
-        Handed to the splitter, such as ``GroupKFold``.
+        Passed to the splitter, such as ``GroupKFold``.
 
     Returns
     -------
     list of (int64[n_train], int64[n_test])
-        No row is in both. A row may be tested in several folds where the splitter repeats (``check_tested_once``).
+        No row is in both. A row may be tested in several folds if the splitter repeats (``check_tested_once``).
 
     Examples
     --------
@@ -61,7 +60,7 @@ def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0
                 f"groups= needs a splitter that keeps groups together, such as cv=GroupKFold(5): {cv!r}"
             )
         if count_rows(groups) != n:
-            raise DataError(f"groups has {count_rows(groups)} entries, y has {n} rows: give one for each row")
+            raise DataError(f"groups has {count_rows(groups)} entries, and y has {n} rows: give one for each row")
     check_random_state(random_state)
     if is_whole(cv):
         return _shuffled(int(cv), held, is_classification, random_state)
@@ -79,12 +78,10 @@ def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0
 
 
 def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_state: Any) -> list[Split]:
-    """Folds of shuffled rows, with each class spread evenly where there is one target of classes."""
+    """Folds of shuffled rows, stratified for one target of classes."""
     n = len(held)
     if n_folds < 2:
-        raise ParameterError(
-            setting("cv", n_folds), ": at least 2 folds are needed, one to test while another is learned from"
-        )
+        raise ParameterError(setting("cv", n_folds), ": give at least 2 folds, one to test and one to train on")
     if n < n_folds:
         raise DataError(
             f"{n} rows are too few for {n_folds} folds: give ", setting("cv", max(n, 2)), " or less, or more rows"
@@ -102,16 +99,16 @@ def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_st
         raise DataError(
             f"class {shown(name)} has {fewest} row(s), fewer than {n_folds} folds: ",
             *lower,
-            "folds that take no heed of classes, ",
+            "folds that are not stratified, ",
             Phrase(f"cv={own}", "setting", "cv", own),
         )
     return _numbered(_fold_of_each_by_class(codes, n_folds, random_state), n)
 
 
 def _fold_of_each(n: int, n_folds: int, random_state: Any) -> np.ndarray:
-    """The fold of each row, int64[n], in shuffled rows: the draws of scikit-learn's ``KFold``, number for number.
+    """The fold of each row, int64[n], in shuffled rows: the same folds as scikit-learn's ``KFold``.
 
-    Like those of ``_fold_of_each_by_class`` and ``_parts_by_class`` they are drawn here because the import of
+    Like those of ``_fold_of_each_by_class`` and ``_parts_by_class`` they are computed here because the import of
     scikit-learn takes longer than the folds of a small table; tests compare them.
     """
     order, fold = np.arange(n), np.empty(n, np.int64)
@@ -122,13 +119,13 @@ def _fold_of_each(n: int, n_folds: int, random_state: Any) -> np.ndarray:
 
 
 def _fold_of_each_by_class(codes: np.ndarray, n_folds: int, random_state: Any) -> np.ndarray:
-    """The same with an even share of each class in every fold, as scikit-learn's ``StratifiedKFold`` draws them."""
+    """The fold of each row, stratified: the same folds as scikit-learn's ``StratifiedKFold``."""
     rng, fold = _generator(random_state), np.empty(len(codes), np.int64)
     _, firsts = np.unique(codes, return_index=True)
     counts = np.bincount(codes)
     begin = 0
     for code in np.argsort(firsts):  # classes in the order in which they appear
-        # Rows sorted by class go to the folds in turn: of each class a fold gets every n_folds-th one.
+        # Rows sorted by class go to the folds in turn: a fold gets every n_folds-th row of each class.
         turns = np.bincount(np.arange(begin, begin + counts[code]) % n_folds, minlength=n_folds)
         folds = np.arange(n_folds).repeat(turns)
         rng.shuffle(folds)
@@ -138,12 +135,12 @@ def _fold_of_each_by_class(codes: np.ndarray, n_folds: int, random_state: Any) -
 
 
 def _generator(random_state: Any) -> Any:
-    """What draws."""
+    """The generator of random numbers."""
     return random_state if hasattr(random_state, "permutation") else np.random.RandomState(random_state)
 
 
 def _split_by(cv: Any, held: np.ndarray, groups: Any) -> list[Any]:
-    """What a splitter answers."""
+    """The folds of a splitter."""
     n = len(held)
     try:
         return list(cv.split(np.zeros((n, 1)), held, groups))
@@ -151,10 +148,10 @@ def _split_by(cv: Any, held: np.ndarray, groups: Any) -> list[Any]:
         raise
     except Exception as error:
         if groups is None and "groups" in str(error):
-            raise ParameterError(f"cv={cv!r} needs to know what belongs together: give groups=") from error
+            raise ParameterError(f"cv={cv!r} needs groups: give groups=") from error
         if isinstance(error, ValueError):
             raise DataError(f"cv={cv!r} cannot make folds of these {n} rows: {error}") from error
-        raise ParameterError(f"cv={cv!r} does not split as a splitter of scikit-learn does: {error}") from error
+        raise ParameterError(f"cv={cv!r} does not split like a splitter of scikit-learn: {error}") from error
 
 
 def _fold_numbers(cv: Any) -> tuple[np.ndarray | None, Any]:
@@ -180,17 +177,17 @@ def _is_list(entry: Any) -> bool:
 def _numbered(numbers: np.ndarray, n: int) -> list[Split]:
     """A fold per number, in ascending order."""
     if len(numbers) != n:
-        raise DataError(f"cv holds {len(numbers)} fold numbers, y has {n} rows: give one for each row")
+        raise DataError(f"cv holds {len(numbers)} fold numbers, and y has {n} rows: give one for each row")
     if numbers.dtype.kind == "O" or (numbers.dtype.kind == "f" and np.isnan(numbers).any()):
         row = next((row for row, number in enumerate(numbers.tolist()) if is_missing(number)), None)
         if row is not None:
-            raise DataError(f"cv, the fold numbers, is missing in row {row}: give one for each row")
+            raise DataError(f"cv: the fold number of row {row} is missing: give one for each row")
     try:
         folds, place = np.unique(numbers, return_inverse=True)
     except TypeError:
-        raise DataError("cv, the fold numbers, mixes types that do not sort together: give whole numbers") from None
+        raise DataError("cv: the fold numbers have types that cannot be compared: give whole numbers") from None
     if len(folds) < 2:
-        raise DataError(f"cv gives every row the fold {folds[0]}: at least 2 folds are needed")
+        raise DataError(f"cv: every row has the fold {folds[0]}: give at least 2 folds")
     return [(np.flatnonzero(place != fold), np.flatnonzero(place == fold)) for fold in range(len(folds))]
 
 
@@ -201,12 +198,12 @@ def _at_least_one(pairs: Iterable[Any]) -> list[Any]:
     """
     held = list(pairs)
     if not held:
-        raise DataError("cv gives no folds: at least one pair of training and test rows is needed")
+        raise DataError("cv has no folds: give at least one pair of training and test rows")
     return held
 
 
 def _checked(fold: int, pair: Any, n: int) -> Split:
-    """One pair as positions."""
+    """A pair of training and test rows as positions."""
     if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
         raise ParameterError(f"cv, fold {fold}, is not a pair of training and test rows: give {FORMS}")
     train, test = (_positions(fold, part, rows, n) for part, rows in zip(("training", "test"), pair, strict=True))
@@ -228,25 +225,24 @@ def _positions(fold: int, part: str, rows: Any, n: int) -> np.ndarray:
         raise ParameterError(f"cv, fold {fold}: the {part} rows are not a list of row positions")
     if held.dtype.kind == "b":
         if len(held) != n:
-            raise DataError(f"cv, fold {fold}: the mask of {part} rows has {len(held)} entries, y has {n} rows")
+            raise DataError(f"cv, fold {fold}: the mask of {part} rows has {len(held)} entries, and y has {n} rows")
         held = np.flatnonzero(held)
     if not held.size:
         raise DataError(f"cv, fold {fold}, has no {part} rows")
     if int(held.min()) < 0 or int(held.max()) >= n:
         odd = int(held.min()) if int(held.min()) < 0 else int(held.max())
-        raise DataError(f"cv, fold {fold}: the {part} row {odd} is not in the table, rows are 0 to {n - 1}")
+        raise DataError(f"cv, fold {fold}: the {part} row {odd} is not in the table, whose rows are 0 to {n - 1}")
     return held.astype(np.int64)
 
 
 def folds_within(cv: Any, y: Any, *, is_classification: bool, random_state: int | None) -> Any:
-    """Folds for a choice inside a fit: stratified where every class has rows enough, else without heed of classes.
+    """Folds for a choice inside a fit: stratified if every class has enough rows.
 
-    A user who splits by hand is told of a class with fewer rows than folds (``splits_of``); inside a fit nobody could
-    answer, and a rare class is no reason to give no tree.
+    ``splits_of`` refuses a class with fewer rows than folds; inside a fit, a rare class must not prevent the tree.
 
     Returns
     -------
-    list of (int64[n_train], int64[n_test]), or ``cv`` as it is
+    list of (int64[n_train], int64[n_test]), or ``cv`` unchanged
         For ``splits_of``.
     """
     held = as_array(y)
@@ -260,7 +256,7 @@ def folds_within(cv: Any, y: Any, *, is_classification: bool, random_state: int 
 def two_parts(
     y: Any, n_second: int, random_state: Any, *, by_class: Literal["always", "where possible", "never"]
 ) -> Split:
-    """Rows in two parts, drawn at random; positions in ascending order.
+    """A random partition of the rows into two parts; positions in ascending order.
 
     Parameters
     ----------
@@ -269,16 +265,15 @@ def two_parts(
         Rows of the second part.
     random_state : int, RandomState or None
     by_class : {"always", "where possible", "never"}
-        Whether both parts get the same share of each class; "always" refuses where that cannot be. Several outputs are
-        drawn without heed of classes.
+        Whether the parts are stratified; "always" refuses if that is impossible. With several outputs they are not.
     """
     check_random_state(random_state)
     held = as_array(y)
     n = len(held)
     if not 0 < n_second < n:
         raise DataError(
-            f"{n} row(s) are too few to keep {n_second or 'a part'} aside: give more rows, or keep another share of "
-            "them aside"
+            f"{n} row(s) are too few to hold out {n_second or 'a part'}: give more rows, or hold out another share of "
+            "them"
         )
     codes = None
     if by_class != "never" and held.ndim == 1:
@@ -297,10 +292,10 @@ def two_parts(
 
 
 def _parts_by_class(codes: np.ndarray, n_second: int, rng: Any) -> Split:
-    """Rows in two parts with the same share of each class.
+    """A stratified partition of the rows into two parts.
 
-    The draws of scikit-learn's ``train_test_split(stratify=)``, number for number, whose import takes a second; a test
-    compares them.
+    The same as that of scikit-learn's ``train_test_split(stratify=)``, whose import takes a second; a test compares
+    them.
     """
     counts = np.bincount(codes)
     n_first_of = _shares_drawn(counts, len(codes) - n_second, rng)
@@ -311,14 +306,14 @@ def _parts_by_class(codes: np.ndarray, n_second: int, rng: Any) -> Split:
         drawn = rows[rng.permutation(len(rows))]
         first.append(drawn[:here])
         second.append(drawn[here : here + there])
-    # Their order is drawn too: a RandomState moves on as far as theirs.
+    # Their order is drawn too, so that a RandomState advances as far as in scikit-learn.
     return rng.permutation(np.concatenate(first)), rng.permutation(np.concatenate(second))
 
 
 def _shares_drawn(counts: np.ndarray, n_drawn: int, rng: Any) -> np.ndarray:
-    """How many rows of each class (int64[k]) are drawn, ``n_drawn`` in all: its share, rounded down.
+    """How many rows of each class (int64[k]) are sampled, ``n_drawn`` in all: its proportion, rounded down.
 
-    The rows still missing go to the classes with the largest remainders, by lot among equal ones.
+    The remaining rows go to the classes with the largest remainders, at random among equal ones.
     """
     shares = counts / counts.sum() * n_drawn
     drawn = np.floor(shares)
@@ -350,10 +345,10 @@ def _too_few_for_parts(codes: np.ndarray, labels: np.ndarray, n_second: int) -> 
 
 
 def rows_in_two(y: Any, share: float, random_state: int | None, *, is_classification: bool) -> Split:
-    """Positions of two parts of the rows, both ascending; stratified where every class has two rows or more.
+    """Positions of two parts of the rows, both ascending; stratified if every class has two rows or more.
 
-    No class is in the second part alone: where the draw has it so, its rows go to the first. A tree that is grown on
-    the first part would not know the class, and the second could not judge it.
+    No class is only in the second part: its rows would go to the first, since a tree fitted on the first part would not
+    know the class.
 
     Parameters
     ----------
@@ -364,14 +359,14 @@ def rows_in_two(y: Any, share: float, random_state: int | None, *, is_classifica
     is_classification : bool
     """
     if not 0 < share < 1:
-        raise ParameterError(f"a share of {share!r} of the rows: give a number between 0 and 1")
+        raise ParameterError(f"{share!r} is not a share of the rows: give a number between 0 and 1")
     by_class: Literal["where possible", "never"] = "where possible" if is_classification else "never"
     first, second = two_parts(y, round(share * count_rows(y)), random_state, by_class=by_class)
     if not is_classification:
         return first, second
     strange = _only_in_second(as_array(y), first, second)
     if strange.all():
-        raise DataError(f"{count_rows(y)} rows are too few to keep some aside: no class is in both parts; give more")
+        raise DataError(f"{count_rows(y)} rows are too few to hold out some: no class is in both parts; give more rows")
     return np.union1d(first, second[strange]), second[~strange]
 
 
@@ -385,7 +380,7 @@ def _only_in_second(held: np.ndarray, first: np.ndarray, second: np.ndarray) -> 
 
 
 def nested_order(task: Task, rows: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """Rows in such an order that the first m of them are a fair sample, for every m.
+    """The rows in an order in which the first m are a representative sample, for every m.
 
     Parameters
     ----------
@@ -397,16 +392,16 @@ def nested_order(task: Task, rows: np.ndarray, random: np.random.RandomState) ->
     Returns
     -------
     int64[n]
-        The rows, shuffled; for one target of classes each class is spread evenly, so that a beginning has about the
-        share of each class that the whole has.
+        The rows, shuffled; for one target of classes each class is spread evenly, so that the first rows have about the
+        class proportions of all rows.
     """
     shuffled = random.permutation(rows)
     if not task.is_classification or task.truth.ndim > 1:
         return shuffled
-    # Of the whole target, so that a refusal names the row that the user knows.
+    # Checked on the whole target, so that an error names the user's row.
     codes = label_codes(task.truth)[0][shuffled]
     counts = np.bincount(codes)
-    # The i-th of a class's c rows comes at (i - 1/2) / c of the way.
+    # The i-th of a class's c rows is at (i - 1/2) / c of the order.
     by_class = np.argsort(codes, kind="stable")
     begin = np.cumsum(counts) - counts
     rank = np.empty(len(rows), np.int64)
@@ -415,7 +410,7 @@ def nested_order(task: Task, rows: np.ndarray, random: np.random.RandomState) ->
 
 
 def nested_orders(task: Task, splits: Sequence[Split], random_state: Any) -> list[np.ndarray]:
-    """``nested_order`` of the training rows of each fold, by a seed that is not that of the folds."""
+    """``nested_order`` of the training rows of each fold, with another seed than that of the folds."""
     random = np.random.RandomState(seed_beside(random_state, purpose=1))
     return [nested_order(task, train, random) for train, _ in splits]
 
@@ -423,7 +418,7 @@ def nested_orders(task: Task, splits: Sequence[Split], random_state: Any) -> lis
 def overlap_of(splits: Sequence[Split], n: int) -> float:
     """How far folds of n rows share test rows, for ``uncertainty.standard_error``.
 
-    That is the mean of test rows over training rows where any row is tested more than once, else 0.
+    The mean of test rows over training rows if any row is tested more than once, else 0.
     """
     if times_tested(splits, n).max(initial=0) < 2:
         return 0.0
@@ -442,7 +437,7 @@ def check_tested_once(splits: Sequence[Split], n: int) -> None:
 
 
 def check_random_state(random_state: Any) -> None:
-    """Refuse what is no seed."""
+    """Refuse a ``random_state`` that is not a seed."""
     if random_state is None or random_state is np.random or isinstance(random_state, np.random.RandomState):
         return
     if not is_whole(random_state) or not 0 <= random_state < 2**32:
@@ -453,19 +448,19 @@ def check_random_state(random_state: Any) -> None:
 
 
 def seed_beside(random_state: Any, purpose: int = 0) -> int:
-    """A seed for something else than the folds, that has nothing to do with theirs.
+    """A seed for another purpose than the folds, independent of theirs.
 
     Parameters
     ----------
     random_state : int, RandomState or None
-        A RandomState is looked at, not moved on.
+        A RandomState is read, not advanced.
     purpose : int >= 0
-        Other purposes have other seeds.
+        Different purposes have different seeds.
 
     Returns
     -------
     int, 0 to 2**32 - 1
-        With None another one each time.
+        A different one each time for None.
     """
     check_random_state(random_state)
     entropy = random_state
@@ -478,7 +473,7 @@ def seed_beside(random_state: Any, purpose: int = 0) -> int:
 
 
 def as_array(y: Any) -> np.ndarray:
-    """A target as an array of one dimension, or of two where it has several outputs, in its own dtype."""
+    """A target as an array of one dimension, or of two for several outputs, in its own dtype."""
     target = checked_columns(y)
     if len(target.columns) == 1:
         return target.columns[0]
@@ -486,5 +481,5 @@ def as_array(y: Any) -> np.ndarray:
 
 
 def times_tested(splits: Sequence[Split], n: int) -> np.ndarray:
-    """int64[n]: in how many test sets each row is."""
+    """int64[n]: the number of test sets that contain each row."""
     return np.bincount(np.concatenate([test for _, test in splits]), minlength=n)

@@ -1,4 +1,4 @@
-"""How good predictions are. In: true and predicted values, weights. Out: shares, R2, what each row's error costs."""
+"""Scores of predictions. In: true and predicted values, weights. Out: accuracy, R2, the loss of each row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Loss = Literal["misclassification", "log_loss", "squared_error", "absolute_error
 OF_CLASSES: tuple[Loss, ...] = ("misclassification", "log_loss")
 OF_NUMBERS: tuple[Loss, ...] = ("squared_error", "absolute_error")
 WORDS: dict[Loss, str] = {
-    "misclassification": "misclassified share",
+    "misclassification": "misclassification rate",
     "log_loss": "mean log loss",
     "squared_error": "mean squared error",
     "absolute_error": "mean absolute error",
@@ -25,13 +25,13 @@ WORDS: dict[Loss, str] = {
 
 
 def are_right(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """bool[n]: whether each row is predicted right, in every output."""
+    """bool[n]: whether each row is predicted correctly, in every output."""
     same = np.asarray(true == predicted.reshape(true.shape))
     return same if same.ndim == 1 else np.asarray(same.all(axis=1))
 
 
 def share_right(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
-    """Accuracy: the share of the rows (n >= 1) with every output right, in labels or in class codes.
+    """Accuracy: the share of the rows (n >= 1) with every output correct, in labels or in class codes.
 
     Examples
     --------
@@ -42,9 +42,9 @@ def share_right(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | N
 
 
 def r_squared(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
-    """Coefficient of determination, of several outputs the mean; nan for one row, which has no variance.
+    """Coefficient of determination, for several outputs the mean; nan for one row, which has no variance.
 
-    nan is scikit-learn's answer too, but it warns of every such fold.
+    scikit-learn returns nan too, but warns for every such fold.
     """
     from sklearn.metrics import r2_score
 
@@ -57,7 +57,7 @@ def explained(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | Non
     Parameters
     ----------
     true, predicted : float64[n, n_outputs]
-        They are brought to about 1 by a power of two, so that their squares stay in the range of float64.
+        They are scaled to about 1 by a power of two, so that their squares stay in the range of float64.
     weights : float64[n] or None
 
     Examples
@@ -77,14 +77,14 @@ def explained(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | Non
 
 
 def true_codes(model: ModelData, y: Any, n_rows: int, what: str = "the forest") -> np.ndarray:
-    """int64[n_rows, n_outputs]: labels as the model's codes; -1 for one that it does not know.
+    """int64[n_rows, n_outputs]: labels as the model's codes; -1 for an unknown label.
 
-    Other rows or outputs than expected are refused.
+    A wrong number of rows or outputs is refused.
     """
     labels = encode_labels(y)
     check_lengths(n_rows, labels)
     if len(labels.classes) != model.n_outputs:
-        raise DataError(f"y has {len(labels.classes)} outputs, {what} has {model.n_outputs}")
+        raise DataError(f"y has {len(labels.classes)} outputs, and {what} has {model.n_outputs}")
     true = np.empty((n_rows, model.n_outputs), np.int64)
     for output, (own, known) in enumerate(zip(labels.classes, model.classes, strict=True)):
         true[:, output] = _places(own, known)[labels.codes[:, output]]
@@ -92,43 +92,43 @@ def true_codes(model: ModelData, y: Any, n_rows: int, what: str = "the forest") 
 
 
 def true_numbers(y: Any, n_rows: int, n_outputs: int, what: str = "the forest") -> np.ndarray:
-    """float64[n_rows, n_outputs]: numbers as predictions are compared with them.
+    """float64[n_rows, n_outputs]: the true numbers, to be compared with predictions.
 
-    Other rows or outputs than expected are refused.
+    A wrong number of rows or outputs is refused.
     """
     numbers = encode_numbers(y)
     check_lengths(n_rows, numbers)
     if numbers.values.shape[1] != n_outputs:
-        raise DataError(f"y has {numbers.values.shape[1]} outputs, {what} has {n_outputs}")
+        raise DataError(f"y has {numbers.values.shape[1]} outputs, and {what} has {n_outputs}")
     return numbers.values
 
 
 def check_loss(loss: Any, *, is_classification: bool, known: Sequence[Loss] | None = None) -> Loss:
-    """The loss; with None the misclassified share or the squared error.
+    """The loss; for None misclassification or the squared error.
 
     Parameters
     ----------
     loss : str or None
     is_classification : bool
     known : sequence of str, optional
-        Those to choose from, the default first; by default all for this sort of target.
+        Those to choose from, the default first; by default all for this task.
     """
     if known is None:
         known = OF_CLASSES if is_classification else OF_NUMBERS
     for one in known:
         if loss is None or (isinstance(loss, str) and loss == one):
             return one
-    target = "classes" if is_classification else "numbers"
+    target = "classification" if is_classification else "regression"
     raise ParameterError(f"loss={loss!r}: for {target} give {' or '.join(map(repr, known))}")
 
 
 def row_losses(loss: Loss, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """What the prediction of each row costs.
+    """The loss of the prediction for each row.
 
     Parameters
     ----------
     loss : {"misclassification", "squared_error", "absolute_error"}
-        1 for a wrong class, or the difference squared or absolute.
+        1 for a wrong class; or the squared or absolute difference.
     true, predicted : ndarray[n] or ndarray[n, n_outputs]
         Labels, codes or numbers.
 
@@ -144,12 +144,12 @@ def row_losses(loss: Loss, true: np.ndarray, predicted: np.ndarray) -> np.ndarra
 
 
 def log_losses(estimator: Any, X: Any, y: np.ndarray) -> np.ndarray:
-    """float64[n]: -ln of the share that the true class got (nats); a class that was not learned has none."""
+    """float64[n]: -ln of the probability of the true class (nats), which is 0 for a class not in the training rows."""
     from treewright.prune.losses import LEAST_SHARE
 
     if not hasattr(estimator, "predict_proba"):
         name = type(estimator).__name__
-        raise ParameterError(f"loss='log_loss' needs predict_proba, which {name} has not: use 'misclassification'")
+        raise ParameterError(f"loss='log_loss' needs predict_proba, which {name} lacks: use 'misclassification'")
     shares = estimator.predict_proba(X)
     by_output = y.reshape(len(y), -1)
     if not isinstance(shares, list):
@@ -165,7 +165,7 @@ def log_losses(estimator: Any, X: Any, y: np.ndarray) -> np.ndarray:
 
 
 def mean_loss(loss: Loss, estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
-    """Weighted mean of what a fitted estimator's predictions cost."""
+    """Weighted mean loss of a fitted estimator's predictions."""
     return float(np.average(_losses(loss, estimator, X, y), weights=weights))
 
 
@@ -180,7 +180,7 @@ def mean_with_error(
 
 
 def in_units(weights: np.ndarray) -> np.ndarray:
-    """Weights divided by a power of 4, so that the largest is from 0.5 up to 2: means stay, sums lose no digits.
+    """Weights divided by a power of 4, so that the largest is from 0.5 up to 2: means do not change, sums stay exact.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def in_units(weights: np.ndarray) -> np.ndarray:
 
 
 def _losses(loss: Loss, estimator: Any, X: Any, y: np.ndarray) -> np.ndarray:
-    """float64[n]: what a fitted estimator's prediction of each row costs."""
+    """float64[n]: the loss of a fitted estimator's prediction for each row."""
     if loss == "log_loss":
         return log_losses(estimator, X, y)
     return row_losses(loss, y, np.asarray(estimator.predict(X)).reshape(y.shape))
@@ -204,6 +204,6 @@ def _over_outputs(costs: np.ndarray) -> np.ndarray:
 
 
 def _places(labels: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """int64[n]: where each label stands among the known ones; -1 for one that is not among them."""
+    """int64[n]: the position of each label among the known ones; -1 for an unknown one."""
     place = {label: at for at, label in enumerate(known.tolist())}
     return np.array([place.get(label, -1) for label in labels.tolist()], np.int64)

@@ -1,4 +1,4 @@
-"""Scores that a user names or writes. In: what is given as ``scoring``. Out: functions that score, checked answers."""
+"""Scores that a user names or writes. In: the argument ``scoring``. Out: functions that score, with checked results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treewright.learn.params import name_of
 
 Scorer = Callable[[Any, Any, np.ndarray, np.ndarray | None], float]
 FORMS = "a name such as 'balanced_accuracy', a function (estimator, X, y), or a list or dict of them"
-OF_SEVERAL_ROWS = ("r2", "explained_variance", "d2_absolute_error_score", "matthews_corrcoef")  # of one row: no number
+OF_SEVERAL_ROWS = ("r2", "explained_variance", "d2_absolute_error_score", "matthews_corrcoef")  # undefined for one row
 
 
 def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
@@ -25,7 +25,7 @@ def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
     Parameters
     ----------
     scoring : None, str, callable, list of str, or dict of name to str or callable
-        None is the accuracy (of several targets: all of them right), or R2. Names and functions are scikit-learn's.
+        None is the accuracy (of several targets: all of them correct), or R2. Names and functions are scikit-learn's.
     is_classification : bool
 
     Returns
@@ -51,19 +51,19 @@ def one_scorer(scoring: Any, *, is_classification: bool) -> tuple[str, Scorer]:
     """Name and function of the only score."""
     scorers = scorers_of(scoring, is_classification=is_classification)
     if len(scorers) > 1:
-        raise ParameterError(f"scoring names {len(scorers)} scores, {', '.join(scorers)}: give the one that decides")
+        raise ParameterError(f"scoring has {len(scorers)} scores, {', '.join(scorers)}: give one, the one that decides")
     return next(iter(scorers.items()))
 
 
 class RoundScore:
-    """A score of scikit-learn as boosting asks for it: of true answers, and of what the scores of rows mean.
+    """A score of scikit-learn for boosting, computed from true values and from predictions.
 
     Attributes
     ----------
     plain : str
-        Its name, which the facts of a model have.
+        Its name, for the facts of a model.
     labels : ndarray[n_classes] or None
-        Of shares.
+        The classes of the probabilities.
     """
 
     def __init__(self, name: str, scorer: Callable[..., Any], labels: np.ndarray | None = None) -> None:
@@ -71,22 +71,22 @@ class RoundScore:
         self._scorer, self.labels = scorer, labels
 
     def of_labels(self, classes: tuple[np.ndarray, ...]) -> RoundScore:
-        """The same for shares of these classes, one array per output; of numbers there are none."""
+        """The same score for probabilities of these classes, one array per output; for regression there are none."""
         if len(classes) > 1:
             raise ParameterError(
-                f"the score {self.__name__!r} is of one target, and there are {len(classes)}: give a function",
+                f"the score {self.__name__!r} is for one target, and there are {len(classes)}: give a function",
                 parameter="scoring",
             )
         return RoundScore(self.__name__, self._scorer, classes[0] if classes else None)
 
     def __call__(self, true: np.ndarray, predicted: np.ndarray) -> float:
-        """Greater is better; ``predicted`` are numbers, or shares as ``GradientBoostingClassifier`` describes them."""
+        """The score, greater is better; ``predicted`` are numbers, or shares as ``GradientBoostingClassifier`` says."""
         said = _Said(predicted) if self.labels is None else _SaidOfClasses(predicted, self.labels)
         return _weighing(self.__name__, self._scorer, self.__name__)(said, np.empty((len(true), 0)), true, None)
 
 
 class _Said(RegressorMixin, BaseEstimator):
-    """Answers that are there already, as scikit-learn's scorers ask an estimator for them."""
+    """An estimator that returns given predictions, for scikit-learn's scorers."""
 
     def __init__(self, predicted: np.ndarray) -> None:
         self.predicted = predicted
@@ -96,7 +96,7 @@ class _Said(RegressorMixin, BaseEstimator):
 
 
 class _SaidOfClasses(ClassifierMixin, BaseEstimator):
-    """The same of shares."""
+    """A classifier that returns given probabilities, for scikit-learn's scorers."""
 
     def __init__(self, predicted: np.ndarray, labels: np.ndarray) -> None:
         self.predicted, self.classes_ = predicted, labels
@@ -110,7 +110,7 @@ class _SaidOfClasses(ClassifierMixin, BaseEstimator):
 
 
 def round_score(scoring: Any) -> Any:
-    """What judges rounds of boosting: of a name, or one of scikit-learn's scorers, a ``RoundScore``; else as it is.
+    """The score for rounds of boosting: a ``RoundScore`` for a name or a scikit-learn scorer, else ``scoring`` itself.
 
     Examples
     --------
@@ -127,21 +127,21 @@ def round_score(scoring: Any) -> Any:
 
 
 def check_of_one_row(scoring: Any) -> None:
-    """Refuse scores that a single test row has not; ``scoring`` is as for ``scorers_of``."""
+    """Refuse scores that are undefined for a single test row; ``scoring`` is as for ``scorers_of``."""
     given = [scoring] if isinstance(scoring, str) else scoring
     names = given.values() if isinstance(given, Mapping) else given if isinstance(given, list | tuple | set) else ()
     for name in names:
         if isinstance(name, str) and (name in OF_SEVERAL_ROWS or name.startswith("roc_auc")):
             raise ParameterError(
-                f"the score {name!r} is not defined for a single row, and a fold of leave_one_out has no more: choose "
-                "another, or cross_validate; of all predictions together see Scores.pooled"
+                f"the score {name!r} is not defined for a single row, and a fold of leave_one_out has only one: choose "
+                "another score, or cross_validate; Scores.pooled scores all predictions together"
             )
 
 
 def shown_score(name: str) -> tuple[str, int]:
-    """How a score is printed: scikit-learn turns errors around, so that greater is better; print turns them back.
+    """The name and sign with which a score is printed: scikit-learn negates errors, so that greater is better.
 
-    The sign is to multiply the score with.
+    The score is multiplied by the sign.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def shown_score(name: str) -> tuple[str, int]:
 
 
 def _given(name: str, given: Any) -> Scorer:
-    """One entry of a dict."""
+    """The scorer of one entry of a dict."""
     if isinstance(given, str):
         return _named(given)
     if callable(given):
@@ -168,7 +168,7 @@ def _named(name: str) -> Scorer:
         guess = did_you_mean(name, get_scorer_names())
         raise ParameterError(
             setting("scoring", name),
-            f": there is no such score{guess}: ",
+            f": no such score{guess}: ",
             Phrase("sklearn.metrics.get_scorer_names() lists them", "scorers"),
             parameter="scoring",
         )
@@ -176,14 +176,14 @@ def _named(name: str) -> Scorer:
 
 
 def _first_sentence(error: Exception) -> str:
-    """What an error says, without its advice."""
+    """The first sentence of an error, without its advice."""
     return " ".join(str(error).split()).partition(". ")[0].rstrip(".")
 
 
 def _other(name: str, estimator: Any, y: np.ndarray) -> tuple[object, ...]:
-    """Which score to choose instead."""
+    """The advice which score to choose instead."""
     if not is_classifier(estimator):
-        return "For numbers give ", setting("scoring", "r2"), " or 'neg_mean_squared_error'"
+        return "For regression give ", setting("scoring", "r2"), " or 'neg_mean_squared_error'"
     if len(np.unique(y)) < 2:
         return "These rows have one class: give larger folds, or ", setting("scoring", "accuracy")
     known = get_scorer_names()
@@ -193,9 +193,9 @@ def _other(name: str, estimator: Any, y: np.ndarray) -> tuple[object, ...]:
 
 
 def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -> Scorer:
-    """A scorer that gets weights where there are any, and has to answer with a number.
+    """A scorer that gets the weights, if there are any, and must return a number.
 
-    ``known`` is scikit-learn's name of it.
+    ``known`` is its name in scikit-learn.
     """
 
     def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
@@ -211,12 +211,12 @@ def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -
             if known is None:  # the user's own function: its errors are the user's
                 raise
             raise ParameterError(
-                f"the score {known!r} cannot be had for this estimator and target: {_first_sentence(error)}. ",
+                f"the score {known!r} cannot be computed for this estimator and target: {_first_sentence(error)}. ",
                 *_other(known, estimator, y),
                 parameter="scoring",
             ) from error
         if np.ndim(value) or not isinstance(value, int | float | np.number | np.ndarray) or np.iscomplexobj(value):
-            raise ParameterError(f"the score {name!r} gave a {type(value).__name__}, not a number")
+            raise ParameterError(f"the score {name!r} returned a {type(value).__name__}, not a number")
         return float(value)
 
     return score
@@ -232,7 +232,7 @@ def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> fl
     predicted = np.asarray(estimator.predict(X))
     if predicted.size != y.size:
         raise ParameterError(
-            f"R2 compares one answer with each target, and the predictions of {len(y)} rows have shape "
+            f"R2 compares one prediction with each target, and the predictions of {len(y)} rows have shape "
             f"{predicted.shape}, as those of several quantiles: choose one quantile, or as scoring a function that "
             "returns fitted.score(X, y)"
         )
@@ -240,7 +240,7 @@ def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> fl
 
 
 def asked(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, predicted: np.ndarray) -> float:
-    """The score that a function of the user's own gives predictions."""
+    """The score of predictions by the user's own function."""
     score = function(true, predicted)
     if not hasattr(score, "__float__") or np.ndim(score):
         raise ParameterError(f"oob_score={name_of(function)} must return a number, not {score!r}")

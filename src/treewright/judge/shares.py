@@ -1,8 +1,8 @@
-"""How good predicted probabilities are. In: true codes and shares of the classes. Out: numbers by their usual names.
+"""Scores of predicted probabilities. In: true codes and class probabilities. Out: scores by their usual names.
 
-Accuracy says little of classes of unequal size: a model that never names the rare one is right for all the others. So
-how rows are ranked, and how far shares are met, is told beside it. Report and command line take the numbers from here;
-they are scikit-learn's, with the cases that it refuses.
+Accuracy says little about unequal classes: a model that never predicts the rare class is correct for all others. So
+scores of the ranking and of the calibration are added. Report and command line use them; they are scikit-learn's, also
+for the cases that it refuses.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 TWO = 2
-_FEW = 0.5  # of the share that a class would have if all were equal
+_FEW = 0.5  # times the share of a class if all were equal
 _BINS = 10
-_MOST_RANKED = 500  # classes whose ranks are judged each against the rest: of 10,000 that takes a minute
+_MOST_RANKED = 500  # the most classes for one-vs-rest rankings: 10,000 would take a minute
 
 
 def are_unequal(counts: dict[object, int]) -> bool:
-    """Whether the rarest class has less than half of an equal share: below 25 % of two classes, 16.7 % of three.
+    """Whether the rarest class has less than half of an equal share: below 25 % for two classes, 16.7 % for three.
 
     Examples
     --------
@@ -30,16 +30,16 @@ def are_unequal(counts: dict[object, int]) -> bool:
 
 
 def log_loss_of(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean of -ln of the true class's share, in nats; ``truth`` int64[n] codes, ``shares`` float64[n, k]."""
+    """Mean of -ln of the true class's probability, in nats; ``truth`` int64[n] codes, ``shares`` float64[n, k]."""
     from sklearn.metrics import log_loss
 
-    # A mean of shares may be above 1 in its last digit, which scikit-learn refuses.
+    # A mean of probabilities may be above 1 in its last digit, which scikit-learn refuses.
     shares = np.clip(shares, 0.0, 1.0)
     return float(log_loss(truth, shares, labels=np.arange(shares.shape[1]), sample_weight=weights))
 
 
 def brier_score_of(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean squared distance of the shares (Brier 1950); of two classes that of the second alone, as is the custom."""
+    """Mean squared error of the probabilities (Brier 1950); for two classes that of the second, as is usual."""
     from sklearn.metrics import mean_squared_error
 
     k = shares.shape[1]
@@ -48,7 +48,7 @@ def brier_score_of(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray | 
 
 
 def calibration_error_of(is_so: np.ndarray, share: np.ndarray) -> float:
-    """How far a class's share of the rows is from the predicted one, on average over ten bins of equal width.
+    """Mean distance between a class's proportion and its predicted probability, over ten bins of equal width.
 
     The expected calibration error of Naeini, Cooper and Hauskrecht (2015, "Obtaining well calibrated probabilities
     using Bayesian binning", AAAI); ``is_so`` bool[n], ``share`` float64[n].
@@ -66,12 +66,12 @@ def calibration_error_of(is_so: np.ndarray, share: np.ndarray) -> float:
 
 @dataclass
 class ShareScore:
-    """Shares that come block by block. They are kept, 8 bytes for each class of a row: a rank needs all of them.
+    """Scores of probabilities that are added in blocks. All are kept, 8 bytes per class and row: ranks need them.
 
     Attributes
     ----------
     are_probabilities : bool
-        Whether they are more than shares of votes, so that they can be compared with frequencies.
+        Whether they are probabilities, not shares of votes, so that they can be compared with frequencies.
     """
 
     are_probabilities: bool = True
@@ -79,9 +79,9 @@ class ShareScore:
     _blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def add(self, truth: pl.Series, shares: np.ndarray, labels: list[object]) -> None:
-        """Keep some rows: what is true, and what a model that knows these labels gave each of them.
+        """Add some rows: their true labels, and a model's probabilities of ``labels``.
 
-        Models of several folds may know different labels; one that a model does not know has the share 0.
+        Models of several folds may have different labels; a label that a model does not have gets the probability 0.
         """
         columns, codes = (
             np.array([self._place.setdefault(label, len(self._place)) for label in each], np.int64)
@@ -90,7 +90,7 @@ class ShareScore:
         self._blocks.append((codes, np.asarray(shares, np.float64), columns))
 
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Codes int64[n] and shares float64[n, n_labels] of all rows."""
+        """Codes int64[n] and probabilities float64[n, n_labels] of all rows."""
         codes = np.concatenate([codes for codes, _, _ in self._blocks])
         shares = np.zeros((len(codes), len(self._place)))
         at = 0
@@ -100,12 +100,12 @@ class ShareScore:
         return codes, shares
 
     def measures(self) -> dict[str, float]:
-        """Measures by name; of a class without rows, or of no other, there is none.
+        """Scores by name; none for a class without rows, or that has all rows.
 
-        Of two classes ROC AUC and average precision are those of the rarer one, of more the mean over the classes that
-        occur, each against the rest.
+        For two classes ROC AUC and average precision are those of the rarer one, for more the mean over the classes
+        that occur, each against the rest.
         """
-        if not self._blocks:  # the constant answer was not asked
+        if not self._blocks:  # the score of a constant prediction
             return {}
         from sklearn.metrics import average_precision_score, roc_auc_score
 

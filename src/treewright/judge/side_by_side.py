@@ -1,7 +1,7 @@
-"""Independent pieces of work side by side. In: a function of a number. Out: its answers in order.
+"""Independent tasks on several threads. In: a function of a number. Out: its results in order.
 
-Threads, not processes: the kernels release the lock, nothing is copied, and what a fold or a member answers never
-depends on when.
+Threads, not processes: the kernels release the lock, nothing is copied, and the result of a fold or a member does not
+depend on the schedule.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Answer = TypeVar("Answer")
 
 
 def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
-    """``[work(0), work(1), ...]``, on several threads; what they warn of is told once, with the number of tasks.
+    """``[work(0), work(1), ...]``, on several threads; each warning is shown once, with the number of tasks.
 
-    Where some fail, the error of the first is raised: first in order, not in time.
+    If some fail, the error of the first is raised: first in order, not in time.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
     n_jobs : int or None
         Threads; None or -1 means every processor available.
     what : str
-        What the tasks are, for the warnings.
+        The name of the tasks, for the warnings.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
     try:
         run_each(run, n_tasks, resolve_jobs(n_jobs))
     except Exception:
-        # Tasks begin in order: when one fails, all before it have begun, and they have ended by now.
+        # Tasks begin in order: all tasks before a failed one have begun, and have ended by now.
         if not failed:
             raise
     if failed:
@@ -69,7 +69,7 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
 
 
 def _settings() -> Callable[[], Any]:
-    """scikit-learn's settings, which it keeps per thread, for another one; nothing where it is not loaded."""
+    """A context with scikit-learn's settings, which it keeps per thread, for another thread; empty if not loaded."""
     if "sklearn" not in sys.modules:
         return nullcontext
     from sklearn import config_context, get_config

@@ -1,7 +1,7 @@
-"""Scores of predictions that come block by block. In: true and predicted values. Out: scores, and lines about them.
+"""Scores of predictions that are added in blocks. In: true and predicted values. Out: scores, and lines about them.
 
-Only counts and sums are kept, so the memory in use does not grow with the rows. Each score takes its rows by ``add``;
-by ``add_constant`` as if every row were predicted what is best without a model.
+Only counts and sums are kept, so the memory in use does not grow with the rows. ``add`` adds rows with a model's
+predictions; ``add_constant`` adds rows with the best constant prediction.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from treewright.core.confidence import wilson_interval
 from treewright.judge.shares import ShareScore
 from treewright.model.summary import counted
 
-MOST_SQUARE = 200  # classes whose pairs are written as a square: of 10,000 it would be half a gigabyte
+MOST_SQUARE = 200  # the most classes for a square confusion matrix: that of 10,000 would be half a gigabyte
 
 
 @dataclass
 class LabelScore:
-    """True against predicted labels, counted.
+    """Counts of true and predicted labels.
 
     Attributes
     ----------
     counts : dict of (true, predicted) to int
     shares : ShareScore or None
-        The same rows by what the model gave each class, where it was asked.
+        Scores of the class probabilities of the same rows, if they were requested.
     """
 
     name: ClassVar[str] = "accuracy"
@@ -44,47 +44,47 @@ class LabelScore:
             self.counts[true, guess] = self.counts.get((true, guess), 0) + count
 
     def add_constant(self, truth: pl.Series, learned: pl.Series) -> None:
-        """Count some rows, each predicted to be the most frequent of the labels that were learned from."""
+        """Count some rows, with the most frequent training label as the prediction."""
         constant = label_counts(learned)[0][0]
         self.add(truth, np.full(len(truth), constant, dtype=object if isinstance(constant, str) else None))
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """The number of rows."""
         return sum(self.counts.values())
 
     @property
     def right(self) -> int:
-        """Rows predicted right."""
+        """The number of correct predictions."""
         return sum(count for (true, guess), count in self.counts.items() if true == guess)
 
     @property
     def main(self) -> float:
-        """Share of rows predicted right."""
+        """The accuracy."""
         return self.right / self.n
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean recall of the classes that are true somewhere."""
+        """The mean recall of the classes that occur."""
         true = self.true_totals()
         return sum(self.counts.get((label, label), 0) / n for label, n in true.items()) / len(true)
 
     def f1(self, label: object) -> float:
-        """Harmonic mean of a label's precision and recall; nan where it is neither true nor predicted."""
+        """Harmonic mean of a label's precision and recall; nan if it neither occurs nor is predicted."""
         either = self.true_totals().get(label, 0) + self.predicted_totals().get(label, 0)
         return 2 * self.counts.get((label, label), 0) / either if either else float("nan")
 
     def measures(self) -> dict[str, float]:
-        """What is told beside accuracy, by name; probabilities only where they were asked for."""
+        """Further scores by name, with those of probabilities if they were requested."""
         return {"balanced accuracy": self.balanced_accuracy, **(self.shares.measures() if self.shares else {})}
 
     def line(self, what: str) -> str:
         """Accuracy with its interval."""
         low, high = wilson_interval(self.right, self.n)
-        return f"{what} {self.main:.3f} ({self.right} of {self.n} right; 95 % interval {low:.3f} to {high:.3f})"
+        return f"{what} {self.main:.3f} ({self.right} of {self.n} correct; 95 % interval {low:.3f} to {high:.3f})"
 
     def facts(self) -> dict[str, Any]:
-        """For programs: the accuracy with its interval, each class, and the pairs of true and predicted class."""
+        """JSON values: the accuracy with its interval, each class, and the pairs of true and predicted class."""
         true, predicted = self.true_totals(), self.predicted_totals()
         classes = sorted({*true, *predicted}, key=lambda label: (str(type(label)), label))
         low, high = wilson_interval(self.right, self.n)
@@ -113,7 +113,7 @@ class LabelScore:
         }
 
     def _pairs(self, classes: list[Any]) -> dict[str, Any]:
-        """Rows by true and predicted class: a square, or of many classes the pairs that occur."""
+        """Rows by true and predicted class: a square, or for many classes the pairs that occur."""
         if len(classes) <= MOST_SQUARE:
             return {"confusion": [[self.counts.get((true, guess), 0) for guess in classes] for true in classes]}
         place = {label: at for at, label in enumerate(classes)}
@@ -131,7 +131,7 @@ class LabelScore:
 
 @dataclass
 class NumberScore:
-    """True against predicted numbers, summed.
+    """Sums over true and predicted numbers.
 
     Squares around the mean are merged block by block as in Chan, Golub and LeVeque 1983 (Am. Stat. 37, 242-247).
     """
@@ -159,12 +159,12 @@ class NumberScore:
         self._absolute += float(np.abs(errors).sum())
 
     def add_constant(self, truth: pl.Series, learned: pl.Series) -> None:
-        """Sum over some rows, each predicted to be the mean of the numbers that were learned from."""
+        """Sum over some rows, with the mean of the training targets as the prediction."""
         self.add(truth, np.full(len(truth), float(_numbers(learned).mean())))
 
     @property
     def main(self) -> float:
-        """R2, the share of the variance explained; nan where the true values are all the same."""
+        """R2, the share of the variance explained; nan if the true values are all the same."""
         return 1 - self._squared / self._around_mean if self._around_mean > 0 else float("nan")
 
     @property
@@ -178,7 +178,7 @@ class NumberScore:
         return sqrt(self._squared / self.n)
 
     def facts(self) -> dict[str, Any]:
-        """For programs: R2 (None where the true values are all the same) and the errors."""
+        """JSON values: R2 (None if the true values are all the same) and the errors."""
         return {
             "n_rows": self.n,
             "r2": self.main if isfinite(self.main) else None,
@@ -187,7 +187,7 @@ class NumberScore:
         }
 
     def line(self, what: str) -> str:
-        """The three numbers."""
+        """R2 and both errors, as text."""
         return (
             f"{what} R2 {self.main:.3f}, mean absolute error {self.absolute_error:.4g}, "
             f"root mean squared error {self.root_squared_error:.4g} ({counted(self.n, 'row')})"
@@ -196,7 +196,7 @@ class NumberScore:
 
 @dataclass
 class QuantileScore:
-    """True numbers against predicted quantiles, counted and summed.
+    """Counts and sums over true numbers and predicted quantiles.
 
     Attributes
     ----------
@@ -223,16 +223,16 @@ class QuantileScore:
         self._not_above += (rest <= 0.0).sum(axis=0)
 
     def add_constant(self, truth: pl.Series, learned: pl.Series) -> None:
-        """Sum over some rows, each predicted to have the quantiles of the numbers that were learned from."""
+        """Sum over some rows, with the quantiles of the training targets as the prediction."""
         self.add(truth, np.tile(np.quantile(_numbers(learned), self.levels), (len(truth), 1)))
 
     @property
     def main(self) -> float:
-        """Mean over rows and levels of the distance times the level, or times 1 - level where the truth is below."""
+        """Mean over rows and levels of the distance times the level, or times 1 - level if the true value is below."""
         return self._pinball / (self.n * len(self.levels))
 
     def facts(self) -> dict[str, Any]:
-        """For programs: the loss, and the share of the rows not above each quantile."""
+        """JSON values: the loss, and the share of the rows not above each quantile."""
         return {
             "n_rows": self.n,
             "mean_pinball_loss": self.main,
@@ -241,7 +241,7 @@ class QuantileScore:
         }
 
     def line(self, what: str) -> str:
-        """The loss, and for each level the share of the rows that should be the level."""
+        """The loss, and for each level the share of the rows not above its quantile, which should be the level."""
         levels = ", ".join(f"{level:g}" for level in self.levels)
         shares = ", ".join(f"{count / self.n:.3f}" for count in self._not_above)
         return (
@@ -254,7 +254,7 @@ Score = LabelScore | NumberScore | QuantileScore
 
 
 def label_series(name: str, labels: np.ndarray) -> pl.Series:
-    """Labels as a column: numbers, booleans and dates as they are, everything else as text."""
+    """Labels as a column: numbers, booleans and dates unchanged, everything else as text."""
     if labels.dtype.kind in "iufbM":
         return pl.Series(name, labels)
     texts = [label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label) for label in labels]
@@ -262,14 +262,14 @@ def label_series(name: str, labels: np.ndarray) -> pl.Series:
 
 
 def plain_label(label: object) -> object:
-    """A label as JSON has it: whole numbers, numbers, booleans and texts as they are, all else as text."""
+    """A label as a JSON value: numbers, booleans and texts unchanged, everything else as text."""
     if isinstance(label, float) and not isfinite(label):
         return str(label)
     return label if isinstance(label, bool | int | float | str) else str(label)
 
 
 def label_counts(labels: pl.Series) -> list[tuple[object, int]]:
-    """Different labels and how often they occur: the most frequent first, then in their own order."""
+    """Distinct labels and how often they occur: the most frequent first, then in their own order."""
     counts = labels.alias("label").value_counts(name="rows").sort(["rows", "label"], descending=[True, False])
     return [(label, int(count)) for label, count in counts.iter_rows()]
 
@@ -280,7 +280,7 @@ def _numbers(values: pl.Series | np.ndarray) -> np.ndarray:
 
 
 def _totals(counts: dict[tuple[object, object], int], side: int) -> dict[object, int]:
-    """Rows per label on one side of the pairs."""
+    """Rows per true or per predicted label, by ``side`` of the pairs."""
     totals: dict[object, int] = {}
     for pair, count in counts.items():
         totals[pair[side]] = totals.get(pair[side], 0) + count

@@ -1,4 +1,4 @@
-"""A table that is learned from, and the folds of an estimator on it. In: a table, a target. Out: fits, scored folds."""
+"""A table with its target, and fits of an estimator on its folds. In: a table, a target. Out: fits, scored folds."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from treewright.data.target import check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import Split, as_array, seed_beside
 
-if TYPE_CHECKING:  # scikit-learn is a second that a command without folds does not need
+if TYPE_CHECKING:  # importing scikit-learn takes a second, which a command without folds does not need
     from treewright.judge.scoring import Scorer
 
 LEAST_SQUARE = 1e-290  # squares near the end of float64 have lost their digits
-FARTHEST_UNIT = 500  # a weight beyond 2**500, or all below 2**-500, is brought back before anything is averaged
+FARTHEST_UNIT = 500  # weights beyond 2**500, or all below 2**-500, are scaled before anything is averaged
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,9 @@ class Task:
     weights : float64[n] or None
     is_classification : bool
     seed : int
-        For chance inside an estimator that has no seed of its own.
+        For random choices of an estimator without a seed of its own.
     is_pairwise : bool
-        Whether the columns of X stand for its rows, as distances do: some rows to learn from are as many columns.
+        Whether the columns of X are its rows, as in a matrix of distances: training rows then choose columns as well.
     """
 
     X: Any
@@ -52,7 +52,7 @@ class Task:
     is_pairwise: bool = False
 
     def table(self, rows: np.ndarray, learned: np.ndarray) -> Any:
-        """Some rows of X, for an estimator that learns, or has learned, from the rows ``learned``."""
+        """Some rows of X, for an estimator with the training rows ``learned``."""
         part = take_rows(self.X, rows)
         if not self.is_pairwise:
             return part
@@ -61,13 +61,13 @@ class Task:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """The number of rows."""
         return len(self.truth)
 
     def weights_at(self, rows: np.ndarray) -> np.ndarray | None:
-        """Weights of some rows, for a mean over them; very large and very small ones in a unit of their own.
+        """Weights of some rows, for a mean over them; very large and very small ones are scaled.
 
-        Rows that all weigh 0 are refused: there is no mean.
+        Rows that all have weight 0 are refused: there is no mean.
         """
         if self.weights is None:
             return None
@@ -75,8 +75,8 @@ class Task:
         largest = float(weights.max(initial=0.0))
         if largest == 0.0:
             raise DataError(
-                f"{len(rows)} row(s) that are to be judged together all weigh 0 (first row {int(rows[0])}): give folds "
-                "that each hold a row with weight"
+                f"{len(rows)} row(s) of a fold all have weight 0 (first row {int(rows[0])}): give folds "
+                "that each contain a row with a weight above 0"
             )
         exponent = math.frexp(largest)[1]
         return weights if abs(exponent) <= FARTHEST_UNIT else np.ldexp(weights, -exponent)
@@ -87,14 +87,14 @@ class Task:
         Parameters
         ----------
         estimator : estimator
-            Stays as it is.
+            It is not changed.
         rows : int64[m], or None
-            None is the table as it is.
+            None: all rows.
         where : str
-            What the rows are, for a note on whatever ``fit`` raises.
+            The name of the rows, for a note on the errors of ``fit``.
         seeded : bool
-            Chance inside the copy that has no seed gets one, which depends on ``seed`` and the rows alone: the order in
-            which threads take their turns then changes nothing.
+            Whether parameters of the copy without a seed get one, which depends on ``seed`` and the rows alone, so that
+            the order of the threads changes nothing.
         """
         if seeded:
             known = np.arange(self.n) if rows is None else rows
@@ -123,7 +123,7 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
     y : n labels or numbers, or n x n_outputs of them
     sample_weight : n numbers >= 0, optional
     random_state : int, RandomState or None
-        For the estimators' seeds. A RandomState is looked at, not moved on: the folds drawn from it stay what they are.
+        For the estimators' seeds. A RandomState is read, not advanced, so that its folds stay the same.
     """
     from sklearn.base import is_classifier, is_regressor
 
@@ -131,13 +131,13 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
     if isinstance(estimator, type):
         raise ParameterError(f"{estimator.__name__} is a class: give an estimator, {estimator.__name__}()")
     if not all(hasattr(estimator, method) for method in ("fit", "get_params")):
-        raise ParameterError(f"a {name} is no estimator: give one of treewright or scikit-learn")
+        raise ParameterError(f"a {name} is not an estimator: give one of treewright or scikit-learn")
     is_classification = bool(is_classifier(estimator))
     if not is_classification and not is_regressor(estimator):
-        raise ParameterError(f"{name} is neither a classifier nor a regressor: there is no target that it predicts")
+        raise ParameterError(f"{name} is neither a classifier nor a regressor, so it predicts no target")
     truth = as_array(y)
     if count_rows(X) != len(truth):
-        raise DataError(f"X has {count_rows(X)} rows, y has {len(truth)}: give a target for each row")
+        raise DataError(f"X has {count_rows(X)} rows, and y has {len(truth)}: give a target for each row")
     check_target(y, is_classification=is_classification)
     weights = check_weights(sample_weight, len(truth))
     if weights is not None:
@@ -147,25 +147,25 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
 
 
 def takes_pairs(estimator: Any) -> bool:
-    """Whether the columns that an estimator takes stand for the rows of its fit, as distances do."""
+    """Whether the columns of an estimator's table are its training rows, as in a matrix of distances."""
     from sklearn.utils import get_tags
 
     return bool(get_tags(estimator).input_tags.pairwise)
 
 
 def refuse_pairs(estimator: Any, what: str) -> None:
-    """Refuse an estimator of distances where rows are drawn without their columns; ``what`` draws them."""
+    """Refuse an estimator of distances if rows are sampled without their columns, by ``what``."""
     if takes_pairs(estimator):
         raise ParameterError(
-            f"{what} draws rows, and {type(estimator).__name__} takes the distances between all of them "
-            "(metric='precomputed'): fit it on the rows themselves, by a metric of another name"
+            f"{what} samples rows, and {type(estimator).__name__} takes the distances between all of them "
+            "(metric='precomputed'): fit it on the rows themselves, with another metric"
         )
 
 
 def check_target(y: Any, *, is_classification: bool) -> None:
-    """Refuse a target that cannot be learned from, or whose errors cannot be summed.
+    """Refuse a target that cannot be learned, or whose errors cannot be summed.
 
-    A row that is only tested is never seen by a ``fit``: nobody else would refuse its missing label.
+    A test row is not part of any ``fit``, so only this check refuses its missing label.
     """
     if is_classification:
         encode_labels(y)
@@ -177,20 +177,20 @@ def check_target(y: Any, *, is_classification: bool) -> None:
         of_spread = np.square(np.ptp(values, axis=0))
     if not np.isfinite(4.0 * of_all).all():
         raise DataError(
-            f"y holds numbers up to {largest.max():.0e}, the squares of their errors are beyond float64: divide y"
+            f"y holds numbers up to {largest.max():.0e}, and the squares of their errors are beyond float64: divide y"
         )
     small = (of_spread < LEAST_SQUARE) & (np.ptp(values, axis=0) > 0)
     if small.any():
         raise DataError(
-            f"the numbers of y differ by {np.ptp(values, axis=0)[small].min():.0e}, the squares of their errors are "
+            f"the numbers of y differ by {np.ptp(values, axis=0)[small].min():.0e}, so the squares of their errors are "
             "below the least of float64: multiply y"
         )
 
 
 def check_takes_weights(estimator: Any) -> None:
-    """Refuse weights for an estimator whose ``fit`` takes none.
+    """Refuse weights for an estimator whose ``fit`` has no ``sample_weight``.
 
-    ``fit`` has them among its arguments, or hands on whatever it gets to an estimator that has (a search does).
+    A ``fit`` that passes its arguments on to an estimator with weights (as a search does) is accepted.
     """
     from sklearn.pipeline import Pipeline
 
@@ -198,8 +198,8 @@ def check_takes_weights(estimator: Any) -> None:
     for _ in range(10):
         if isinstance(inner, Pipeline):
             raise ParameterError(
-                f"fit of {name} takes no sample_weight, as a Pipeline hands none to its steps: leave it out, or give "
-                "the last step alone with columns that are prepared already"
+                f"fit of {name} takes no sample_weight, as a Pipeline passes none to its steps: leave it out, or give "
+                "only the last step, with prepared columns"
             )
         arguments = signature(inner.fit).parameters
         if "sample_weight" in arguments:
@@ -213,7 +213,7 @@ def check_takes_weights(estimator: Any) -> None:
 
 
 def unfitted(estimator: Any) -> Any:
-    """An unfitted copy, as the estimator makes it itself, or else as scikit-learn does."""
+    """An unfitted copy, made by the estimator itself or else by scikit-learn."""
     if hasattr(estimator, "__sklearn_clone__"):
         return estimator.__sklearn_clone__()
     from sklearn.base import clone
@@ -222,7 +222,7 @@ def unfitted(estimator: Any) -> Any:
 
 
 def fresh(estimator: Any, rng: np.random.Generator) -> Any:
-    """An unfitted copy; chance inside it that has no seed gets one."""
+    """An unfitted copy; parameters without a seed get one."""
     copy = unfitted(estimator)
     unseeded = sorted(
         name
@@ -241,7 +241,7 @@ def with_parameters(estimator: Any, parameters: Mapping[str, Any]) -> Any:
 
 
 def check_parameter(estimator: Any, name: str) -> None:
-    """Refuse a parameter that the estimator has not."""
+    """Refuse a parameter that the estimator does not have."""
     known = estimator.get_params(deep=True)
     if name not in known:
         guess = did_you_mean(name, known)
@@ -265,7 +265,7 @@ def tree_of(estimator: Any) -> Any:
 
 
 def size_of(estimator: Any) -> tuple[float, float]:
-    """Leaves and depth of a fitted tree; nan for what is no tree."""
+    """Leaves and depth of a fitted tree; nan for other models."""
     tree = tree_of(estimator)
     try:
         return float(tree.get_n_leaves()), float(tree.get_depth())
@@ -280,14 +280,14 @@ class Fold:
     Attributes
     ----------
     n_train : int
-        Rows that were learned from.
+        The number of training rows.
     test : int64[]
-        Rows that were not.
+        Positions of the test rows.
     test_scores : dict from str to float
     train_scores : dict from str to float, or None
     predictions : ndarray of the test rows
     n_leaves, depth : float
-        nan for what is no tree.
+        nan for models other than a tree.
     estimator : fitted estimator, or None
     """
 
@@ -322,9 +322,9 @@ def evaluate_folds(
     scorers : dict from str to function
     n_jobs : int or None
     keep : bool
-        Keep the fitted copies.
+        Whether to keep the fitted copies.
     on_training_rows : bool
-        Score the training rows as well.
+        Whether to score the training rows as well.
     """
     from treewright.judge.side_by_side import answers
 
@@ -355,23 +355,23 @@ def evaluate_folds(
 
 
 def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, rows: np.ndarray) -> dict[str, float]:
-    """Every score on some rows."""
+    """All scores on some rows."""
     return {name: scorer(fitted, table, task.truth[rows], task.weights_at(rows)) for name, scorer in scorers.items()}
 
 
 def best_first(mean: float, n_leaves: float) -> tuple[bool, float, float]:
-    """What sorts the best first: the greatest mean score, of equals the fewest leaves; nan last."""
+    """A sort key for the best first: the greatest mean score, among equals the fewest leaves; nan last."""
     return math.isnan(mean), -mean, math.inf if math.isnan(n_leaves) else n_leaves
 
 
 def warn_of_nan(test: Mapping[str, np.ndarray], remedy: str = "give larger folds, or another score") -> None:
-    """Warn, once for all, of scores (float64[k] by name) that are nan in some fold: their mean is not defined."""
+    """Warn once about scores (float64[k] by name) that are nan in some fold: their mean is not defined."""
     undefined = {name: np.flatnonzero(np.isnan(scores)) for name, scores in test.items()}
     undefined = {name: folds for name, folds in undefined.items() if len(folds)}
     if not undefined:
         return
     name, folds = next(iter(undefined.items()))
-    more = f"; {len(undefined) - 1} more of {len(test)} scores have such folds" if len(undefined) > 1 else ""
+    more = f"; so are {len(undefined) - 1} more of {len(test)} scores" if len(undefined) > 1 else ""
     notices.warn(
         f"the score {name!r} is nan in {len(folds)} of {len(test[name])} folds (first fold {folds[0]}), so its mean is "
         f"nan too{more}: {remedy}"

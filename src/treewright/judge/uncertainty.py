@@ -1,4 +1,4 @@
-"""How sure a score is, and whether two differ. In: scores per fold or row. Out: standard errors, p-values."""
+"""Standard errors of scores, and tests of differences. In: scores per fold or row. Out: standard errors, p-values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def mean_of(values: np.ndarray) -> float:
-    """Mean over the folds; of infinities in both directions nan."""
+    """Mean over the folds; nan for infinities of both signs."""
     with np.errstate(invalid="ignore", over="ignore"):
         return float(np.mean(values))
 
@@ -20,16 +20,16 @@ def standard_error(values: np.ndarray, overlap: float = 0.0) -> float:
     Parameters
     ----------
     values : float64[J]
-        A number per fold.
+        One score per fold.
     overlap : float >= 0
-        0 where no row is tested twice, else test rows over training rows (``folds.overlap_of``).
+        0 if no row is tested twice, else test rows over training rows (``folds.overlap_of``).
 
     Returns
     -------
     float
         sqrt((1 / J + overlap) * s2), s2 the variance of a sample. Without overlap that is the usual s / sqrt(J). With
         repeats J grows and the rows stay the same; the second term, of Nadeau and Bengio (2003, Machine Learning 52,
-        239-281), does not vanish. nan for fewer than two folds, or where a value is not finite.
+        239-281), does not vanish. nan for fewer than two folds, or if a value is not finite.
 
     Examples
     --------
@@ -55,15 +55,15 @@ def standard_error_of_mean(variance: np.ndarray | float, weight: float) -> np.nd
     Returns
     -------
     float64, or float64[k]
-        sqrt(sum(w_i (e_i - e)^2)) / sum(w_i). A weight counts as so many rows: weights that only say how much rows
-        matter have to be scaled to a mean of 1.
+        sqrt(sum(w_i (e_i - e)^2)) / sum(w_i). A weight counts as a number of rows: weights that only state the
+        importance of rows have to be scaled to a mean of 1.
     """
     # Two roots: a sum of weights may be near the end of float64.
     return np.asarray(np.sqrt(variance) / np.sqrt(weight))
 
 
 def rows_worth(n: int, weights: np.ndarray | None) -> float:
-    """As how many rows of one weight rows of several weights say (Kish 1965): sum(w)^2 / sum(w^2).
+    """The effective number of weighted rows (Kish 1965): sum(w)^2 / sum(w^2).
 
     Examples
     --------
@@ -82,7 +82,7 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
     Parameters
     ----------
     differences : float64[J]
-        Score of the one minus score of the other, fold by fold.
+        Score of one estimator minus score of the other, fold by fold.
     test_share : float > 0
         Test rows over training rows, ``n_test / n_train``.
 
@@ -91,14 +91,14 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
     t : float
     p : float, 0 to 1
         The probability of a difference at least as large between estimators that do not differ. nan for one fold, and
-        where every fold has the same difference other than 0: such scores go in steps (a share of few rows), and a
-        variance of 0 among them says nothing about the variance of a mean.
+        if every fold has the same difference other than 0: such scores are discrete (shares of few rows), and their
+        variance of 0 says nothing about the variance of a mean.
 
     Notes
     -----
     Nadeau and Bengio 2003, Machine Learning 52, 239-281: t = mean / sqrt((1 / J + n_test / n_train) * s2) with J - 1
-    degrees of freedom, s2 the variance of a sample. The plain paired t-test has 1 / J alone; it takes folds, which
-    share most of their training rows, for independent ones, and finds differences where there are none.
+    degrees of freedom, s2 the variance of a sample. The plain paired t-test has 1 / J alone; it treats folds, which
+    share most of their training rows, as independent, and finds differences where there are none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Gradient boosting: a plan to settings, members and columns made of others, more rounds under a warm start.
+"""Gradient boosting: from a plan to settings, members, derived columns, more rounds under a warm start.
 
 Rows become bins (nominal columns of many levels in the order of a target statistic); ``boosting.rounds`` grows a tree
-per score and round on the gradients of the loss. What was evaluated stays in the model's facts as ``history``.
+per score and round on the gradients of the loss. The evaluated losses are kept in the model's facts as ``history``.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ if TYPE_CHECKING:
 
 SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
-_MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
+_MORE_THAN_ALL_ROWS = 2**60  # by far; twice as many fit into 64 bits, too
 _ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
-_MOST_MADE, _ROUNDS_OF_PROBE = 8, 40  # columns made of others that stay, rounds that choose them
-_MEMBERS_OF_PROBE, _WORTH_A_GROUP = 2, 0.9  # who try levels together and linear scores; the loss that is worth more
+_MOST_MADE, _ROUNDS_OF_PROBE = 8, 40  # derived columns that are kept, rounds that choose them
+_MEMBERS_OF_PROBE, _WORTH_A_GROUP = 2, 0.9  # that try pairs and linear scores; the share of the loss to reach
 _COUNTED_FROM = 30  # levels of a nominal column
-FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees ask for 32: the order by a statistic has the noise of one
+FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees need 32: an order by a statistic has the noise of one level
 _NOTHING = np.empty(0, np.int64)
 
 
@@ -77,7 +77,7 @@ def train_boosting(
     dataset: Dataset, params: BoostingParams, n_threads: int, start: Trained | None = None,
     validation: Dataset | None = None,
 ) -> Trained:  # fmt: skip
-    """Grow the rounds, or those that are new; ``validation`` judges them where it is given."""
+    """Grow the rounds, or those that are new; ``validation``, if given, evaluates them."""
     if dataset.is_elsewhere:
         return _trained_elsewhere(dataset, params, n_threads, start, validation)
     began = perf_counter()
@@ -86,8 +86,8 @@ def train_boosting(
     params.check_domain(dataset.target, dataset.kept)  # rows are known by their numbers while they are together
     if params.n_members not in (AUTO, 1) and validation is not None:
         raise ParameterError(
-            f"n_members={params.n_members} beside rows of your own (X_val, y_val): members keep rows of the fit aside; "
-            "leave one of them out"
+            f"n_members={params.n_members} does not go with your own evaluation rows (X_val, y_val): members hold out "
+            "training rows; leave one of them out"
         )
     unbound = params.losses(dataset.n_outputs, dataset.n_classes)
     n_scores = sum(loss.n_scores for loss in unbound)
@@ -97,20 +97,18 @@ def train_boosting(
         params, number_of_rows(dataset), n_scores, judged_by_user=validation is not None, can_judge=can_judge
     )
     if params.quality != "balanced" and params.n_estimators == AUTO and (validation is not None or params.warm_start):
-        beside = "rows of your own (X_val, y_val)" if validation is not None else "warm_start=True"
-        notices.warn(
-            f"quality={params.quality!r} is not used: beside {beside} one model is grown; leave one of them out"
-        )
+        beside = "your own evaluation rows (X_val, y_val)" if validation is not None else "warm_start=True"
+        notices.warn(f"quality={params.quality!r} is not used: with {beside} one model is grown; leave one of them out")
     asides: list[np.ndarray] = []
     if plan.has_members:
-        # What is drawn and added up goes by what rows hold, not by where they stand.
+        # Samples and sums depend on the contents of the rows, not on their order.
         dataset = dataset.take(np.argsort(contents_of(dataset), kind="stable"))
         try:
             asides = _asides_of(dataset, plan.groups[0], seed)
         except DataError:
             if params.n_members != AUTO or params.early_stopping is True:
                 raise
-            # Nobody asked for rows aside, and these are too few, or all alike.
+            # Held-out rows were not requested, and the rows are too few, or all alike.
             plan = plan_of(params, number_of_rows(dataset), n_scores, can_judge=False)
     first = plan.groups[0]
     if params.stops and not first.early_stopping:
@@ -128,8 +126,8 @@ def train_boosting(
         validation = None if validation is None else with_derived_columns(validation, dataset.schema)
     elif params.derived_columns == "all":
         notices.warn(
-            "derived_columns='all' is not used: no columns are made of others beside monotonic_cst, interaction_cst, "
-            "rows of your own (X_val, y_val), or in a sparse table; leave one of them out"
+            "derived_columns='all' is not used: no columns are derived with monotonic_cst, interaction_cst, your own "
+            "evaluation rows (X_val, y_val), or a sparse table; leave one of them out"
         )
     # Refuses what gradients cannot hold, before losses are bound.
     GradientWeights.of(dataset.sample_weight, _weights_of_classes(dataset))
@@ -155,7 +153,7 @@ def train_boosting(
     importances = model.feature_importances
     column = int(importances.argmax()) if importances.any() else -1
     if column >= 0 and is_derived(dataset.schema.columns[column]):
-        column = -1  # it is no column of the table that the target could have been left in
+        column = -1  # it is not a column of the table, so it cannot be a copy of the target
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
     warn_of_silent_trees(boosted.trees, losses, dataset, params)
     if first.early_stopping and start is None and not plan.has_members:
@@ -167,7 +165,7 @@ def train_boosting(
 def _trained_elsewhere(
     dataset: Dataset, params: BoostingParams, n_threads: int, start: Trained | None, validation: Dataset | None
 ) -> Trained:
-    """As ``train_boosting``, of rows that lie elsewhere: one model, whose rounds ask for them."""
+    """Like ``train_boosting``, for rows that lie elsewhere: one model, whose rounds ask the parts."""
     rows, seed = cast("Elsewhere", dataset.matrix), seed_of(params.random_state)
     losses = params.losses(dataset.n_outputs, dataset.n_classes)
     n_scores = sum(loss.n_scores for loss in losses)
@@ -183,15 +181,15 @@ def _trained_elsewhere(
     why: tuple[str | Phrase, ...] = ()
     rounds = setting("n_estimators", 300)
     if plan.has_members:
-        why = ("members keep rows aside to find the number of rounds: give one (", rounds, ")")
+        why = ("members hold out rows to find the number of rounds: set it (", rounds, ")")
     elif start is not None or params.warm_start:
-        why = ("warm_start=True goes on from scores that are gone: ask for all rounds at once",)
+        why = ("warm_start=True needs the scores of the fit before: fit all rounds at once",)
     elif first.early_stopping and validation is None:
-        why = ("early stopping keeps rows aside: give rows of your own (X_val, y_val), or a number of rounds",)
+        why = ("early stopping holds out rows: pass evaluation rows (X_val, y_val), or set a number of rounds",)
     elif len(columns):
         names = ", ".join(repr(dataset.schema.columns[at].name) for at in columns.tolist())
         order = setting("level_encoding", "subsets")
-        why = (f"levels of {names} would stand in the order of a statistic: ", order, " does without")
+        why = (f"levels of {names} would be ordered by a statistic; set ", order)
     if why:
         rows.refuse(*why)
     rows.check_bins(int(first.max_bins))
@@ -212,7 +210,7 @@ def _trained_elsewhere(
 def settings_of(
     params: BoostingParams, dataset: Dataset, losses: tuple[Loss, ...], seed: int, n_threads: int
 ) -> BoostSettings:
-    """What the rounds need to know, of parameters that are values."""
+    """The settings of the rounds, from parameters without "auto"."""
     return BoostSettings(
         losses=losses,
         tree=tree_settings(params, dataset),
@@ -229,7 +227,7 @@ def settings_of(
 
 
 def _asides_of(dataset: Dataset, params: BoostingParams, seed: int) -> list[np.ndarray]:
-    """The rows that each member keeps aside, int64[m] each."""
+    """The held-out rows of each member, int64[m] each."""
     share, contents = float(cast("float", params.validation_fraction)), contents_of(dataset)
     by_class = bool(dataset.classes)
     return [
@@ -242,11 +240,11 @@ def _averaged_members(
     dataset: Dataset, plan: Plan, binned: Binned, settings: BoostSettings, base: list[float] | None,
     asides: list[np.ndarray], *, has_derived: bool,
 ) -> tuple[Boosted, Dataset]:  # fmt: skip
-    """The members of all groups, averaged; the dataset with the columns that they ask about.
+    """The members of all groups, averaged; the dataset with the columns that they use.
 
-    The first group grows again where columns can be made of others (``learn.wider``). A few rounds of a few members
-    first say whether that is worth its time. What the rows aside are answered better with stays, and so do the members
-    without it.
+    The first group grows again with derived columns, if there can be any (``learn.wider``). A few rounds of a few
+    members first check whether that is worth its time. Columns that lower the loss of the held-out rows are kept, and
+    so are the members without them.
     """
     first, contents = plan.groups[0], contents_of(dataset)
     groups: list[Members] = []
@@ -257,7 +255,7 @@ def _averaged_members(
         aside = rows.take(np.concatenate(asides))
         judged = cast("Evaluation", evaluation_of(wide.dataset, params, settings.losses, aside))
         own = replace(own, evaluation=judged)
-        if n_rounds is not None:  # by the loss: of a score of the user's own nobody knows what a tenth of it is
+        if n_rounds is not None:  # by the loss: a tenth of a user's own score has no meaning
             own = replace(own, n_rounds=n_rounds, callbacks=(), evaluation=replace(judged, score=None))
         look = n_rounds is not None
         return grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, is_look=look)
@@ -270,7 +268,7 @@ def _averaged_members(
 
     now, loss_now = _Wide(dataset, binned), math.nan
     groups.append(grow(first, now, asides))
-    # By a callback. A further group that it cuts short would count as much as a whole one: it is left out.
+    # By a callback. A further group that it ends early would count as much as a whole one: it is left out.
     ended = groups[0].is_called_off
     can_look = all(loss.has_values for loss in settings.losses)
     for way in ("pairs", *(("levels", "linear") if can_look else ())) if has_derived else ():
@@ -307,7 +305,7 @@ def _averaged_members(
 
 
 def columns_to_count(schema: Schema) -> list[int]:
-    """Nominal columns of which it is worth asking how many rows a level has."""
+    """Nominal columns with so many levels that row counts of levels become a derived column."""
     return [
         at
         for at, column in enumerate(schema.columns)
@@ -316,7 +314,7 @@ def columns_to_count(schema: Schema) -> list[int]:
 
 
 def _unavoidable(rows: BoostRows, losses: tuple[Loss, ...]) -> float:
-    """The mean loss of rows whose scores are the best there are: of a deviance without its constant it is not 0."""
+    """The mean loss of the best possible scores: for a deviance without its constant it is not 0."""
     means = [
         mean_of(loss.least(np.ascontiguousarray(rows.target[:, output])), rows.weights)
         for output, loss in enumerate(losses)
@@ -325,7 +323,7 @@ def _unavoidable(rows: BoostRows, losses: tuple[Loss, ...]) -> float:
 
 
 class _Wide(NamedTuple):
-    """Rows with columns made of others, in bins; for each member its own, where these depend on its rows aside."""
+    """Rows with derived columns, in bins; one set of bins per member if they depend on its held-out rows."""
 
     dataset: Dataset
     binned: Binned
@@ -335,7 +333,7 @@ class _Wide(NamedTuple):
 def _with_the_best(
     now: _Wide, made: Sequence[Column], params: BoostingParams, settings: BoostSettings, base: list[float] | None
 ) -> _Wide | None:
-    """The rows with those of some columns that a few rounds on all rows gain most by; None where there are none."""
+    """The rows with the columns of ``made`` that gain most in a few rounds on all rows; None if none gains."""
     dataset, n_given = now.dataset, len(now.dataset.schema)
     wide = with_derived_columns(dataset, with_derived(dataset.schema, made))
     if wide is dataset:
@@ -355,7 +353,7 @@ def _with_the_best(
 def _with_linear_scores(
     now: _Wide, asides: list[np.ndarray], params: BoostingParams, settings: BoostSettings
 ) -> _Wide | None:
-    """The rows with linear scores of all columns; None where there are none."""
+    """The rows with linear scores of all columns; None if there are none."""
     wide, cells_of_members = with_linear_scores(now.dataset, asides)
     if not cells_of_members:
         return None
@@ -371,19 +369,19 @@ def _with_linear_scores(
 
 
 def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:
-    """The rows that trees are grown on, and those that are kept aside to judge them."""
+    """The rows on which trees are grown, and the held-out rows that evaluate them."""
     if not params.early_stopping or params.validation_fraction is None:
         return dataset, None
     share, by_class = float(params.validation_fraction), bool(dataset.classes)
     contents = contents_of(dataset)
     aside = held_out(dataset.target_array, contents, share, seed, by_class=by_class)
-    # A score of the user's own may depend on the order of the rows that it is given.
+    # A user's own score may depend on the order of the rows.
     others = np.flatnonzero(aside)
     return dataset.take(~aside), dataset.take(others[np.argsort(contents[others], kind="stable")])
 
 
 def _weights_of_classes(dataset: Dataset) -> np.ndarray | None:
-    """float64[n]: what each row's classes weigh, to float32: so times a number of rows it is exact."""
+    """float64[n]: the weight of each row's classes, rounded to float32, so that it is exact times a number of rows."""
     of_classes = weighed(None, dataset.class_factors, dataset.target_array)
     if of_classes is None:
         return None
@@ -392,7 +390,7 @@ def _weights_of_classes(dataset: Dataset) -> np.ndarray | None:
 
 
 def _bound_losses(dataset: Dataset, params: BoostingParams, validation: Dataset | None) -> tuple[Loss, ...]:
-    """A loss per output, with what it takes from the rows; evaluation rows are in its domain."""
+    """A loss per output, bound to the rows; evaluation rows must be in its domain."""
     bound = []
     for output, loss in enumerate(params.losses(dataset.n_outputs, dataset.n_classes)):
         own = np.ascontiguousarray(dataset.target_array[:, output])
@@ -403,17 +401,16 @@ def _bound_losses(dataset: Dataset, params: BoostingParams, validation: Dataset 
 
 
 def _nothing_to_add(start: Trained, dataset: Dataset, now: WarmStart, n_rounds: int) -> bool:
-    """Whether a warm start has all the rounds it asks for; refuses fewer, and other rows or parameters."""
+    """Whether a warm start already has all requested rounds; refuses fewer, and other rows or parameters."""
     if start.model.facts.get("members"):
         raise ParameterError(
-            "warm_start=True: the model has members, which end by rows aside and take no further rounds; begin with "
-            "a fit with warm_start=True, or with another estimator"
+            "warm_start=True: the model has members, which stop on their held-out rows and take no further rounds; "
+            "begin with a fit with warm_start=True, or with another estimator"
         )
     warm, n_before = cast("WarmStart", start.warm_start), n_rounds_of(start.model)
     if n_rounds < n_before:
         raise ParameterError(
-            f"n_estimators={n_rounds} must be larger or equal to the {n_before} rounds that there are, with "
-            "warm_start=True"
+            f"n_estimators={n_rounds} must be larger or equal to the {n_before} fitted rounds, with warm_start=True"
         )
     refuse_changed(warm.parameters, now.parameters, "trees", OF_EACH_ROUND)
     refuse_other_table(warm, start.model, dataset, now.digest)
@@ -424,7 +421,7 @@ def _nothing_to_add(start: Trained, dataset: Dataset, now: WarmStart, n_rounds: 
 
 
 def n_rounds_of(model: ModelData) -> int:
-    """Rounds that a boosted model has."""
+    """Number of rounds of a boosted model."""
     return len(model.trees) // model.aggregation.n_scores
 
 
@@ -451,7 +448,7 @@ def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:
     interactions = interaction_groups(params.interaction_cst, schema)
     if interactions is not None and len(interactions) > MOST_GROUPS:
         raise ParameterError(
-            f"interaction_cst makes {len(interactions)} groups of columns, boosting takes at most {MOST_GROUPS}: "
+            f"interaction_cst makes {len(interactions)} groups of columns, boosting allows at most {MOST_GROUPS}: "
             "name the groups that matter, as in interaction_cst=[['age', 'price']]"
         )
     max_depth, max_leaf_nodes = params.max_depth, params.max_leaf_nodes
@@ -482,7 +479,7 @@ def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:
 
 
 def base_scores(init: Any, n_scores: int) -> list[float] | None:
-    """Where scores begin; None for the best constant of the loss."""
+    """The initial scores; None for the best constant of the loss."""
     if init is None:
         return None
     if isinstance(init, str):
@@ -502,7 +499,7 @@ def base_scores(init: Any, n_scores: int) -> list[float] | None:
 
 
 class Binned(NamedTuple):
-    """Rows as bins, and what all rows have in common."""
+    """Rows as bins, and the table that all rows share."""
 
     table: BoostTable
     rows: BoostRows
@@ -527,13 +524,13 @@ def _binned(dataset: Dataset, params: BoostingParams, seed: int, n_threads: int)
 
 
 def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: bool) -> np.ndarray:
-    """int64[k]: nominal columns whose levels are put in the order of a target statistic.
+    """int64[k]: nominal columns whose levels are ordered by a target statistic.
 
-    ``one_number``: whether the target is one number, or one of two classes, which levels can be in the order of.
+    ``one_number``: whether the target is one number, or one of two classes, by which levels can be ordered.
     """
     if encoding == "ordered" and not one_number:
         raise ParameterError(
-            "level_encoding='ordered' puts levels in the order of one number, and this target has several outputs or "
+            "level_encoding='ordered' orders levels by one number, but this target has several outputs or "
             "more than two classes: use 'auto' or 'subsets'"
         )
     if encoding == "subsets" or not one_number:
@@ -549,7 +546,7 @@ def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: b
 def _model_of_rounds(
     dataset: Dataset, params: BoostingParams, boosted: Boosted, losses: tuple[Loss, ...], start: Trained | None
 ) -> Model:
-    """The model, with what was evaluated among its facts."""
+    """The model, with the evaluated losses among its facts."""
     history, best = _history_with_best(boosted.history, start)
     loss = facts_of(losses)
     model = model_of(
@@ -577,7 +574,7 @@ _NUMBER_OF_LOSS = {
 
 
 def facts_of(losses: Sequence[Loss]) -> dict[str, Any]:
-    """The loss as plain JSON: its name and its numbers under the names of the parameters, of several outputs a list."""
+    """The loss as plain JSON: its name and its numbers under the parameter names, a list for several outputs."""
     name = losses[0].name
     if name not in _NUMBER_OF_LOSS:
         return {"name": name}
@@ -589,7 +586,7 @@ def facts_of(losses: Sequence[Loss]) -> dict[str, Any]:
 
 
 def _history_with_best(history: History, start: Trained | None) -> tuple[dict[str, list[float | None]], int]:
-    """What was evaluated, as plain JSON, behind that of the rounds that there were; and the best round of all."""
+    """The evaluated losses, as plain JSON, after those of the rounds before; and the best round of all."""
     new = {
         name: [value if math.isfinite(value) else None for value in map(float, values)]
         for name, values in (("train", history.train), ("validation", history.validation))
@@ -601,7 +598,7 @@ def _history_with_best(history: History, start: Trained | None) -> tuple[dict[st
     joined = {name: [*before[name][:kept], *values] for name, values in new.items() if len(before.get(name, ())) > kept}
     curve, best = joined.get("validation") or joined.get("train"), history.best
     if curve is not None:
-        # A round of before may be better than all new ones.
+        # An earlier round may be better than all new ones.
         known = [math.inf if value is None else value for value in curve]
         first = min(range(1, kept + 1), key=known.__getitem__)
         best = first if known[first] <= known[best] else best
@@ -610,26 +607,26 @@ def _history_with_best(history: History, start: Trained | None) -> tuple[dict[st
 
 # Warnings after growth.
 
-_MOST_SHRUNK = 20  # a leaf of all rows would say less than the twentieth part
-_SCALE_UP = "scale up the weights (of poisson and tweedie the target)"
-_FINEST = 2**32  # of the sum of all gradients, what the whole numbers of growth can tell apart
+_MOST_SHRUNK = 20  # a leaf of all rows would predict less than a twentieth of its mean
+_SCALE_UP = "scale up the weights (for poisson and tweedie the target)"
+_FINEST = 2**32  # the smallest part of the sum of all gradients that growth's whole numbers can represent
 
 
 def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Dataset, params: BoostingParams) -> None:
-    """Warn where no tree asks anything, or answers next to nothing, because of a parameter.
+    """Warn if no tree has a test, or if all predictions are shrunk to nearly nothing, because of a parameter.
 
     Parameters
     ----------
     trees : PackedTrees
     losses : sequence of Loss
     given : FitInput
-        The rows they were grown on.
+        The training rows.
     parameters : estimator
 
     Warns
     -----
     DataWarning
-        The target is not constant, and neither are the columns; it names the parameter and what stands against it.
+        The target is not constant, and neither are the columns; it names the parameter and the number that it exceeds.
     """
     target, matrix, weights = dataset.target_array, dataset.matrix, dataset.weights
     if not (target != target[0]).any() or is_constant(matrix):
@@ -639,12 +636,12 @@ def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Da
         if _MOST_SHRUNK * hessian < params.l2 and not any(loss.renews for loss in losses):
             notices.warn(
                 f"l2={params.l2:g} is added to the hessians of each leaf, and those of all rows add up to "
-                f"{hessian:g}: every answer is next to nothing; lower it, or {_SCALE_UP}"
+                f"{hessian:g}: all predictions are nearly 0; lower it, or {_SCALE_UP}"
             )
         return
     repeats = GradientWeights.of(dataset.sample_weight).repeats
     n_rows = len(matrix) if repeats is None else int(repeats.sum())
-    n_rows = n_rows * int(leaf_samples_of(trees).max()) // len(matrix)  # of a round that draws some of them
+    n_rows = n_rows * int(leaf_samples_of(trees).max()) // len(matrix)  # of a round that samples some of them
     reason = ""
     least = rows_of_leaf(params, dataset)
     if n_rows < 2 * least:
@@ -657,28 +654,28 @@ def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Da
         )
     elif weights is not None and float(np.median(weights)) * _FINEST < float(weights.sum()):
         reason = (
-            f"half of the rows weigh less than 1/{_FINEST} of all together, too little for their gradients to count: "
+            f"half of the rows weigh less than 1/{_FINEST} of the total, too little for their gradients to count: "
             "bring the weights closer together"
         )
     elif params.min_gain > 0:
         reason = f"no split gains more than min_gain={params.min_gain:g}: lower it"
     if reason:
-        notices.warn(f"no tree has a test, every row gets the same answer; {reason}")
+        notices.warn(f"no tree has a test, so every row gets the same prediction; {reason}")
 
 
 def _first_hessian(trees: PackedTrees) -> float:
-    """What the hessians of the rows of the first tree add up to."""
+    """The sum of the hessians of the rows of the first tree."""
     records = trees.records[: trees.roots[1]]
     return float(leaf_weights_of(trees)[child_of(records[kind_of(records) == LEAF_RECORD])].sum())
 
 
 def warn_of_no_better_round(history: History) -> None:
-    """Warn where growth that may end early found no round better than none.
+    """Warn if early stopping found no round better than none.
 
     Parameters
     ----------
     history : History
-        From before the first tree on.
+        It begins before the first tree.
 
     Warns
     -----
@@ -688,5 +685,5 @@ def warn_of_no_better_round(history: History) -> None:
     if after and before <= min(after) and min(after) != 0:  # 0: nothing can be better, as of a constant target
         notices.warn(
             f"early stopping: no round is better than none ({before:g} before the first tree, {min(after):g} at the "
-            f"best); round {history.best} is kept, but the columns seem to tell nothing that holds for other rows"
+            f"best); round {history.best} is kept, but the columns seem to predict nothing about other rows"
         )

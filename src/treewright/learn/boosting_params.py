@@ -46,9 +46,9 @@ AUTO = "auto"
 QUALITIES = ("fast", "balanced", "best")
 DEFAULT_LEAVES = 31
 
-# What decides how many rounds there are, or tells of them, but not which trees a round grows.
+# They decide the number of rounds, or report it, but not the trees that a round grows.
 _OF_NO_ROUND = frozenset({"n_estimators", "n_iter_no_change", "scoring", "tol"})
-# What only shapes the rounds that are grown with it, so that a warm start may go on with another.
+# They only shape the rounds grown with them: a warm start may change them.
 OF_EACH_ROUND = frozenset({
     "learning_rate", "max_leaf_nodes", "max_depth", "growth", "min_samples_leaf", "min_child_weight", "l1", "l2",
     "min_gain", "subsample", "sampling", "top_rate", "other_rate", "features_per_tree", "features_per_level",
@@ -76,17 +76,15 @@ class BoostingParams(ColumnParams):
         "balanced",
         words(*QUALITIES),
         needs=needs(n_estimators=AUTO),
-        help="what 'auto' stands for: how much time a fit takes for better answers",
+        help="what 'auto' stands for: longer fits predict better",
     )
-    n_estimators: int | str = param(
-        AUTO, _AUTO, whole(1), unit="rounds", help="rounds: a tree each, for several scores one per score"
-    )
+    n_estimators: int | str = param(AUTO, _AUTO, whole(1), unit="rounds", help="rounds; each grows one tree per score")
     learning_rate: float | str = param(
         AUTO, _AUTO, _SHARE, unit="share of a tree", help="share of each tree that is added"
     )
     loss: Any = param(
         by_task("log_loss", "squared_error"), by_task(words(*CLASS_LOSSES), words(*NUMBER_LOSSES)), FUNCTION,
-        methods("gradients"), help="what is lowered: by name, or a function or object of your own",
+        methods("gradients"), help="what rounds lower: a name, or a function or object of your own",
     )  # fmt: skip
     quantile: Any = param(
         0.5,
@@ -94,7 +92,7 @@ class BoostingParams(ColumnParams):
         LISTED,
         only=NUMBERS,
         unit="level",
-        help="of loss='quantile'; also several, ascending",
+        help="level of loss='quantile'; or several, ascending",
         needs=needs(loss="quantile"),
     )
     huber_delta: float | None = param(
@@ -102,49 +100,49 @@ class BoostingParams(ColumnParams):
         real(0.0, None, "neither"),
         NOTHING,
         only=NUMBERS,
-        help="of loss='huber': where squares become distances",
+        help="for loss='huber': the error from which on the loss is linear",
         needs=needs(loss="huber"),
     )
     tweedie_power: float = param(
-        1.5, real(1.0, 2.0, "neither"), only=NUMBERS, help="of loss='tweedie'", needs=needs(loss="tweedie")
+        1.5, real(1.0, 2.0, "neither"), only=NUMBERS, help="power of loss='tweedie'", needs=needs(loss="tweedie")
     )
     expectile: float = param(
-        0.5, _INSIDE, only=NUMBERS, unit="level", help="of loss='expectile'", needs=needs(loss="expectile")
+        0.5, _INSIDE, only=NUMBERS, unit="level", help="level of loss='expectile'", needs=needs(loss="expectile")
     )
     max_leaf_nodes: int | None = param(
-        31, whole(2), NOTHING, unit="leaves", help="leaves of a tree; not of symmetric trees"
+        31, whole(2), NOTHING, unit="leaves", help="leaves of a tree; not for symmetric trees"
     )
     max_depth: int | None = param(
-        None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
+        None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has depth 0"
     )
     growth: str = param(
         AUTO, words(AUTO, "leaf", "level", "symmetric"),
-        help="which node is split next: the one that gains most, the highest, or a whole level by one test",
+        help="which node is split next: the one with the largest gain, the highest, or a whole level by one test",
     )  # fmt: skip
     min_samples_leaf: int | str = param(
         "auto", words("auto"), whole(1), unit="rows",
-        help="rows a branch needs; 'auto': 20, and a third of the rows where these are fewer than 60",
+        help="rows a branch needs; 'auto': 20, or a third of the rows if these are fewer than 60",
     )  # fmt: skip
     min_child_weight: float = param(1e-3, _FROM_0, unit="hessian", help="sum of hessians a branch needs")
-    l1: float = param(0.0, _FROM_0, unit="gradient", help="taken from a leaf's gradient")
+    l1: float = param(0.0, _FROM_0, unit="gradient", help="subtracted from a leaf's gradient")
     l2: float = param(3.0, _FROM_0, unit="hessian", help="added to a leaf's hessian")
-    min_gain: float = param(0.0, _FROM_0, unit="loss", help="what a split must gain")
-    subsample: float | str = param(AUTO, _AUTO, _SHARE, unit="share of the rows", help="rows drawn for each round")
+    min_gain: float = param(0.0, _FROM_0, unit="loss", help="gain that a split needs")
+    subsample: float | str = param(AUTO, _AUTO, _SHARE, unit="share of the rows", help="rows sampled for each round")
     sampling: str = param(
         "uniform",
         words("uniform", "gradient", "minimal_variance"),
-        help="'gradient': the rows of the largest gradients and some others; 'minimal_variance': in proportion to them",
+        help="'gradient': the rows of the largest gradients and others; 'minimal_variance': in proportion to them",
     )
     top_rate: float = param(
-        0.2, _SHARE, unit="share of the rows", help="rows of the largest gradients that are kept", needs=_BY_GRADIENT
+        0.2, _SHARE, unit="share of the rows", help="kept rows, those of the largest gradients", needs=_BY_GRADIENT
     )
     other_rate: float = param(
-        0.1, _SHARE, unit="share of the rows", help="other rows that are drawn", needs=_BY_GRADIENT
+        0.1, _SHARE, unit="share of the rows", help="other rows that are sampled", needs=_BY_GRADIENT
     )
-    features_per_tree: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each tree")
-    features_per_level: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each depth")
+    features_per_tree: float = param(1.0, _SHARE, unit="share of the columns", help="columns sampled for each tree")
+    features_per_level: float = param(1.0, _SHARE, unit="share of the columns", help="columns sampled for each depth")
     features_per_node: float | str = param(
-        AUTO, _AUTO, _SHARE, unit="share of the columns", help="columns drawn for each node"
+        AUTO, _AUTO, _SHARE, unit="share of the columns", help="columns sampled for each node"
     )
     max_bins: int = stated(MAX_BINS)
     level_encoding: str = param(
@@ -155,54 +153,54 @@ class BoostingParams(ColumnParams):
         10.0,
         _FROM_0,
         unit="hessian",
-        help="holds levels of few rows back where sets of levels are looked for",
+        help="shrinks levels with few rows in the search for subsets of levels",
         needs=_SETS,
     )
-    level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 where a set of levels splits", needs=_SETS)
+    level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 in subset tests", needs=_SETS)
     derived_columns: str = param(
         AUTO, words(AUTO, "all", "none"),
-        help="trees may ask how many rows a level has, members about what columns give together",
+        help="trees may test row counts of levels, members also combinations of columns",
     )  # fmt: skip
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(INTERACTIONS)
     class_weight: Any = stated(CLASS_WEIGHT)
     init: Any = param(
         None, LISTED, real(None, None, "neither"), words("zero"), NOTHING, unit="score",
-        help="where scores begin: the best constant, 'zero', or numbers, one per score",
+        help="initial scores: None is the best constant; 'zero', a number, or one per score",
     )  # fmt: skip
     early_stopping: bool | str = param(
-        AUTO, _AUTO, FLAG, help="stop when rounds get no better, and keep those up to the best"
+        AUTO, _AUTO, FLAG, help="stop when rounds no longer improve, and keep those up to the best"
     )
     validation_fraction: float | str | None = param(
         AUTO, _AUTO, share(0.0, 1.0, "neither"), NOTHING, unit="share of the rows",
-        help="rows kept aside to judge rounds; None: the rows of the fit judge",
+        help="held-out rows that evaluate rounds; None: the training rows do",
         needs=(_STOPPING, needs(X_val=None)),
     )  # fmt: skip
     n_members: int | str = param(
         AUTO, _AUTO, whole(1), unit="models",
-        help="models whose scores are averaged; each is stopped by rows of its own that are kept aside",
+        help="models whose scores are averaged; each stops on held-out rows of its own",
     )  # fmt: skip
     n_iter_no_change: int | str = param(
-        AUTO, _AUTO, whole(1), unit="rounds", help="rounds to wait for a better one", needs=_STOPPING
+        AUTO, _AUTO, whole(1), unit="rounds", help="rounds to wait for an improvement", needs=_STOPPING
     )
     tol: float = param(
-        0.0, _FROM_0, unit="loss", help="what counts as better",
+        0.0, _FROM_0, unit="loss", help="smallest improvement that counts",
         needs=needs(early_stopping=True, scoring=..., callbacks=..., verbose=..., X_val=...),
     )  # fmt: skip
     scoring: Any = param(
         None, TEXT, FUNCTION, NOTHING,
-        help="judges the rounds instead of the loss: a score of scikit-learn by name, or a function, higher is better",
+        help="evaluates rounds instead of the loss: a scikit-learn score by name, or a function; higher is better",
     )  # fmt: skip
     callbacks: Any = param(
         None, LISTED, FUNCTION, NOTHING, shapes_model=False,
-        help="functions that are told of each round; one that returns True ends the growth",
+        help="functions called after each round; one that returns True ends the growth",
     )  # fmt: skip
     warm_start: bool = stated(WARM_START)
     verbose: int = stated(LOUDNESS)
     random_state: Any = stated(RANDOM_STATE)
 
     def check_size(self, n_rows: int, n_columns: int) -> None:
-        """A byte a cell; rows in the order of their leaves, and scores, gradients and hessians."""
+        """One byte per cell; per row its place in the order of leaves, and scores, gradients and hessians."""
         check_fits(n_rows * (n_columns + 8 + 32), f"boosting on {n_rows} rows x {n_columns} columns")
 
     def check_together(self) -> None:
@@ -216,60 +214,60 @@ class BoostingParams(ColumnParams):
             wrong = next((name for name, is_on in off.items() if is_on), None)
             if wrong:
                 raise ParameterError(
-                    f"n_members={self.n_members} beside {wrong}: members end by rows that they keep aside; leave one "
-                    "of them out"
+                    f"n_members={self.n_members} does not go with {wrong}: members stop on their held-out rows; leave "
+                    "one of them out"
                 )
         if self.sampling == "minimal_variance" and self.subsample == 1:
             raise ParameterError(
-                "sampling='minimal_variance' draws the share subsample of the rows, and subsample=1 is all of them: "
+                "sampling='minimal_variance' samples a share of the rows, and subsample=1 is all of them: "
                 "set it below 1, or leave it out (0.5)"
             )
         if self.sampling == "gradient":
             if self.subsample not in (AUTO, 1):
                 raise ParameterError(
-                    f"subsample={self.subsample} draws all rows alike, sampling='gradient' by top_rate and "
+                    f"subsample={self.subsample} samples rows uniformly, sampling='gradient' by top_rate and "
                     "other_rate: leave one of them out"
                 )
             if float(self.top_rate) + float(self.other_rate) > 1:
                 raise ParameterError(
                     f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of all rows: "
-                    "together they are at most 1"
+                    "their sum must be at most 1"
                 )
         for each in self.functions_to_call:
             if not callable(each):
-                raise ParameterError(f"callbacks holds {each!r}: each is a function that takes a Round")
+                raise ParameterError(f"callbacks holds {each!r}: each must be a function that takes a Round")
         if isinstance(self.scoring, str):  # estimators and the command have made a function of a name
             raise ParameterError(
-                f"scoring={self.scoring!r}: a score by name is scikit-learn's, which learning does not know: give a "
-                "function of true and predicted answers, or fit the estimator"
+                f"scoring={self.scoring!r}: scores by name are scikit-learn's and need an estimator: pass a "
+                "function of true and predicted targets, or fit the estimator"
             )
         if self.scoring is not None:
-            refuse_other_function(self.scoring, "scoring", "two arguments, the true answers and the predicted ones", 2)
+            refuse_other_function(self.scoring, "scoring", "two arguments, the true targets and the predicted ones", 2)
         for each in self.functions_to_call:
             refuse_other_function(each, "callbacks", "one argument, a Round", 1)
         if self.task == NUMBERS:
             self._loss_of_numbers()
 
     def meant(self) -> dict[str, Any]:
-        """Whether rounds are stopped."""
+        """``early_stopping`` as True or False."""
         return {"early_stopping": self.stops}
 
     @property
     def is_open(self) -> bool:
-        """Whether rows aside decide how many rounds there are."""
+        """Whether held-out rows decide the number of rounds."""
         asked = self.n_estimators == AUTO and self.early_stopping is not False and not self.warm_start
         return asked and self.quality != "fast"
 
     @property
     def stops(self) -> bool:
-        """Whether growth ends where rounds no longer get better, as far as it is known before the rows are."""
+        """Whether growth ends when rounds no longer improve, as far as is known before the rows are."""
         if isinstance(self.early_stopping, str):
             return self.is_open or self.n_members not in (AUTO, 1)
         return bool(self.early_stopping)
 
     @property
     def functions_to_call(self) -> list[Callable[..., Any]]:
-        """The callbacks: one function, several or none, as a list."""
+        """The callbacks as a list, which may be empty."""
         if self.callbacks is None:
             return []
         return [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
@@ -290,7 +288,7 @@ class BoostingParams(ColumnParams):
         loss = self._loss_of_numbers()
         if n_outputs > 1 and loss.link == "sorted":
             raise ParameterError(
-                f"quantile={self.quantile!r} with {n_outputs} targets: several levels are answers for one target; fit "
+                f"quantile={self.quantile!r} with {n_outputs} targets: several levels need a single target; fit "
                 "a model for each target"
             )
         return (loss,) * n_outputs
@@ -303,5 +301,5 @@ class BoostingParams(ColumnParams):
             loss.check(np.ascontiguousarray(target[0][:, output]), "y", rows)
 
     def shared_by_rounds(self) -> dict[str, Any]:
-        """What all rounds must have in common, as plain JSON."""
+        """The parameters that all rounds must share, as plain JSON."""
         return {name: value for name, value in self.facts().items() if name not in _OF_NO_ROUND}

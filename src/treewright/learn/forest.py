@@ -1,7 +1,7 @@
-"""Forests: parameters to settings, more trees under a warm start, what the trees predict of rows they left out.
+"""Forests: from parameters to settings, more trees under a warm start, predictions for out-of-bag rows.
 
-Rows become bins once; `forest.grower` grows a tree per task on them, each on rows that it draws. The votes of a fit and
-its draws stay beside the model, so that a warm start can go on from them.
+Rows become bins once; `forest.grower` grows a tree per task on them, each on rows that it samples. The votes and the
+draws of a fit are kept next to the model, so that a warm start can continue from them.
 """
 
 from __future__ import annotations
@@ -84,13 +84,13 @@ if TYPE_CHECKING:
     from treewright.data.elsewhere import Elsewhere, Together
 
 _PER_TREE = "balanced_subsample"
-_DRAWS = needs("every tree has all rows", bootstrap=True)
-# What only shapes the trees that are grown with it, so that a warm start may go on with another.
+_DRAWS = needs("otherwise every tree uses all rows", bootstrap=True)
+# They only shape the trees grown with them: a warm start may change them.
 _OF_EACH_TREE = frozenset({
     "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes",
     "min_impurity_decrease",
 })  # fmt: skip
-_LARGEST_WEIGHT = 1e300  # of a packed tree: sums over its leaves stay in range in any order
+_LARGEST_WEIGHT = 1e300  # of a packed tree, so that sums over its leaves stay in range in any order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class ForestParams(ColumnParams):
         help="what a split minimises",
     )  # fmt: skip
     max_depth: int | None = param(
-        None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
+        None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has depth 0"
     )
     min_samples_split: float = param(
         2, whole(2), share(0.0, 1.0, "right"), unit="rows or share of the rows", help="rows a node needs to be split"
@@ -121,12 +121,12 @@ class ForestParams(ColumnParams):
     )
     max_features: float | str | None = param(
         by_task("sqrt", 1.0), whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
-        unit="columns or share of the columns", help="columns drawn at random for each node",
+        unit="columns or share of the columns", help="columns sampled for each node",
     )  # fmt: skip
     max_features_per_tree: float | str | None = param(
         None, whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
         unit="columns or share of the columns",
-        help="columns drawn once for each tree, from which its nodes draw theirs; None is all",
+        help="columns sampled once for each tree, from which its nodes sample theirs; None is all",
     )  # fmt: skip
     max_leaf_nodes: int | None = param(
         None, whole(2), NOTHING, unit="leaves", help="grow best-first: the leaf whose split gains most is split next"
@@ -137,10 +137,10 @@ class ForestParams(ColumnParams):
         unit="impurity",
         help="a split must lower the impurity of the tree's rows by this much",
     )
-    bootstrap: bool = param(True, FLAG, help="whether each tree draws its rows, with replacement")
+    bootstrap: bool = param(True, FLAG, help="whether each tree samples its rows, with replacement")
     oob_score: Any = param(
         False, FLAG, FUNCTION, shapes_model=False,
-        help="judge each row by the trees that did not draw it; or a function of true and predicted targets",
+        help="score each row by the trees that did not sample it; or a function of true and predicted targets",
         needs=_DRAWS,
     )  # fmt: skip
     random_state: Any = stated(RANDOM_STATE)
@@ -148,16 +148,16 @@ class ForestParams(ColumnParams):
     warm_start: bool = stated(WARM_START)
     class_weight: Any = param(
         None, MAPPING, LIST, words("balanced", _PER_TREE), NOTHING, only=CLASSES,
-        help="what the rows of each class weigh, after they are drawn; 'balanced_subsample': balanced in each tree",
+        help="weights of the classes, applied after sampling; 'balanced_subsample': balanced in each tree",
     )  # fmt: skip
     max_samples: float | None = param(
         None, share(0.0, 1.0, "right"), whole(1), NOTHING, unit="rows or share of the rows",
-        help="rows that each tree draws; None is as many as there are", needs=_DRAWS,
+        help="rows that each tree samples; None is as many as there are", needs=_DRAWS,
     )  # fmt: skip
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(INTERACTIONS)
     voting: str = param(
-        "soft", words("soft", "hard"), only=CLASSES, help="average the class shares, or one vote for each tree"
+        "soft", words("soft", "hard"), only=CLASSES, help="average class probabilities, or one vote for each tree"
     )
     quantiles: bool = param(
         False, FLAG, only=NUMBERS, help="keep the targets in the model, for predict_quantile and predict_interval"
@@ -165,25 +165,25 @@ class ForestParams(ColumnParams):
     max_bins: int = stated(MAX_BINS)
     level_encoding: str = param(
         "auto", words("auto", "subsets", "ordered"),
-        help="nominal columns: subsets of levels, or a first run of the levels in their order",
+        help="nominal columns: subsets of levels, or the first levels in their order",
     )  # fmt: skip
-    derived_columns: str = param("auto", words("auto", "none"), help="trees may ask how many rows a level has")
+    derived_columns: str = param("auto", words("auto", "none"), help="trees may test row counts of levels")
     missing: str = param(
-        "direction", words("direction", "error"), help="which way missing values go, or that they are refused"
+        "direction", words("direction", "error"), help="the branch that missing values follow, or that they are refused"
     )
 
     @property
     def criterion_name(self) -> str:
-        """What the model's facts call the criterion."""
+        """The name of the criterion in the model's facts."""
         return self.criterion
 
     @property
     def class_weight_of_fit(self) -> Any:
-        """What classes weigh on average over the trees: for the facts."""
+        """The class weights on average over the trees, for the facts."""
         return "balanced" if self.class_weight == _PER_TREE else self.class_weight
 
     def check_size(self, n_rows: int, n_columns: int) -> None:
-        """A byte a cell, for all and for the rows of the tree that each thread grows, with 40 bytes a row beside."""
+        """One byte per cell, for all rows and for those of each thread's tree, and 40 bytes per row."""
         refuse_too_many(int(self.n_estimators), n_columns)
         needed = n_rows * (n_columns + 8 + resolve_jobs(self.n_jobs) * (n_columns + 48))
         check_fits(needed, f"growing on {n_rows} rows x {n_columns} columns")
@@ -192,16 +192,16 @@ class ForestParams(ColumnParams):
         """Refuse values that contradict each other."""
         if callable(self.oob_score):
             refuse_other_function(
-                self.oob_score, "oob_score", "two arguments, the true answers and the predicted ones", 2
+                self.oob_score, "oob_score", "two arguments, the true targets and the predicted ones", 2
             )
 
     def check_target(self, target: Labels | Numbers) -> None:
-        """Refuse numbers that the criterion has no meaning for."""
+        """Refuse numbers for which the criterion is not defined."""
         if self.criterion == "poisson":
             refuse_not_counts(target[0])
 
     def shared_by_trees(self) -> dict[str, Any]:
-        """What all trees of a forest must have in common, as plain JSON."""
+        """The parameters that all trees of a forest must share, as plain JSON."""
         facts = self.facts()
         del facts["n_estimators"]
         return {**facts, "oob_score": bool(self.oob_score)}
@@ -214,14 +214,14 @@ class ExtraTreesParams(ForestParams):
     algorithm_name: ClassVar[str] = "extra_trees"
     random_cuts: ClassVar[bool] = True
 
-    bootstrap: bool = param(False, FLAG, help="whether each tree draws its rows, with replacement")
+    bootstrap: bool = param(False, FLAG, help="whether each tree samples its rows, with replacement")
 
 
 def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new."""
     if dataset.is_elsewhere:
         return _trained_elsewhere(dataset, params, start)
-    # Rows are drawn by what the caller said that they weigh; classes are weighed after the draw.
+    # Rows are sampled by the caller's weights; class weights are applied afterwards.
     if _asks_for_cells(dataset, params):
         dataset = with_every_cell(dataset, params)
     with bar_where_nobody_listens(bool(params.verbose)):
@@ -267,15 +267,15 @@ def _model_of(dataset: Dataset, trees: Any, params: ForestParams) -> Any:
 
 
 def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | None) -> Trained:
-    """As ``train_forest``, of rows that lie elsewhere: each part grows a share of the trees (``learn.together``)."""
+    """Like ``train_forest``, for rows that lie elsewhere: each part grows a share of the trees (``learn.together``)."""
     where: Elsewhere = dataset.matrix
     why = ""
     if params.criterion in EXACT_CRITERIA:
-        why = f"criterion={params.criterion!r} grows trees on the cells, and these are bins"
+        why = f"criterion={params.criterion!r} needs the cells, and these rows are bins"
     elif params.quantiles:
         why = "quantiles=True keeps all targets in the model"
     elif start is not None or params.warm_start:
-        why = "warm_start=True needs the rows of the fit before: ask for all trees at once"
+        why = "warm_start=True needs the rows of the fit before: fit all trees at once"
     if why:
         where.refuse(why)
     where.check_bins(int(params.max_bins))
@@ -311,7 +311,7 @@ class _GrowthElsewhere:
 
 
 def _votes_on_rows_left_out(rows: Together, trees: list[PackedTrees], one_each: bool) -> tuple[Votes | None, Any, Any]:
-    """What the part's share of the trees says of the rows; of the first part also their targets and weights."""
+    """Predictions of the part's trees for out-of-bag rows; the first part also returns targets and weights."""
     number, n_parts = rows.share
     known: _GrowthElsewhere = rows.kept
     growth, numbers = known.growth, range(number, len(trees), n_parts)
@@ -325,7 +325,7 @@ def _votes_on_rows_left_out(rows: Together, trees: list[PackedTrees], one_each: 
 
 
 def _judged(dataset: Dataset, of_parts: list[tuple[Votes | None, Any, Any]]) -> dict[str, Any]:
-    """The votes of all, and the rows that they are of, as fields of ``Trained``."""
+    """The votes of all parts, and their rows, as fields of ``Trained``."""
     votes: Any = reduce(lambda some, more: some.plus(more), [own for own, _, _ in of_parts if own is not None])
     _, target, weights = of_parts[0]
     known: Any = dataset.target
@@ -347,7 +347,7 @@ class Prepared(NamedTuple):
 
 
 def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared:
-    """The dataset with the columns that are made of others; its rows, weighed by what the caller said; their bins.
+    """The dataset with derived columns; its rows with the caller's weights; their bins.
 
     Raises
     ------
@@ -357,9 +357,7 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
     in_runs = runs_of_forest(params, dataset)
     if in_runs and dataset.is_elsewhere:
         names = ", ".join(repr(dataset.schema.columns[at].name) for at in in_runs)
-        dataset.matrix.refuse(
-            f"first runs of the levels of {names}: ", setting("level_encoding", "subsets"), " does without"
-        )
+        dataset.matrix.refuse(f"tests of runs of the levels of {names}; set ", setting("level_encoding", "subsets"))
     if params.derived_columns == "auto" and takes_derived(params, dataset):
         dataset = with_rows_of_levels(dataset, [at for at in in_runs if at in _of_many_levels(dataset)])
     rows = replace(dataset, weights=dataset.sample_weight)
@@ -372,7 +370,7 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
 
 
 def runs_of_forest(params: ForestParams, dataset: Dataset) -> tuple[int, ...]:
-    """Nominal columns of which trees ask for first runs of the levels, not for any set."""
+    """Nominal columns whose tests are runs of the first levels, not any subset."""
     on_cells = params.criterion in EXACT_CRITERIA and not params.random_cuts
     if params.level_encoding == "subsets" or dataset.is_sparse or on_cells:
         return ()
@@ -388,7 +386,7 @@ def _of_many_levels(dataset: Dataset) -> tuple[int, ...]:
 
 
 def _asks_for_cells(dataset: Dataset, params: ForestParams) -> bool:
-    """Whether more is asked for than growth on the stored cells of a sparse table has."""
+    """Whether the parameters need more than growth on the stored cells of a sparse table supports."""
     without_sums = dataset.n_outputs > 1 or params.criterion == "poisson"
     return params.criterion in EXACT_CRITERIA or params.quantiles or (params.random_cuts and without_sums)
 
@@ -419,7 +417,7 @@ def forest_settings(
 
 
 def _factors_after_draw(dataset: Dataset, params: ForestParams) -> ClassWeights:
-    """What classes weigh among the rows that a tree drew; None where they weigh the same."""
+    """Class weights among the rows that a tree sampled; None if all are the same."""
     if params.class_weight != _PER_TREE:
         return dataset.class_factors
     return partial(_balanced, dataset.classes)
@@ -443,8 +441,7 @@ def refuse_other_start(start: Trained, dataset: Dataset, digest: str, parameters
     warm, n_before = cast("WarmStart", start.warm_start), start.model.n_trees
     if n_before > n_trees:
         raise ParameterError(
-            f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, "
-            "with warm_start=True"
+            f"n_estimators={n_trees} must be larger or equal to the {n_before} fitted trees, with warm_start=True"
         )
     refuse_changed(warm.parameters, parameters, "trees", _OF_EACH_TREE)
     refuse_other_table(warm, start.model, dataset, digest)
@@ -455,15 +452,15 @@ def refuse_other_table(warm: WarmStart, model: ModelData, dataset: Dataset, dige
     other = what_differs(warm, model, dataset, digest)
     if other:
         raise ParameterError(
-            f"warm_start=True adds trees on the same table, but {other} than at the fit before: give the same "
+            f"warm_start=True adds trees on the same table, but {other} than in the fit before: pass the same "
             "ones, or set warm_start=False"
         )
 
 
 def what_differs(warm: WarmStart, model: ModelData, dataset: Dataset, digest: str) -> str:
-    """What of a table is another than at the fit, in words before "than"; nothing where it is the same table."""
+    """What differs in a table since the fit, in words before "than"; empty if it is the same table."""
     if digest != warm.digest:
-        return "rows, target or weights are others"
+        return "rows, target or weights are different"
     schema = model.schema
     if dataset.schema.named != schema.named or not _same(dataset.schema.names, schema.names):
         return "columns have other names"
@@ -471,10 +468,10 @@ def what_differs(warm: WarmStart, model: ModelData, dataset: Dataset, digest: st
         if not _same(mine.levels, its.levels):
             return f"column {written_name(mine.name)} has other levels"
         if mine != its:
-            return f"column {written_name(mine.name)} is of another kind"
+            return f"column {written_name(mine.name)} is of a different kind"
     for known, given in zip(model.classes, dataset.classes, strict=True):
         if not _same(known.tolist(), given.tolist()):
-            return "labels are others"
+            return "labels are different"
     return ""
 
 

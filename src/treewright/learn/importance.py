@@ -1,6 +1,6 @@
-"""What shuffling a column costs. In: encoded rows, a number that judges answers. Out: its rises, ``Importances``.
+"""Permutation importance. In: encoded rows, an error of the predictions. Out: its rises, ``Importances``.
 
-Breiman 2001, "Random forests", Machine Learning 45, section 10, of a model as a whole: here all trees answer together.
+Breiman 2001, "Random forests", Machine Learning 45, section 10, for a model as a whole: all trees predict together.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
 
 
-WRONG = "rise of the share of wrong answers when the column is shuffled"
+WRONG = "rise of the misclassification rate when the column is shuffled"
 SQUARED = "rise of the squared error when the column is shuffled"
 
 
@@ -34,40 +34,40 @@ def rises_of(
     error: Callable[[np.ndarray], float], given: np.ndarray, asked: np.ndarray, n_repeats: int, seed: int,
     columns: Sequence[Column] = (),
 ) -> np.ndarray:  # fmt: skip
-    """How much a number that judges all answers together rises when a column is shuffled.
+    """How much an error of all predictions rises when a column is shuffled.
 
-    What the model makes of a column (``data.derived``) is made anew of the shuffled one; such a column is not shuffled
-    itself, as no table has it.
+    Columns derived from it (``data.derived``) are computed anew from the shuffled one; they are not shuffled
+    themselves, as no table has them.
 
     Parameters
     ----------
     error : callable
-        Gives the number for encoded rows.
+        Returns the error for encoded rows.
     given : float64 or float32 [n, p]
         Encoded rows.
     asked : int64[k]
-        The columns that are shuffled: those that the model asks.
+        The columns that are shuffled: those that the model uses.
     n_repeats : int >= 1
     seed : int >= 0
     columns : sequence of p Column, optional
-        Those of the model, where some may be derived.
+        Those of the model, if some may be derived.
 
     Returns
     -------
     float64[n_repeats, p]
-        0 for a column that is not asked.
+        0 for a column that is not used.
 
     Raises
     ------
     DataError
-        The number is beyond float64, of the rows as they are or of shuffled ones.
+        The error is beyond float64, for the rows as they are or with a column shuffled.
     TooLargeError
     """
     check_fits(8 * given.size, "a copy of the rows", "judge on fewer rows")
     matrix = np.array(given, order="F")
     before = error(matrix)
     if not np.isfinite(before):
-        raise DataError("the loss of these rows is beyond float64, so a rise cannot be told")
+        raise DataError("the loss of these rows is beyond float64, so its rise cannot be computed")
     found = np.zeros((n_repeats, given.shape[1]))
     order = np.empty(len(matrix), np.int32)
     derived = {at: each for at, each in enumerate(columns) if is_derived(each)}
@@ -88,19 +88,19 @@ def rises_of(
         matrix[:, column], matrix[:, made_of_it] = own, made
         progress.report((done + 1) / len(shuffled), "shuffling columns")
     if not np.isfinite(found).all():
-        raise DataError("the loss of these rows with a column shuffled is beyond float64, so its rise cannot be told")
+        raise DataError("the loss of these rows with a column shuffled is beyond float64: its rise cannot be computed")
     return found
 
 
 def error_of_answers(
     said: Callable[[np.ndarray], np.ndarray], task: str, target: np.ndarray, weights: np.ndarray | None
 ) -> Callable[[np.ndarray], float]:
-    """Return a function from rows to how wrong the answers are: the share of wrong ones, or the mean squared error.
+    """Return a function from rows to the error of the predictions: misclassification rate or mean squared error.
 
     Parameters
     ----------
     said : callable
-        Gives int[n, n_outputs] class codes, or float64[n, n_outputs], for encoded rows.
+        Returns int[n, n_outputs] class codes, or float64[n, n_outputs], for encoded rows.
     task : {"classification", "regression"}
     target : int32[n, n_outputs] or float64[n, n_outputs]
     weights : float64[n], > 0, or None
@@ -122,12 +122,12 @@ def permutation_of_trees(
     model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, *, n_repeats: int, seed: int,
     n_jobs: int | None, kind: str = "permutation", what: str | None = None, among: np.ndarray | None = None,
 ) -> Importances:  # fmt: skip
-    """How much more all trees get wrong together when a column is shuffled, a mean over the repeats.
+    """How much the error of all trees together rises when a column is shuffled, a mean over the repeats.
 
     Parameters
     ----------
     model : ModelData
-        Of one or many trees, whose answers are labels or means.
+        Of one or many trees, whose predictions are labels or means.
     matrix : float64[n, p]
     target : int32[n, n_outputs] or float64[n, n_outputs]
     weights : float64[n], > 0, or None
@@ -149,7 +149,7 @@ def permutation_of_trees(
         what = WRONG if is_classes else SQUARED
     answers = predict_codes if is_classes else predict_numbers
     error = error_of_answers(lambda cells: answers(model, cells, n_jobs), model.task, target, weights)
-    # A surrogate may stand in for a missing cell, so any column can change an answer.
+    # A surrogate test may replace a test on a missing cell, so any column can change a prediction.
     asked = np.arange(len(model.schema)) if model.missing == "surrogate" else np.flatnonzero(sizes_of(model).n_tests)
     if among is not None:
         asked = asked[among[asked]]
@@ -168,7 +168,7 @@ def mean_of_repeats(by_repeat: np.ndarray, task: Any, names: tuple[Hashable, ...
     kind : str
         As ``Importances.kind``.
     what : str
-        What the values are; empty where the kind tells.
+        What the values are; empty if the kind says it.
     """
     n_repeats = len(by_repeat)
     # Sums and squares of numbers near the end of float64 overflow; powers of two change no digit.
@@ -212,7 +212,7 @@ def rises_of_loss(
     Returns
     -------
     float64[n_repeats, p]
-        Of the weighted mean loss; 0 for a column that no tree asks, or that is not shuffled.
+        Of the weighted mean loss; 0 for a column that no tree uses, or that is not shuffled.
 
     Raises
     ------
@@ -228,12 +228,12 @@ def rises_of_loss(
 
 
 def permutation_of_weighted_trees(model: ModelData, rows: Rows, n_repeats: int, seed: int, n_jobs: int) -> Importances:
-    """How much more trees with weights get wrong together when a column is shuffled, a mean over the repeats.
+    """How much the error of weighted trees together rises when a column is shuffled, a mean over the repeats.
 
     Parameters
     ----------
     model : ModelData
-        Of AdaBoost: of classes the share of wrong answers rises, of numbers the mean squared error.
+        Of AdaBoost: the error is the misclassification rate, or the mean squared error.
     rows : Rows
     n_repeats : int >= 2
     seed : int >= 0

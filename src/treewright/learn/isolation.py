@@ -1,7 +1,7 @@
-"""Isolation forests: rows that a few random cuts set apart from the others (Liu, Ting and Zhou 2008 and 2012).
+"""Isolation forests: find rows that a few random cuts isolate (Liu, Ting and Zhou 2008 and 2012).
 
-There is no target. What the trees draw, rows and columns, depends on the seed and on what the rows hold; a warm start
-draws on where the fit before ended.
+There is no target. The rows and columns that the trees sample depend on the seed and on the contents of the rows; a
+warm start continues sampling where the fit before ended.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ AUTO_SAMPLES = 256
 _OF_NO_TREE = ("n_estimators", "contamination", "unseen")  # what may change from one warm start to the next
 _BLOCK = 65_536  # rows that are made float64 at a time
 _ORDER_BYTES = 28  # of a row: its hash, and the order of all hashes
-_REMEDY = "draw fewer rows (max_samples), or grow fewer trees"
+_REMEDY = "sample fewer rows (max_samples), or grow fewer trees"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,20 +67,20 @@ class IsolationParams(ColumnParams):
     n_estimators: int = param(100, whole(1), unit="trees", help="trees")
     max_samples: float | str = param(
         "auto", words("auto"), whole(1), share(0.0, 1.0, "right"), unit="rows or share of the rows",
-        help="rows that each tree draws; 'auto' is 256, or all where there are fewer",
+        help="rows that each tree samples; 'auto' is 256, or all if there are fewer",
     )  # fmt: skip
     contamination: float | str = param(
         "auto", words("auto"), real(0.0, 0.5, "right"), unit="share of the rows",
-        help="how many rows of the fit are outliers; 'auto': those of a score below -0.5",
+        help="share of the training rows that are outliers; 'auto': those with a score below -0.5",
     )  # fmt: skip
     max_features: float = param(
         1.0,
         whole(1),
         share(0.0, 1.0, "right"),
         unit="columns or share of the columns",
-        help="columns that each tree draws",
+        help="columns that each tree samples",
     )
-    bootstrap: bool = param(False, FLAG, help="whether rows are drawn with replacement")
+    bootstrap: bool = param(False, FLAG, help="whether rows are sampled with replacement")
     random_state: Any = stated(RANDOM_STATE)
     verbose: int = stated(LOUDNESS)
     warm_start: bool = stated(WARM_START)
@@ -106,7 +106,7 @@ def _dataset_without_target(dataset: Dataset, params: IsolationParams, sample_we
         None if sample_weight is None else "sample_weight",
     )
     if given is not None:
-        raise ParameterError(f"{given} beside a Dataset, whose columns and weights are settled: give it there")
+        raise ParameterError(f"{given} does not go with a Dataset, which has its columns and weights: set it there")
     if dataset.n_outputs:
         raise ParameterError("an isolation forest has no target: make the Dataset with target=None")
     return dataset
@@ -125,7 +125,7 @@ def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, s
         seed = seed_of(params.random_state)
         warm = WarmStart(_digest(dataset), parameters, seed, rows)
         size = _rows_to_draw(params.max_samples, len(dataset), dataset.weights)
-        # There are no bins and there is no target: rows are told apart by their cells.
+        # There are no bins and there is no target: rows are identified by their cells.
         no_bins, no_target = np.empty((len(dataset), 0), np.uint8), np.empty((len(dataset), 0))
         order = row_order(no_bins, no_target, weights=dataset.weights, matrix=dataset.matrix)
         draws = Draws(order, size, seed, weights=dataset.weights, replace=bool(params.bootstrap))
@@ -141,17 +141,17 @@ def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, s
 
 
 def _trained_elsewhere(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained:
-    """As ``train_isolation``, of rows that lie elsewhere: those that the trees draw are brought here, as cells."""
+    """Like ``train_isolation``, for rows that lie elsewhere: the sampled rows are brought here, as cells."""
     where: Elsewhere = dataset.matrix
     if params.warm_start:
-        where.refuse("warm_start=True needs the rows of the fit before: ask for all trees at once")
-    # From the contents on for every part that is lost: those that are made again may hold the rows in another order.
+        where.refuse("warm_start=True needs the rows of the fit before: fit all trees at once")
+    # All anew if a part is lost: a restarted part may hold its rows in another order.
     with bar_where_nobody_listens(bool(params.verbose)):
         return unless_lost(where.carrier, lambda _: _asked(dataset, params, n_threads))
 
 
 def _asked(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained:
-    """Ask for what rows hold, for the cells of those that are drawn, and for scores."""
+    """Ask the parts for the contents of rows, the cells of the sampled rows, and scores."""
     where: Elsewhere = dataset.matrix
     of_parts = where.carrier.ask("contents")
     contents = np.concatenate([own for own, _ in of_parts])
@@ -164,10 +164,10 @@ def _asked(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained
     numbers = range(int(params.n_estimators))
     held, of_held = held_draws(draws, numbers)
     needed = 2 * len(held) * len(dataset.schema) * 8 + _ORDER_BYTES * len(dataset)
-    what = f"{len(held):,} rows that the trees draw, and the order in which {len(dataset):,} are drawn,"
+    what = f"{len(held):,} sampled rows, and the order in which {len(dataset):,} are sampled,"
     if where.budget is not None and needed > where.budget:
         raise TooLargeError(
-            f"{what} take about {needed:,} bytes, and memory={where.budget:,} was allowed: allow more, or {_REMEDY}"
+            f"{what} take about {needed:,} bytes, but memory={where.budget:,}: allow more, or {_REMEDY}"
         )
     check_fits(needed, what, _REMEDY)
     of_places = tuple(np.split(held, np.searchsorted(held, ends[:-1])))
@@ -188,7 +188,7 @@ def _asked(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained
 
 
 def _cells_at(place: int, first: int, cells: np.ndarray, positions: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Those of a block's rows that are asked for, by their numbers in each place."""
+    """The requested rows of a block, by their numbers in each place."""
     own = positions[place]
     begin, end = np.searchsorted(own, [first, first + len(cells)])
     return cells[own[begin:end] - first]
@@ -203,14 +203,13 @@ def _refuse_other_start(start: Trained, dataset: Dataset, parameters: dict[str, 
     n_before, warm = len(start.model.trees), cast("WarmStart", start.warm_start)
     if n_trees < n_before:
         raise ParameterError(
-            f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, with "
-            "warm_start=True"
+            f"n_estimators={n_trees} must be larger or equal to the {n_before} fitted trees, with warm_start=True"
         )
     refuse_changed(warm.parameters, parameters, "trees")
     if dataset.schema != start.model.schema or _digest(dataset) != warm.digest:
         raise ParameterError(
-            "warm_start=True adds trees on the same table, but columns, rows or weights are others than at the fit "
-            "before: give the same ones, or set warm_start=False"
+            "warm_start=True adds trees on the same table, but columns, rows or weights are different from the fit "
+            "before: pass the same ones, or set warm_start=False"
         )
     if n_trees == n_before:
         notices.warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
@@ -228,7 +227,7 @@ def _model(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple
 
 
 def _model_of(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple[Any, ...]) -> Model:
-    """The model; outliers are what the paper calls so."""
+    """The model; outliers are defined as in the paper."""
     facts: dict[str, Any] = {
         "algorithm": ALGORITHM,
         "criterion": "squared_error",  # the impurity of a node is the variance of its rows' path lengths
@@ -245,7 +244,7 @@ def _model_of(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tu
 
 
 def _rows_to_draw(wanted: Any, n_rows: int, weights: np.ndarray | None) -> int:
-    """How many rows a tree draws; more than there are is all of them, with a warning."""
+    """How many rows a tree samples; more than there are means all of them, with a warning."""
     n = number_of_draws(None, n_rows, weights)
     if isinstance(wanted, str):
         return min(AUTO_SAMPLES, n)
@@ -259,7 +258,7 @@ def _rows_to_draw(wanted: Any, n_rows: int, weights: np.ndarray | None) -> int:
 
 
 def _digest(dataset: Dataset) -> str:
-    """The same for the same cells and weights in the same order; weights of 1 are none."""
+    """A digest of the cells and weights, in their order; weights of 1 count as none."""
     made = blake2b(repr(dataset.matrix.shape).encode(), digest_size=16)
     stored = dataset.matrix.stored if dataset.is_sparse else None
     for array in () if stored is None else (stored.data, stored.indices, stored.indptr):

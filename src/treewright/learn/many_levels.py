@@ -1,9 +1,9 @@
-"""Nominal columns of many levels. In: a dataset. Out: which columns these are, how many rows each level has, new bins.
+"""Nominal columns with many levels. In: a dataset. Out: which columns these are, row counts of levels, new bins.
 
-A set of levels is chosen on the very rows that it then explains. Where a level has few rows the set fits their luck: a
-forest of 100 trees had an R2 of .27 on the polls of ``benchmarks/defaults``, and .43 where it asks for a first run of
-the levels in their own order and how many rows a level has (docs/decisions/0012). Boosting has another order: that of a
-statistic of the target (``boosting.statistics``). Which columns these are says ``grow.settings``.
+A subset of levels is chosen on the very rows that it then explains. If levels have few rows, the subset overfits: a
+forest of 100 trees had an R2 of .27 on the polls of ``benchmarks/defaults``, and .43 with tests of runs of levels in
+their own order and of the row count of a level (docs/decisions/0012). Boosting has another order: that of a statistic
+of the target (``boosting.statistics``). ``grow.settings`` decides which columns these are.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _CODES = Schema((Column("code", "numeric"),))
 
 
 def takes_derived(params: Any, dataset: Dataset) -> bool:
-    """Whether columns may be made of others: constraints say nothing of these, and zeros would not stay zeros."""
+    """Whether columns may be derived: constraints do not cover these, and zeros would not stay zeros."""
     return params.monotonic_cst is None and params.interaction_cst is None and not dataset.is_sparse
 
 
 def with_rows_of_levels(dataset: Dataset, columns: Sequence[int]) -> Dataset:
-    """The dataset with a column beside each of some nominal ones: how many rows the level has."""
+    """The dataset with a derived column for each of the nominal ``columns``: the row count of the level."""
     schema, weights = dataset.schema, dataset.sample_weight
     made = [rows_of_levels(schema, at, dataset.matrix[:, at], weights) for at in columns]
     return with_derived_columns(dataset, with_derived(schema, made))
@@ -45,7 +45,7 @@ def with_derived_columns(dataset: Dataset, schema: Schema) -> Dataset:
 def in_order_of_levels(
     bins: Bins, codes: Any, dataset: Dataset, columns: Sequence[int], max_bins: int
 ) -> tuple[Bins, Any]:
-    """Bins of nominal columns that hold levels side by side, as those of numbers do; and the rows in them.
+    """Bins of nominal columns that hold neighbouring levels, like those of numbers; and the rows in these bins.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def in_order_of_levels(
     for column in columns:
         n_levels = len(dataset.schema.columns[column].levels)
         if n_levels <= min(max_bins, MAX_LEVEL_BINS):
-            continue  # a bin a level, in their order
+            continue  # one bin per level, in their order
         cells = np.where(dataset.matrix[:, column] < n_levels, dataset.matrix[:, column], np.nan)[:, None]
         own = bins_of(cells, _CODES, dataset.weights, max_bins=min(max_bins, MAX_LEVEL_BINS))
         of_levels = bin_rows(own, np.arange(n_levels, dtype=np.float64)[:, None])[:, 0]

@@ -1,8 +1,8 @@
-"""Copies of one estimator: their parameters, the rows and columns that each gets, and the model that they are together.
+"""Copies of one estimator: their parameters, the rows and columns that each gets, and their common model.
 
-The draws of rows are those of the forests: they depend on what the rows hold, not on where they stand, and a row of
-weight k is k equal rows. What a base estimator was told about columns (which are nominal, which may only rise) is told
-again for the columns that a member has. Fitting a member is its own business: ``estimators.members``.
+Rows are sampled as in forests: the sample depends on the contents of the rows, not on their order, and a row of weight
+k is k equal rows. What a base estimator was told about columns (which are nominal, which may only rise) is translated
+to the columns that a member has. Members are fitted in ``estimators.members``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from treewright.model.data import with_grid
 from treewright.model.trees import ListedTrees
 
 _ESTIMATOR = methods("fit", "predict", "get_params", "set_params")
-_BASE_HELP = "what members are copies of; None is a tree"
+_BASE_HELP = "estimator of which members are copies; None is a tree"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class BaggingParams(Params):
         share(0.0, 1.0, "right"),
         NOTHING,
         unit="rows or share of the rows",
-        help="rows that each member draws",
+        help="rows that each member samples",
     )
     max_features: float = param(
         1.0,
@@ -77,9 +77,9 @@ class BaggingParams(Params):
         unit="columns or share of the columns",
         help="columns that each member gets",
     )
-    bootstrap: bool = param(True, FLAG, help="whether rows are drawn with replacement")
-    bootstrap_features: bool = param(False, FLAG, help="whether columns are drawn with replacement")
-    oob_score: bool = param(False, FLAG, shapes_model=False, help="judge each row by the members that did not draw it")
+    bootstrap: bool = param(True, FLAG, help="whether rows are sampled with replacement")
+    bootstrap_features: bool = param(False, FLAG, help="whether columns are sampled with replacement")
+    oob_score: bool = param(False, FLAG, shapes_model=False, help="score rows by the members that did not sample them")
     warm_start: bool = stated(WARM_START)
     n_jobs: int | None = param(
         None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
@@ -87,7 +87,7 @@ class BaggingParams(Params):
     random_state: Any = stated(RANDOM_STATE)
     verbose: int = stated(LOUDNESS)
     voting: str = param(
-        "soft", words("soft", "hard"), only=CLASSES, help="average the class shares, or one vote for each member"
+        "soft", words("soft", "hard"), only=CLASSES, help="average class probabilities, or one vote for each member"
     )
 
 
@@ -99,14 +99,12 @@ class AdaBoostParams(Params):
 
     estimator: Any = param(None, _ESTIMATOR, NOTHING, help=_BASE_HELP)
     n_estimators: int = param(50, whole(1), unit="members", help="members")
-    learning_rate: float = param(
-        1.0, real(0.0, None, "neither"), help="power of each member's weight on those after it"
-    )
+    learning_rate: float = param(1.0, real(0.0, None, "neither"), help="factor of each member's weight")
     loss: str = param(
-        "linear", words("linear", "square", "exponential"), only=NUMBERS, help="how distances of predictions count"
+        "linear", words("linear", "square", "exponential"), only=NUMBERS, help="how errors of predictions count"
     )
-    bootstrap: bool = param(False, FLAG, help="draw rows by their weights instead of passing the weights on")
-    keep_row_weights: bool = param(False, FLAG, help="keep what each row weighed in each round: row_weights_")
+    bootstrap: bool = param(False, FLAG, help="sample rows by their weights instead of passing the weights on")
+    keep_row_weights: bool = param(False, FLAG, help="keep the weight of each row in each round: row_weights_")
     warm_start: bool = stated(WARM_START)
     n_jobs: int | None = param(
         None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
@@ -114,7 +112,7 @@ class AdaBoostParams(Params):
     random_state: Any = stated(RANDOM_STATE)
 
 
-_BYTES_PER_ROW = 32  # of the order of the rows and of a draw
+_BYTES_PER_ROW = 32  # for the order of the rows and for a draw
 _BLOCK = 65_536  # rows that are hashed at a time
 
 
@@ -131,7 +129,7 @@ class BagRows:
         Whether a row may be drawn again.
     seed : int
     is_ours : bool
-        Whether X is a table as our estimators take it, which is refused where it is none.
+        Whether X must be a table as Treewright's estimators accept it; other input is refused.
 
     Attributes
     ----------
@@ -139,11 +137,11 @@ class BagRows:
     kept : int64[m], ascending
         Rows with weight; only these are drawn.
     own_weights : float64[m] or None
-        What a drawn row weighs, where weights are neither numbers of rows nor chances: without replacement.
+        Weights of the sampled rows, if weights are neither row counts nor chances: without replacement.
     leaves_none_out : bool
         Whether every member gets every row.
     digest : str
-        The same for the same rows, targets and weights in the same order.
+        A digest of the rows, targets and weights, in their order.
     """
 
     def __init__(
@@ -171,7 +169,7 @@ class BagRows:
         self._draws = Draws(self._order, n_draws, seed, weights=weights, replace=replace)
 
     def _order_of(self, content: np.ndarray, target: Labels | Numbers, weights: np.ndarray | None) -> np.ndarray:
-        """The rows with weight in an order that does not depend on where they stand."""
+        """The rows with weight in an order that does not depend on the table's."""
         numbers = target[0][self.kept]
         if isinstance(target, Labels):
             # Ranks among the labels of these rows: a label of weight 0 must not change anything.
@@ -184,28 +182,28 @@ class BagRows:
         return row_order(nothing, numbers, weights=weights, matrix=content)
 
     def drawn(self, member: int) -> tuple[np.ndarray, np.ndarray]:
-        """The rows that a member draws.
+        """The rows that a member samples.
 
         Returns
         -------
         rows : int64[k], ascending
             Positions in the table.
         times : float64[k], > 0
-            How often each is drawn, or what it weighs.
+            How often each is sampled, or its weight.
         """
         rows, counts = self._draws.counts(member)
         times = counts.astype(np.float64) if self.own_weights is None else self.own_weights[rows]
         return self.kept[rows], times
 
     def as_weights(self, member: int) -> np.ndarray:
-        """float64[n_rows]: how often a member draws each row of the table."""
+        """float64[n_rows]: how often a member samples each row of the table."""
         rows, times = self.drawn(member)
         weights = np.zeros(self.n_rows)
         weights[rows] = times
         return weights
 
     def in_order(self, member: int) -> np.ndarray:
-        """The rows that a member draws, each as often as it is drawn, in an order that does not depend on the table's.
+        """The rows that a member samples, each as often as drawn, in an order that does not depend on the table's.
 
         Returns
         -------
@@ -233,7 +231,7 @@ class BagRows:
         return self.kept[np.repeat(self._order, by_row[self._order])]
 
     def counts_by_chance(self, member: int, chances: np.ndarray) -> np.ndarray:
-        """How often a member draws each row, with replacement and by other chances than the weights of the rows.
+        """How often a member samples each row, with replacement and by other chances than the weights of the rows.
 
         Parameters
         ----------
@@ -252,7 +250,7 @@ class BagRows:
         return by_row
 
     def left_out(self, member: int) -> np.ndarray:
-        """The rows with weight that a member does not draw.
+        """The rows with weight that a member does not sample.
 
         Returns
         -------
@@ -293,7 +291,7 @@ def member_columns(n_columns: int, n_chosen: int, seed: int, member: int, *, rep
     >>> member_columns(3, 3, 0, 0, replace=False).tolist()
     [0, 1, 2]
     """
-    # Columns are drawn as rows are, with a seed of their own; here each is as good as another and has no content.
+    # Columns are sampled like rows, with a seed of their own; their contents do not matter.
     own_seed = int(seeds_of(seed, 0, 1)[0, COLUMNS])
     columns = Draws(np.arange(n_columns, dtype=np.int32), n_chosen, own_seed, replace=replace)
     chosen, times = columns.counts(member)
@@ -301,7 +299,7 @@ def member_columns(n_columns: int, n_chosen: int, seed: int, member: int, *, rep
 
 
 def seeded(estimator: Any, seed: int, member: int) -> Any:
-    """The estimator itself; whatever chance is inside it got seeds that no other member has.
+    """The estimator itself; every ``random_state`` in it is set to a seed that no other member has.
 
     Parameters
     ----------
@@ -325,7 +323,7 @@ class BagColumns:
     Attributes
     ----------
     schema : Schema
-        Their names, or that they have none; kinds are not known here.
+        Their names, if they have any; kinds are not known here.
     """
 
     schema: Schema
@@ -337,7 +335,7 @@ class BagColumns:
         Raises
         ------
         DataError
-            It is no table, or has no columns.
+            It is not a table, or has no columns.
         ColumnError
             Two columns have the same name.
         """
@@ -388,12 +386,12 @@ class BagColumns:
         return take_columns(X, columns, self.names_of(columns) if is_named else None)
 
     def arranged(self, X: Any, owner: str) -> Any:
-        """The columns of the fit, in their order, of another table; X itself where it has just these.
+        """The columns of the fit, in their order, of another table; X itself if it has just these.
 
         Raises
         ------
         ColumnError
-            A column is missing, or there are more or fewer where there are no names.
+            A column is missing; or, without names, their number is different.
 
         Warns
         -----
@@ -405,7 +403,7 @@ class BagColumns:
         return X if where == list(range(width)) else take_columns(X, np.array(where, np.int64))
 
     def told_again(self, parameters: Mapping[str, Any], columns: np.ndarray) -> dict[str, Any]:
-        """What a base estimator was told about columns, for those of a member.
+        """The declarations and constraints of a base estimator, for the columns of a member.
 
         Parameters
         ----------
@@ -457,16 +455,16 @@ class BagColumns:
                 "numeric": [key for key, one in mine.items() if one.kind == "numeric"],
             }
             if any(one.unnamed for one in declared.values()):
-                told["nominal"] = given["nominal"]  # "all", which means the same of fewer columns
-        if isinstance(given["calendar"], Mapping):  # parts without columns mean the same of fewer columns
+                told["nominal"] = given["nominal"]  # "all", which means the same for fewer columns
+        if isinstance(given["calendar"], Mapping):  # parts without columns mean the same for fewer columns
             asked = asked_parts(given["calendar"], self.schema.names)
             told["calendar"] = {key: list(asked[at].parts) for key, at in pairs if at in asked}
         signs = monotone_signs(given["monotonic_cst"], self.schema)
         if signs is not None:
             told["monotonic_cst"] = [signs[at] for _, at in pairs]
         groups = given["interaction_cst"]
-        if not (groups is None or isinstance(groups, str)):  # a word means the same of fewer columns
-            # With the group of those that no group names: among fewer columns it would be another one.
+        if not (groups is None or isinstance(groups, str)):  # a word means the same for fewer columns
+            # With the group of the columns that no group names: it would be different among fewer columns.
             of_positions = interaction_groups(groups, self.schema) or ()
             mine_of = [[key for key, at in pairs if at in group] for group in of_positions]
             told["interaction_cst"] = [group for group in mine_of if group]
@@ -474,7 +472,7 @@ class BagColumns:
 
 
 def _levels(declared: Declared) -> list[Hashable] | None:
-    """Declared levels; None where the data decide."""
+    """Declared levels; None if they are read from the data."""
     return list(declared.levels) or None
 
 
@@ -508,7 +506,7 @@ def model_of_members(
     Returns
     -------
     Model or str
-        Why there is none: a member is no single tree, has not all columns, or knows other levels or classes.
+        As text, why there is none: a member is not a single tree, lacks columns, or has other levels or classes.
     """
     models: list[Any] = [getattr(member, "model_", None) for member in members]
     first = models[0]
@@ -517,10 +515,10 @@ def model_of_members(
         if not isinstance(model, Model) or not model.is_single_tree:
             return f"member {number} ({name}) is not a single tree of Treewright"
         if columns is None or not columns.is_every(features[number]):
-            return "its members have not all columns (max_features, bootstrap_features)"
+            return "its members do not have all columns (max_features, bootstrap_features)"
         same_classes = [one.tolist() for one in model.classes] == [one.tolist() for one in first.classes]
         if not same_classes or any(getattr(model, field) != getattr(first, field) for field in _ALIKE):
-            return f"member {number} ({name}) knows other levels or classes than member 0"
+            return f"member {number} ({name}) has other levels or classes than member 0"
     about_member = {
         "algorithm": first.facts["algorithm"],
         # Each member has a seed of its own.
@@ -544,7 +542,7 @@ def model_of_members(
 
 # Of any estimator: no fitted model can depend on them.
 _WITHOUT_EFFECT = frozenset({"callbacks", "n_jobs", "grow_trace", "oob_score", "verbose", "warm_start"})
-# What may change: it decides how many members there are and what is made of them, not what a member is.
+# These may change: they decide the number of members and how they are combined, not what a member is.
 _FREE = frozenset({"n_estimators", "oob_score", "voting", "n_jobs", "verbose", "warm_start"})
 # Of the base, at any depth: seeds are drawn for each member, the others change nothing of what is fitted.
 _FREE_IN_BASE = frozenset({"random_state", "n_jobs", "verbose"})
@@ -553,7 +551,7 @@ _BASE = "estimator"
 
 @dataclass(frozen=True, eq=False)
 class BagWarmStart:
-    """What all members of a bag have in common.
+    """What all members of a bag must share.
 
     Attributes
     ----------
@@ -575,15 +573,15 @@ class BagWarmStart:
         Raises
         ------
         ParameterError
-            A parameter, the columns, rows, target or weights are others.
+            A parameter, the columns, rows, target or weights are different.
         """
         refuse_changed(self.parameters, now.parameters, "members")
         if self.columns != now.columns:
-            raise ParameterError("warm_start=True goes on from members that were fitted on other columns: fit anew")
+            raise ParameterError("warm_start=True adds members on the same columns: pass these, or fit anew")
         if self.rows.digest != now.rows.digest:
             raise ParameterError(
-                "warm_start=True adds members on the same table, but rows, target or weights are others than at the "
-                "fit before: give the same ones, or set warm_start=False"
+                "warm_start=True adds members on the same table, but rows, target or weights are different from the "
+                "fit before: pass the same ones, or set warm_start=False"
             )
 
 
@@ -611,6 +609,6 @@ def parameters_of(own: Mapping[str, Any], base: Any) -> dict[str, Any]:
 
 
 def _copies(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as plain JSON; functions have none and are kept."""
+    """Values as plain JSON; functions have no JSON form and are kept."""
     kept = {name: value for name, value in values.items() if callable(value)}
     return {name: plain(value) for name, value in sorted(values.items()) if name not in _WITHOUT_EFFECT} | kept

@@ -1,4 +1,4 @@
-"""Nearest neighbours: nothing is grown, the rows are kept with a metric that says what near means."""
+"""Nearest neighbours: nothing is grown; the rows are kept with a metric."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class NeighborsParams(ColumnParams):
 
     algorithm_name: ClassVar[str] = "nearest_neighbors"
 
-    n_neighbors: int = param(5, whole(1), unit="rows", help="how many rows vote")
+    n_neighbors: int = param(5, whole(1), unit="rows", help="number of neighbours")
     weights: str | Callable[..., Any] | None = param(
-        "uniform", words(*votes.NAMES), FUNCTION, NOTHING, help="what a neighbour's vote counts; None is uniform"
+        "uniform", words(*votes.NAMES), FUNCTION, NOTHING, help="weight of a neighbour's vote; None is uniform"
     )
     metric: str | Callable[..., Any] = param(
-        "auto", TEXT, FUNCTION, help="what distance means, by name or as a function"
+        "auto", TEXT, FUNCTION, help="distance between rows, by name or as a function"
     )
     p: float = param(2.0, real(1, None, "left"), help="the power of metric='minkowski', and of 'auto' for numbers")
     metric_params: Mapping[str, Any] | None = param(
@@ -59,23 +59,23 @@ class NeighborsParams(ColumnParams):
     )
     scale: Any = param(
         None, LISTED, MAPPING, TEXT, NOTHING,
-        help="columns before they are compared: 'standard', 'range', 'robust', or a number per column",
+        help="scaling of columns before they are compared: 'standard', 'range', 'robust', or a number per column",
     )  # fmt: skip
     algorithm: str = param(
-        "auto", words(*ALGORITHMS), help="how the nearest are found: 'brute' or 'kd_tree'; the answer is the same"
+        "auto", words(*ALGORITHMS), help="how the nearest are found: 'brute' or 'kd_tree'; the result is the same"
     )
-    unseen: str = param("other", words(*UNSEEN), help="what a level that fit never saw is taken for")
+    unseen: str = param("other", words(*UNSEEN), help="how a level that fit never saw is treated")
 
 
 def knows_missing(metric: Any) -> bool:
-    """Whether a metric has a meaning for missing cells."""
+    """Whether a metric is defined for missing cells."""
     return isinstance(metric, str) and metric in ("auto", *TAKE_MISSING)
 
 
 def neighbors_dataset(
     X: Any, y: Any, params: NeighborsParams, encode_target: Callable[[Any], Labels | Numbers] | None = None
 ) -> Dataset:
-    """The rows to keep; sparse rows stay sparse where metric and search can use them so, without a schema."""
+    """The rows to keep; sparse rows stay sparse, without a schema, if metric and search support it."""
     refuse_too_large(X)
     declared = any(each is not None for each in (params.nominal, params.ordinal, params.numeric, params.calendar))
     schema: Any
@@ -99,7 +99,7 @@ def _distances(X: Any, params: NeighborsParams) -> tuple[Schema, np.ndarray]:
     for name in ("nominal", "ordinal", "numeric", "calendar"):
         if getattr(params, name) is not None:
             raise ParameterError(
-                f"{name} says what columns of a table are, and under ",
+                f"{name} declares columns of a table, but with ",
                 setting("metric", "precomputed"),
                 f" X holds distances: leave {name} out",
                 parameter=name,
@@ -107,7 +107,7 @@ def _distances(X: Any, params: NeighborsParams) -> tuple[Schema, np.ndarray]:
     if is_sparse(X):
         raise DataError(
             setting("metric", "precomputed"),
-            " takes a dense matrix: a sparse one does not say how far the pairs are apart that it leaves out. Give all "
+            " needs a dense matrix: a sparse one leaves out distances. Give all "
             "distances, or fit on the rows themselves",
         )
     names, width = header_of(X)
@@ -116,7 +116,7 @@ def _distances(X: Any, params: NeighborsParams) -> tuple[Schema, np.ndarray]:
         raise DataError(
             f"X has {matrix.shape[0]} rows and {matrix.shape[1]} columns, and ",
             setting("metric", "precomputed"),
-            " takes the distances between the rows of the fit, as many columns as rows: give a square matrix, or name "
+            " needs the distances between the training rows, as many columns as rows: pass a square matrix, or choose "
             "another metric",
         )
     return schema, matrix
@@ -127,16 +127,15 @@ def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -
     n, n_columns = dataset.matrix.shape
     if params.n_neighbors > n:
         raise ParameterError(
-            f"n_neighbors={params.n_neighbors} > {n} rows (n_samples={n}): ask for fewer neighbours, or fit on more "
-            "rows"
+            f"n_neighbors={params.n_neighbors} > {n} rows (n_samples={n}): set fewer neighbours, or fit on more rows"
         )
     metric = _metric_of(dataset, params)
     points: Any = dataset.matrix
     if dataset.schema is not None:
         points = metric.points(dataset.matrix)
         if np.may_share_memory(points, dataset.matrix):
-            points = points.copy()  # it may be the user's own array, which may be changed after the fit
-    search_for(metric, points, params.algorithm)  # refuses an algorithm that does not go with them
+            points = points.copy()  # it may be the user's own array, which may change after the fit
+    search_for(metric, points, params.algorithm)  # refuses an algorithm that does not support them
     target = dataset.target
     codes, values = (target.codes, None) if isinstance(target, Labels) else (None, target.values)
     model = NeighborsModel(
@@ -161,7 +160,7 @@ def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -
 
 
 def _metric_of(dataset: Dataset, params: NeighborsParams) -> Metric:
-    """What distance means here."""
+    """The metric of the fit."""
     if dataset.schema is None:
         for name in ("scale", "metric_params"):
             if getattr(params, name) is not None:

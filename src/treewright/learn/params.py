@@ -1,19 +1,19 @@
 """The parameters of every algorithm, each stated once: default, range, unit, and a line of what it does.
 
-One frozen dataclass per algorithm, in the module that learns it; here stands what they share. Whatever else speaks of
-parameters reads it here: the check of an estimator's arguments, ``--set`` and ``treewright parameters`` on the command
-line, the facts in a model file, the reference page.
+There is one frozen dataclass per algorithm, in the module that learns it; this module has what they share. Everything
+else reads the parameters from there: the check of an estimator's arguments, ``--set`` and ``treewright parameters`` on
+the command line, the facts in a model file, the reference page.
 
 Four ideas:
 
-- A `Rule` is what a value may be (a range, one of some words, None ...). It accepts or it does not, and it says itself
-  in words: "an int in the range [1, inf)".
+- A `Rule` is what a value may be (a range, one of some words, None ...). It accepts a value or not, and has a text:
+  "an int in the range [1, inf)".
 - A `Parameter` is a default, rules of which one must accept, a line of help and a unit. It is the metadata of a
   dataclass field; `param` writes both at once.
-- A `Need` is what else must be set so that a parameter does anything. Where it is not, any value but the default is
-  refused, or warned of when something is learned: none is ignored in silence.
-- A `Params` object holds the values as the user gave them. It cannot exist with a value out of range. What is a number
-  of rows, a share or a word there becomes what growers take in ``learn.settings``.
+- A `Need` is what else must be set so that a parameter has an effect. If it is not, any value but the default is
+  refused, or a warning is given at fit: none is ignored in silence.
+- A `Params` object holds the values as the user gave them. It cannot exist with a value out of range.
+  ``learn.settings`` turns its numbers of rows, shares and words into the numbers that growers use.
 
 Classification and regression share a dataclass. A parameter that only one of them has says so (``only``), and a default
 that differs is a pair (``by_task``).
@@ -59,7 +59,7 @@ class Rule(NamedTuple):
     accepts : callable
         From a value to whether it is allowed.
     form : tuple
-        What sort of rule it is, and its numbers or words: for who states rules in a form of his own.
+        The sort of rule, and its numbers or words, for code that states rules in a form of its own.
     """
 
     words: str
@@ -88,7 +88,7 @@ def _interval(sort: str, low: float | None, high: float | None, closed: str, is_
 
 
 def whole(low: int, high: int | None = None) -> Rule:
-    """A whole number, True and False not being any."""
+    """A whole number; True and False are none."""
     closed = "left" if high is None else "both"
     return _interval(
         "int", low, high, closed, lambda value: isinstance(value, Integral) and not isinstance(value, bool)
@@ -104,14 +104,13 @@ def real(low: float | None, high: float | None, closed: str) -> Rule:
 
 
 def share(low: float, high: float, closed: str) -> Rule:
-    """A float: 1 is a number of something, 1.0 all of it."""
+    """A float: 1 is a count, 1.0 means all."""
     return _interval("share", low, high, closed, lambda value: isinstance(value, float | np.floating))
 
 
-# The same for single trees and isolation forests, which have always taken what Python counts among the numbers: True is
-# 1.
+# The same for single trees and isolation forests, which have always accepted all of Python's numbers: True is 1.
 def any_whole(low: int) -> Rule:
-    """A whole number, True being 1."""
+    """A whole number; True is 1."""
     return _interval("int", low, None, "left", lambda value: isinstance(value, Integral))
 
 
@@ -121,7 +120,7 @@ def any_real(low: float, high: float | None, closed: str) -> Rule:
 
 
 def any_share(low: float, high: float, closed: str) -> Rule:
-    """Any real number that is not a whole one by type."""
+    """Any real number whose type is not that of whole numbers."""
     return _interval(
         "share", low, high, closed, lambda value: isinstance(value, Real) and not isinstance(value, Integral)
     )
@@ -178,26 +177,26 @@ SEED = Rule(
 
 
 class Need(NamedTuple):
-    """What must be set so that a parameter is used; of several conditions one is enough.
+    """What must be set so that a parameter is used; one of several conditions is enough.
 
     Attributes
     ----------
     conditions : tuple of (str, tuple or None)
         A parameter, or another input of a fit, and the values that it may have; None: any but None, False and 0.
     why : str
-        Where other values are refused: why. Empty where they are warned of.
+        The reason, if other values are refused; empty if they only give a warning.
     """
 
     conditions: tuple[tuple[str, tuple[Any, ...] | None], ...]
     why: str = ""
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether parameters, by name, use the one that needs this; an input of a fit that is not there is None."""
+        """Whether the values by name meet the need; an input of a fit that is absent is None."""
         return any(_is_one_of(values.get(name), allowed) for name, allowed in self.conditions)
 
     @property
     def words(self) -> str:
-        """The condition that users mean: the first."""
+        """The first condition, in words."""
         name, allowed = self.conditions[0]
         return f"a value of {name}" if allowed is None else f"{name}={' or '.join(map(repr, allowed))}"
 
@@ -227,22 +226,22 @@ def needs(why: str = "", **conditions: Any) -> Need:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What there is to know about one parameter.
+    """Default, rules, help and needs of one parameter.
 
     Attributes
     ----------
     default : Any
-        A value, or a pair of them, one per task (`by_task`); `default_of` tells which.
+        A value, or a pair of them, one per task (`by_task`); see `default_of`.
     rules : tuple of Rule
         One of them must accept a value; a pair of rules is given by `by_task` too.
     help : str
-        What it does, in a line.
+        What it does, in one line.
     unit : str
         What its number counts: ``"rows"``, ``"share of the rows"``; empty for words and switches.
     only : {"classification", "regression"}, optional
         The task that has it.
     shapes_model : bool
-        Whether the model can depend on it: what cannot stays out of the model file.
+        Whether the model can depend on it; other parameters stay out of the model file.
     needs : tuple of Need
         What else must be set so that it is used: all of them.
     """
@@ -293,7 +292,7 @@ def param(
 
 
 def stated(parameter: Parameter) -> Any:
-    """A dataclass field of a parameter that stands elsewhere already."""
+    """A dataclass field of a parameter that is defined already."""
     return field(default=parameter.default, metadata={"parameter": parameter})
 
 
@@ -304,9 +303,9 @@ class Params:
     Attributes
     ----------
     task : {"classification", "regression"}
-        What is learned; not a parameter of an estimator, whose class says it.
+        The task; not a parameter of an estimator, whose class decides it.
     owner : str
-        Who is named in an error: the estimator's class.
+        The name in error messages: the estimator's class.
 
     Raises
     ------
@@ -349,18 +348,18 @@ class Params:
         """Refuse values that contradict each other."""
 
     def warn_of_unused(self, **inputs: Any) -> None:
-        """Warn of each parameter that others leave without effect; ``inputs`` are what a fit gets beside them."""
+        """Warn of each parameter that has no effect because of others; ``inputs`` are the other arguments of a fit."""
         for name, need in self._unmet(**inputs):
             if not need.why:
                 other = need.conditions[0][0]
                 given = {**inputs, **self.values()}[other]
                 notices.warn(
-                    f"{name}{_written(getattr(self, name))} is not used: it is for {need.words}, and {other} is "
+                    f"{name}{_written(getattr(self, name))} is not used: it needs {need.words}, but {other} is "
                     f"{_said(given)}; set one or leave the other out"
                 )
 
     def _unmet(self, **inputs: Any) -> Iterator[tuple[str, Need]]:
-        """Parameters that are set although something that they need is not, and the first such need."""
+        """Parameters that are set although something that they need is not, with the first such need."""
         values, means = self.values(), self.meant()
         kind: Any = type(self)
         for name, each in parameters_of(kind, self.task).items():
@@ -370,13 +369,13 @@ class Params:
                     yield name, unmet
 
     def check_size(self, n_rows: int, n_columns: int) -> None:
-        """Refuse a table that could not be learned from in the memory there is, before anything is made of it."""
+        """Refuse a table too large to learn from in the available memory, before anything is allocated."""
 
     def check_target(self, target: Labels | Numbers) -> None:
-        """Refuse a target that the criterion has no meaning for."""
+        """Refuse a target for which the criterion is not defined."""
 
     def check_domain(self, target: Labels | Numbers, kept: np.ndarray | None) -> None:
-        """Refuse a target that the loss has no meaning for; ``kept`` bool[n_given] says which rows these are."""
+        """Refuse a target for which the loss is not defined; ``kept`` bool[n_given] says which rows these are."""
 
     def values(self) -> dict[str, Any]:
         """The parameters that the task has, by name."""
@@ -384,7 +383,7 @@ class Params:
         return {name: getattr(self, name) for name in parameters_of(kind, self.task)}
 
     def meant(self) -> dict[str, Any]:
-        """What parameters come to that are words for a rule, as far as it is known before the rows are."""
+        """The values of parameters such as "auto", as far as they are known before the rows are."""
         return {}
 
     def facts(self) -> dict[str, Any]:
@@ -399,7 +398,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def _written(value: Any) -> str:
-    """``=value`` behind a name; a function is the name alone."""
+    """``=value``, to follow a name; empty for a function."""
     return "" if callable(value) else f"={value!r}"
 
 
@@ -464,7 +463,7 @@ def finite(value: Any) -> float:
 
 
 def refuse_other_function(function: Callable[..., Any], name: str, what: str, n_arguments: int) -> None:
-    """Refuse a function that cannot be called so, before anything is grown for it.
+    """Refuse a function that cannot be called with so many arguments, before anything is grown.
 
     Raises
     ------
@@ -473,7 +472,7 @@ def refuse_other_function(function: Callable[..., Any], name: str, what: str, n_
     """
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # written in C, it does not say
+    except (TypeError, ValueError):  # a function written in C has no signature
         return
     try:
         signature.bind(*[None] * n_arguments)
@@ -482,7 +481,7 @@ def refuse_other_function(function: Callable[..., Any], name: str, what: str, n_
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What a function is called."""
+    """The name of a function."""
     return getattr(function, "__name__", None) or type(function).__name__
 
 
@@ -491,20 +490,18 @@ def name_of(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnParams(Params):
-    """What the columns of a table are, and the threads that work on it."""
+    """The declarations of columns, and the number of threads."""
 
-    grows_sparse: ClassVar[bool] = False  # whether its learner takes a dataset whose zeros are not stored
+    grows_sparse: ClassVar[bool] = False  # whether it can learn from a dataset whose zeros are not stored
 
     nominal: Any = param(
-        None, LISTED, MAPPING, TEXT, NOTHING, help="columns whose values are names; 'all' for every one"
+        None, LISTED, MAPPING, TEXT, NOTHING, help="nominal columns, whose values are names; 'all' for every column"
     )
-    ordinal: Any = param(None, MAPPING, NOTHING, help="columns whose values are ranks: their levels, lowest first")
-    numeric: Any = param(
-        None, LISTED, NOTHING, help="columns whose values are numbers, where their type does not say so"
-    )
+    ordinal: Any = param(None, MAPPING, NOTHING, help="ordinal columns: their levels, lowest first")
+    numeric: Any = param(None, LISTED, NOTHING, help="numeric columns, if their type does not say so")
     calendar: Any = param(None, LISTED, MAPPING, NOTHING, help="parts of dates, such as month, as columns of their own")
     unseen: str = param(
-        "missing", words("missing", "error", "majority"), help="what a level that fit never saw is taken for"
+        "missing", words("missing", "error", "majority"), help="how a level that fit never saw is treated"
     )
     n_jobs: int | None = param(
         None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
@@ -512,19 +509,19 @@ class ColumnParams(Params):
 
     @property
     def class_weight_of_fit(self) -> Any:
-        """What classes weigh among all rows."""
+        """The class weights of the fit."""
         return getattr(self, "class_weight", None)
 
     @property
     def missing_cells(self) -> str:
-        """Which way missing values go; ``"error"`` where they are refused."""
+        """The treatment of missing values; ``"error"`` if they are refused."""
         way: str = getattr(self, "missing", "direction")
         return way
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeLimits(ColumnParams):
-    """Where the growth of a single tree ends."""
+    """Limits of the growth of a single tree."""
 
     def check_size(self, n_rows: int, n_columns: int) -> None:
         """Items of 4 bytes a cell; 24 bytes a row to sort a column on each thread, and about as much for the target."""
@@ -533,7 +530,7 @@ class TreeLimits(ColumnParams):
         check_fits(needed, f"growing on {n_rows} rows x {n_columns} columns")
 
     max_depth: int | None = param(
-        None, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
+        None, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has depth 0"
     )
     min_samples_split: float = param(
         2,
@@ -547,25 +544,25 @@ class TreeLimits(ColumnParams):
     )
 
 
-# Parameters that have one meaning wherever they stand: `stated` makes a field of one.
+# Parameters that mean the same in several classes: `stated` makes a field of one.
 CLASS_WEIGHT = Parameter(
     None, (MAPPING, LIST, words("balanced"), NOTHING), only=CLASSES,
-    help="what the rows of each class weigh: a dict from label to weight, 'balanced', or a list of them",
+    help="weights of the classes: a dict from label to weight, 'balanced', or a list of them",
 )  # fmt: skip
 GROW_TRACE = Parameter(
-    False, (FLAG,), shapes_model=False, help="keep what every node was offered: trace_ tells how the tree grew"
+    False, (FLAG,), shapes_model=False, help="keep the best splits of every node: trace_ shows how the tree grew"
 )
-RANDOM_STATE = Parameter(None, (SEED,), help="seed of what is drawn; None means 0")
+RANDOM_STATE = Parameter(None, (SEED,), help="seed of all sampling; None means 0")
 MONOTONE = Parameter(
     None, (LISTED, MAPPING, NOTHING),
     help="per column -1, 0 or 1: the prediction may only fall or rise with the column",
 )  # fmt: skip
 INTERACTIONS = Parameter(
     None, (LISTED, words("pairwise", "no_interactions"), NOTHING),
-    help="groups of columns that may be asked on one way from the root to a leaf",
+    help="groups of columns that may be tested on one path from the root to a leaf",
 )  # fmt: skip
 MAX_BINS = Parameter(255, (whole(2, 255),), unit="bins", help="bins of a column")
 WARM_START = Parameter(
-    False, (FLAG,), shapes_model=False, help="a further fit with more n_estimators goes on from this one"
+    False, (FLAG,), shapes_model=False, help="a further fit with more n_estimators continues from this one"
 )
 LOUDNESS = Parameter(0, (VERBOSE,), shapes_model=False, help="above 0 shows a progress bar")

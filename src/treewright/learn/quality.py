@@ -1,11 +1,11 @@
 """What "auto" stands for in boosting. In: parameters as they were given, rows. Out: parameters as numbers.
 
-``quality`` is one word over sets of parameters; a parameter that is given keeps its value whatever the word is. A
-number of rounds that is given asks for so many rounds of one model: then "auto" stands for what makes one.
+``quality`` is one word for a set of parameters; a parameter that is set keeps its value in any case. If a number of
+rounds is set, one model with so many rounds is grown.
 
     fast       one model, 100 rounds at a rate of .1
-    balanced   up to 20,000 rows members in two groups, one symmetric trees, one leaf-wise trees of drawn rows and
-               columns, each ended by rows aside and replayed on all; of more rows one model of 300 rounds
+    balanced   up to 20,000 rows: members in two groups, symmetric trees and leaf-wise trees of sampled rows and
+               columns, each stopped on its held-out rows and replayed on all; more rows: one model of 300 rounds
     best       the same up to 100,000 rows, with four groups and twice the members
 
 docs/decisions/0012 has the figures behind each number.
@@ -39,13 +39,13 @@ _MEMBERS: dict[str, Any] = {
     "derived_columns": "all",
 }
 _DRAWN_BY_VARIANCE = 0.5  # of the rows
-# Of a group, where rows aside never get worse, as on tables without noise: there the last thousands of trees change the
-# third digit.
+# Of a group whose loss on held-out rows never rises, as on tables without noise: there the last thousands of trees
+# change the third digit.
 _MOST_TREES, _FEWEST_ROUNDS, _MOST_SCORES = 20_000, 100, 40
 _SYMMETRIC = {"growth": "symmetric"}
 _LEAF = {"growth": "leaf"}
 _DRAWN = {"subsample": 0.7, "features_per_node": 0.3}
-# What members are like: of each quality its groups, up to how many rows there are members, and how many by rows.
+# The members of each quality: its groups; up to how many rows there are members, and how many.
 _GROUPS: dict[str, tuple[dict[str, Any], ...]] = {
     "balanced": (_SYMMETRIC, _LEAF | _DRAWN),
     "best": (_SYMMETRIC, _LEAF | _DRAWN, _LEAF, _SYMMETRIC | _DRAWN),
@@ -85,12 +85,12 @@ def plan_of(
         As given.
     n_rows : int
     n_scores : int
-        Trees of a round: of many classes growth ends earlier.
+        Trees of a round: with many classes growth ends earlier.
     judged_by_user : bool
-        Whether rows of the user's own judge the rounds: then nothing is kept aside, and there are no members.
+        Whether the user's own rows evaluate the rounds: then no rows are held out, and there are no members.
     can_judge : bool
-        Whether rounds can be judged at all: a loss of the user's own may have no values. Then nothing but a number
-        of rounds ends the growth.
+        Whether rounds can be evaluated at all: a user's own loss may have no values. Then only a number of rounds
+        ends the growth.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def plan_of(
     if judged_by_user:
         return Plan((_filled(params, values | _MEMBERS | {"derived_columns": "none"}),))
     n_members = next((count for most, count in _N_MEMBERS[quality] if n_rows <= most), 1)
-    # Each needs a row or two aside; and of very many classes or quantiles even one model is slow.
+    # Each needs a held-out row or two; and with very many classes or quantiles even one model is slow.
     n_members = min(n_members, n_rows // 2) if n_scores <= _MOST_SCORES else 1
     n_members = n_members if params.n_members == AUTO else int(params.n_members)
     if n_members <= 1 or params.validation_fraction is None:
@@ -125,7 +125,7 @@ def plan_of(
     }  # fmt: skip
     sized = params.max_leaf_nodes not in (None, DEFAULT_LEAVES)  # a symmetric tree has 2**max_depth
     own: dict[str, Any] = _LEAF if sized else {}
-    if params.sampling == "gradient":  # draws rows in its own way
+    if params.sampling == "gradient":  # samples rows in its own way
         own = own | {"subsample": 1.0}
     if params.sampling == "minimal_variance":
         own = own | {"subsample": _DRAWN_BY_VARIANCE}

@@ -1,7 +1,7 @@
-"""Every algorithm once: its names, its parameters, who learns it, and the estimators around it.
+"""Every algorithm once: its names, its parameters, the function that learns it, and its estimators.
 
-Whoever turns a word into an algorithm (the command line, comparisons, a model file's facts, the report) asks here.
-Nothing is imported before it is asked for: the learner of one algorithm needs none of the others' kernels.
+The command line, comparisons, model files and reports look up an algorithm by name here. Nothing is imported before it
+is needed: the learner of one algorithm needs none of the others' kernels.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class Algorithm:
     word : str
         Its name on the command line.
     name : str
-        Its name in the facts of a model, and of ``Params.algorithm_name``; trees of random cuts are of "cart" there.
+        Its name in the facts of a model and in ``Params.algorithm_name``; trees of random cuts have "cart" there.
     title : str
         Its name in a sentence.
     module, params, learner : str
         The module that learns it, and the names of its dataclass of parameters and of its function in there.
     classifier, regressor : str or None
-        The estimators around it; None where it does not predict such a target.
+        Its estimators; None if it does not predict such a target.
     kind : {"tree", "trees", "members", "rows", "outliers"}
-        What a fit makes: one tree; many of its own; copies of another estimator; nothing but the rows; scores without a
+        What a fit makes: one tree; many trees; copies of another estimator; only the kept rows; scores without a
         target.
     aliases : tuple of str
-        Other words for it that are understood.
+        Other accepted words for it.
     detector : str or None
-        The estimator around it where there is no target.
+        Its estimator if there is no target.
     """
 
     word: str
@@ -80,7 +80,7 @@ class Algorithm:
         return getattr(import_module(f"treewright.learn.{self.module}"), self.params)
 
     def estimator(self, task: Task) -> Any:
-        """The estimator around it; None where it does not predict such a target."""
+        """Its estimator for a task; None if it does not predict such a target."""
         name = self.classifier if task == "classification" else self.regressor
         return None if name is None else getattr(import_module("treewright"), name)
 
@@ -137,7 +137,7 @@ def _by_name() -> dict[str, Algorithm]:
 
 
 def algorithm_of(name: str) -> Algorithm | None:
-    """The algorithm of a word, a name in a model's facts or an alias; None where there is none.
+    """The algorithm for a word, a name in a model's facts or an alias; None if there is none.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def learner_of(params: Params) -> Callable[..., Any]:
     Raises
     ------
     ParameterError
-        Members are copies of an estimator, and only the estimator around them can fit those.
+        Members are copies of an estimator, and only the ensemble's own estimator can fit those.
     """
     algorithm = _by_name()[params.algorithm_name]
     if not algorithm.learner:

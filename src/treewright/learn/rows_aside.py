@@ -1,4 +1,4 @@
-"""Rows that no tree is grown on, and how they judge. In: a dataset, parameters. Out: rows, ``Evaluation``."""
+"""Held-out rows and how they evaluate rounds. In: a dataset, parameters. Out: rows, ``Evaluation``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def encode_other_rows(
     owner: str,
     named: str = "evaluation rows (X_val, y_val, sample_weight_val): ",
 ) -> Dataset:
-    """Rows as the model that is being fitted will encode them; those of weight 0 are left out.
+    """Encode rows as the model that is being fitted will; rows of weight 0 are left out.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def encode_other_rows(
     schema, classes, n_outputs, factors
         Of the rows of the fit.
     named : str
-        What errors call these rows.
+        The name of these rows in errors.
 
     Raises
     ------
     DataError
-        What ``fit`` refuses, and labels that the rows of the fit do not have.
+        What ``fit`` refuses, and labels that the training rows do not have.
     """
     with _named_in_errors(named):
         matrix = encode(schema, X, unseen=unseen, missing="direction", owner=owner, sparse=True)
@@ -74,7 +74,7 @@ def encode_other_rows(
             target = encode_numbers(y)
             check_lengths(len(matrix), target)
             if target.values.shape[1] != n_outputs:
-                raise DataError(f"y has {target.values.shape[1]} outputs, that of the fit has {n_outputs}")
+                raise DataError(f"y has {target.values.shape[1]} outputs, but the y of fit has {n_outputs}")
         own = check_weights(sample_weight, len(matrix))
         weights = weighed(own, factors, target[0])
         rows = Dataset(schema, matrix, target, weights, own, factors)
@@ -83,7 +83,7 @@ def encode_other_rows(
 
 @contextmanager
 def _named_in_errors(named: str) -> Iterator[None]:
-    """What is wrong is told of these rows, not of those of the fit."""
+    """Make errors name these rows, not those of the fit."""
     try:
         yield
     except TreewrightError as error:
@@ -100,20 +100,20 @@ def _refuse_unknown_labels(labels: Labels, classes: tuple[np.ndarray, ...]) -> N
             label = own.tolist()[labels.codes[rows[0], output]]
             more = ", ..." if len(known) > 10 else ""
             raise DataError(
-                f"y has {len(rows)} row(s) with a label that the rows of the fit do not have (first row {rows[0]}: "
+                f"y has {len(rows)} row(s) with a label that the training rows do not have (first row {rows[0]}: "
                 f"{shown(label)}); they have {', '.join(shown(each) for each in known.tolist()[:10])}{more}: leave "
-                "these rows out, or give the fit rows of that class"
+                "these rows out, or add training rows of that class"
             )
 
 
 def held_out(
     target: np.ndarray, contents: np.ndarray, share: float, seed: int, *, by_class: bool, member: int = 0
 ) -> np.ndarray:
-    """Which rows are kept aside, bool[n]: a share drawn at random, of classes the same share of each.
+    """Which rows are held out, bool[n]: a share sampled at random, the same share of each class.
 
-    A draw depends on what rows hold, not on where they stand, and rows that hold the same are drawn together: so
-    neither the order of the rows matters, nor whether a row has weight 2 or is there twice. The first row drawn of each
-    class is not kept aside: trees know only the classes of their rows.
+    The sample depends on the contents of rows, not on their order, and equal rows are sampled together: so neither the
+    order of the rows matters, nor whether a row has weight 2 or is there twice. The first row sampled of each class is
+    not held out: trees know only the classes of their rows.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ def held_out(
     seed : int
     by_class : bool
     member : int >= 0
-        Each keeps others aside; a row is kept aside again only when all have been.
+        Each holds out other rows; a row is held out again only when all have been.
 
     Raises
     ------
     DataError
-        Nothing would be kept aside, or nothing left.
+        No row would be held out, or none left.
     """
     distinct, first, which = np.unique(contents, return_index=True, return_inverse=True)
     n = len(distinct)
@@ -149,7 +149,7 @@ def held_out(
     if not aside.any() or aside.all():
         alike = f" ({n} that differ)" if n < len(target) else ""
         raise DataError(
-            f"{len(target)} rows{alike} are too few to keep the share {share:g} of them aside for early stopping: give "
+            f"{len(target)} rows{alike} are too few to hold out the share {share:g} of them for early stopping: give "
             "more rows, another validation_fraction or n_members, or a number of rounds (n_estimators) without "
             "early_stopping"
         )
@@ -158,7 +158,7 @@ def held_out(
 
 
 def number_of_rows(dataset: Dataset) -> int:
-    """How many rows there are; a whole weight counts as so many."""
+    """How many rows there are; a row with a whole weight k counts as k."""
     if dataset.is_elsewhere:
         return int(dataset.matrix.n_rows)
     repeats = GradientWeights.of(dataset.sample_weight).repeats
@@ -173,7 +173,7 @@ def contents_of(dataset: Dataset) -> np.ndarray:
 
 
 def judging_rows(validation: Dataset | None, of_all: BoostTable, n_threads: int) -> BoostRows | None:
-    """Rows that judge, in the bins of the rows of the fit."""
+    """The rows that evaluate rounds, in the bins of the training rows."""
     if validation is None:
         return None
     codes: Any = (
@@ -187,7 +187,7 @@ def judging_rows(validation: Dataset | None, of_all: BoostTable, n_threads: int)
 def evaluation_of(
     dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], rows: BoostRows | None
 ) -> Evaluation | None:
-    """What judges the rounds; None where nobody would hear of it."""
+    """How rounds are evaluated; None if nothing would use the result."""
     if rows is None and not (params.early_stopping or params.verbose or params.scoring or params.functions_to_call):
         return None
     score = None
@@ -208,7 +208,7 @@ class UserScore:
     score : callable
         From true and predicted targets to a number, higher is better.
     model : ModelData
-        Without trees: what scores of rows mean.
+        Without trees; it turns scores of rows into predictions.
     true : ndarray
         Labels or numbers, as the user gave them.
     """
@@ -221,12 +221,12 @@ class UserScore:
     def of(
         cls, score: Callable[[Any, Any], Any], dataset: Dataset, boosting: Boosting, target: np.ndarray
     ) -> UserScore:
-        """For codes or numbers [n, n_targets]."""
+        """The score for a target of codes or numbers [n, n_targets]."""
         classes = dataset.classes
         task: Literal["classification", "regression"] = "classification" if classes else "regression"
         n_outputs = len(classes) or boosting.n_scores
         model = ModelData(task, dataset.schema, ListedTrees(), classes, n_outputs, combine="sum", boosting=boosting)
-        if hasattr(score, "of_labels"):  # it has to tell labels from shares
+        if hasattr(score, "of_labels"):  # it must distinguish labels from probabilities
             score = score.of_labels(classes)
         columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
         return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
@@ -239,7 +239,7 @@ class UserScore:
         return -float(value)
 
     def predicted(self, scores: np.ndarray) -> Any:
-        """What scores mean: numbers as ``predict`` gives them; shares of classes, of two the second's alone."""
+        """Predictions from scores: numbers, or class probabilities, of two classes the second's alone."""
         answers = answers_of(self.model, np.array(scores.T, order="C"))
         if self.model.task == "regression":
             return answers[:, 0] if answers.shape[1] == 1 else answers

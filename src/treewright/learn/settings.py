@@ -1,7 +1,7 @@
-"""From parameters as a user writes them to the numbers that growers take.
+"""From parameters as a user writes them to the numbers that growers use.
 
-A share of the rows becomes a number of rows, ``"sqrt"`` a number of columns, the name of a column its position. What
-has no meaning for this table or target is refused here, with the parameter named.
+A share of the rows becomes a number of rows, ``"sqrt"`` a number of columns, the name of a column its position. Values
+without a meaning for this table or target are refused here, with the parameter named.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def objective_of(dataset: Dataset, criterion: str) -> Objective:
 
 
 def seed_of(random_state: Any) -> int:
-    """The seed: ``random_state`` if that is an int, 0 for None (a fit repeats unless told otherwise)."""
+    """The seed: ``random_state`` if that is an int, 0 for None (by default a fit is reproducible)."""
     if random_state is None:
         return 0
     return int(random_state) if isinstance(random_state, Integral) else int(random_state.randint(2**31 - 1))
 
 
 def _drawn_per_node(value: Any, schema: Schema) -> int:
-    """How many of the columns that something is learned from a node may use; where that is all of them, every one."""
+    """How many columns a node may use, of those that are not left out; if that is all of them, every column."""
     n_used = len(schema.used)
     n_drawn = columns_per_node(value, n_used)
     return n_drawn if n_drawn < n_used else len(schema)
@@ -97,12 +97,12 @@ def columns_of_each(max_features: float, n_columns: int) -> int:
 
 
 def monotone_signs(value: Any, schema: Schema) -> tuple[int, ...] | None:
-    """One of -1, 0, 1 per column; None where no constraint was given.
+    """One of -1, 0, 1 per column; None if no constraint was given.
 
     Raises
     ------
     ParameterError
-        Another number of signs than columns, a column that is not there, another sign, or one for a nominal column.
+        The number of signs is not that of columns, a column does not exist, a sign is unknown or for a nominal column.
     """
     if value is None:
         return None
@@ -114,7 +114,7 @@ def monotone_signs(value: Any, schema: Schema) -> tuple[int, ...] | None:
         if not isinstance(signs, list) or len(signs) not in (n_given, len(schema)):
             length = len(signs) if isinstance(signs, list) else 1
             raise ParameterError(f"monotonic_cst has shape {length} but the input data X has {n_given} features.")
-        signs += [0] * (len(schema) - len(signs))  # parts of dates stand last
+        signs += [0] * (len(schema) - len(signs))  # parts of dates come last
     for sign, column in zip(signs, schema.columns, strict=True):
         if isinstance(sign, bool) or sign not in (-1, 0, 1):
             raise ParameterError(
@@ -130,7 +130,7 @@ def monotone_signs(value: Any, schema: Schema) -> tuple[int, ...] | None:
 
 
 def refuse_no_order(n_outputs: int, n_classes: Sequence[int]) -> None:
-    """Refuse monotone constraints that have no meaning for the target; the messages are scikit-learn's."""
+    """Refuse monotone constraints that are undefined for the target; the messages are scikit-learn's."""
     if n_outputs > 1:
         raise ParameterError("Monotonicity constraints are not supported with multiple outputs.")
     if any(several > 2 for several in n_classes):
@@ -138,14 +138,14 @@ def refuse_no_order(n_outputs: int, n_classes: Sequence[int]) -> None:
 
 
 def interaction_groups(value: Any, schema: Schema) -> tuple[tuple[int, ...], ...] | None:
-    """Groups of columns that may be asked on one way from the root to a leaf, ascending; None where all may.
+    """Groups of columns that may be tested on one path from the root to a leaf, ascending; None if all may.
 
     Columns that no group names are a group of their own, as in scikit-learn.
 
     Raises
     ------
     ParameterError
-        A group is no sequence, or names a column that is not there.
+        A group is not a sequence, or names a column that does not exist.
     """
     if value is None:
         return None
@@ -162,7 +162,7 @@ def interaction_groups(value: Any, schema: Schema) -> tuple[tuple[int, ...], ...
 
 
 def _items(value: Any, wanted: str) -> list[Any]:
-    """The items of a sequence that is no text; an array of no dimension has none, though it says so only when asked."""
+    """The items of a sequence that is not a text; an array without dimensions is refused."""
     try:
         if not isinstance(value, str):
             return list(value)
@@ -172,10 +172,10 @@ def _items(value: Any, wanted: str) -> list[Any]:
 
 
 def _position(key: Any, schema: Schema, parameter: str) -> int:
-    """Where a column stands, from its name or position."""
+    """The position of a column, from its name or position."""
     try:
         return schema.positions[key]
-    except (KeyError, TypeError):  # a position, an unknown name, or what can be no name
+    except (KeyError, TypeError):  # a position, an unknown name, or what cannot be a name
         pass
     if not isinstance(key, bool) and isinstance(key, Integral) and 0 <= int(key) < len(schema):
         return int(key)
@@ -190,9 +190,9 @@ def refuse_changed(
     for name in dict.fromkeys([*now, *before]):
         if name in may_change:
             continue
-        # By what they look like: nan is not equal to itself, and 1 column is not a share of 1.0.
+        # Compared as text: nan is not equal to itself, and 1 column is not a share of 1.0.
         if repr(before.get(name)) != repr(now.get(name)):
             raise ParameterError(
-                f"warm_start=True adds {members} of the same kind, but {name} is another than at the fit before: set "
+                f"warm_start=True adds {members} of the same kind, but {name} is different from the fit before: set "
                 "it back, or warm_start=False"
             )

@@ -1,8 +1,8 @@
 """Single trees: CART, ID3, C4.5 and CHAID, each from its parameters to a grown and pruned tree.
 
-CART has three growers that give the same tree where each can: the exact one (columns sorted once), the one on bins
-(``splitter="hist"`` and ``"random"``), and the one by node, slower, for whatever the exact one has no place for:
-several branches, rows in several branches, tests of significance, a criterion of one's own. The others grow by node.
+CART has three growers that give the same tree where they overlap: the exact one (columns sorted once), the one on bins
+(``splitter="hist"`` and ``"random"``), and a slower one by node for what the exact one does not support: several
+branches, rows in several branches, tests of significance, a user's own criterion. The other algorithms grow by node.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ _LEVEL_SPLITS = "how a nominal column is split"
 
 
 def _on_bins(what: str) -> Need:
-    return needs(f"the exact search has no {what}", splitter=("hist", "random"))
+    return needs(f"the exact search does not use {what}", splitter=("hist", "random"))
 
 
-_P_VALUE = "a split with a larger p-value, times the number of tests that were possible, is not made"
+_P_VALUE = "no split with a larger p-value (multiplied by the number of possible tests)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class TreeParams(TreeLimits):
     criterion: str | Callable[..., Any] = param(
         by_task("gini", "squared_error"),
         by_task(words(*CLASSIFICATION_CRITERIA, "gain_ratio"), words(*REGRESSION_CRITERIA)), FUNCTION,
-        help="what a split minimises, by name or as a function of your own",
+        help="what a split minimises: a name, or a function of your own",
     )  # fmt: skip
     splitter: str = param(
         "best", words("best", "hist", "random"),
@@ -104,7 +104,7 @@ class TreeParams(TreeLimits):
     )
     max_features: float | str | None = param(
         None, any_whole(1), any_share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
-        unit="columns or share of the columns", help="columns drawn at random for each node; None is all",
+        unit="columns or share of the columns", help="columns sampled for each node; None is all",
     )  # fmt: skip
     random_state: Any = stated(RANDOM_STATE)
     max_leaf_nodes: int | None = param(
@@ -132,7 +132,7 @@ class TreeParams(TreeLimits):
     missing: str = param(
         "direction",
         words("direction", "surrogate", "fractional", "branch", "error"),
-        help="which way missing values go",
+        help="the branch that missing values follow",
     )
     max_surrogates: int = param(
         5, any_whole(0), unit="tests", help="surrogate tests kept per node", needs=needs(missing="surrogate")
@@ -141,18 +141,18 @@ class TreeParams(TreeLimits):
 
     @property
     def criterion_name(self) -> str:
-        """What the model's facts call the criterion."""
+        """The name of the criterion in the model's facts."""
         return str(Criterion.of(self.criterion).name)
 
     def check_target(self, target: Labels | Numbers) -> None:
-        """Refuse numbers that the criterion has no meaning for."""
+        """Refuse numbers for which the criterion is not defined."""
         if self.criterion_name == "poisson":
             refuse_not_counts(target[0])
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExtraTreeParams(TreeParams):
-    """One tree of random cuts (Geurts, Ernst and Wehenkel 2006): CART by other defaults, and its model says so."""
+    """One tree of random cuts (Geurts, Ernst and Wehenkel 2006): CART with other defaults, and "cart" in its facts."""
 
     splitter: str = param(
         "random", words("best", "hist", "random"),
@@ -160,7 +160,7 @@ class ExtraTreeParams(TreeParams):
     )  # fmt: skip
     max_features: float | str | None = param(
         by_task("sqrt", 1.0), any_whole(1), any_share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
-        unit="columns or share of the columns", help="columns drawn at random for each node; None is all",
+        unit="columns or share of the columns", help="columns sampled for each node; None is all",
     )  # fmt: skip
 
 
@@ -175,12 +175,12 @@ class ID3Params(TreeLimits):
         0.0,
         any_real(0.0, None, "left"),
         unit="bits",
-        help="what a split must gain; with 0 one that gains nothing is allowed",
+        help="gain that a split needs; with 0 a split without gain is allowed",
     )
     max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
     class_weight: Any = stated(CLASS_WEIGHT)
     missing: str = param(
-        "branch", words("branch", "direction", "fractional", "error"), help="which way missing values go"
+        "branch", words("branch", "direction", "fractional", "error"), help="the branch that missing values follow"
     )
     grow_trace: bool = stated(GROW_TRACE)
 
@@ -194,19 +194,19 @@ class C45Params(TreeLimits):
 
     min_samples_leaf: float = param(
         2, any_whole(1), any_share(0.0, 1.0, "neither"), unit="weight or share of the rows",
-        help="weight that two branches at least need",
+        help="weight that at least two branches need",
     )  # fmt: skip
     confidence: float | None = param(
         0.25, any_real(0.0, 0.5, "right"), NOTHING, unit="probability",
-        help="level of the error's upper limit in pruning; None does not prune",
+        help="confidence level of the error's upper limit in pruning; None does not prune",
     )  # fmt: skip
     subtree_raising: bool = param(
-        True, FLAG, help="pruning may put a node's largest branch in its place", needs=needs(confidence=...)
+        True, FLAG, help="pruning may replace a node by its largest branch", needs=needs(confidence=...)
     )
     max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
     nominal_splits: str = param("multiway", words("multiway", "grouped"), help=_LEVEL_SPLITS)
     class_weight: Any = stated(CLASS_WEIGHT)
-    missing: str = param("fractional", words("fractional", "error"), help="which way missing values go")
+    missing: str = param("fractional", words("fractional", "error"), help="the branch that missing values follow")
     grow_trace: bool = stated(GROW_TRACE)
 
 
@@ -217,40 +217,40 @@ class ChaidParams(TreeLimits):
     algorithm_name: ClassVar[str] = "chaid"
 
     alpha: float = param(
-        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="the largest adjusted p-value that splits a node"
+        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="largest adjusted p-value of a split"
     )
     alpha_merge: float = param(
-        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="groups whose p-value is above it merge",
+        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="groups with a larger p-value are merged",
         needs=needs(exhaustive=False),
     )  # fmt: skip
     test: str = param(
         "pearson",
         words("pearson", "likelihood_ratio"),
         only=CLASSES,
-        help="which chi-squared statistic compares groups",
+        help="chi-squared statistic that compares groups",
     )
     exhaustive: bool = param(False, FLAG, help="merge down to two groups and take the best step")
     bonferroni: bool = param(True, FLAG, help="multiply a column's p-value by the number of ways to merge its levels")
-    n_bins: int = param(10, any_whole(2), unit="bins", help="bins that a numeric column is cut into first")
+    n_bins: int = param(10, any_whole(2), unit="bins", help="bins into which a numeric column is divided first")
     max_depth: int | None = param(
-        3, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0; None for no limit"
+        3, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has 0; None for no limit"
     )
     class_weight: Any = stated(CLASS_WEIGHT)
     missing: str = param(
         "branch",
         words("branch", "error"),
-        help="which way missing values go: a level that may join any group, or nowhere",
+        help="'branch': missing values are a level that may join any group; 'error' refuses them",
     )
     grow_trace: bool = stated(GROW_TRACE)
 
     @property
     def criterion_name(self) -> str:
-        """What the model's facts call the criterion."""
+        """The name of the criterion in the model's facts."""
         return "chi_squared" if self.task == CLASSES else "f_test"
 
 
 def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
-    """Grow and prune one tree; its parameters say by which algorithm."""
+    """Grow and prune one tree; the class of the parameters decides the algorithm."""
     if dataset.is_elsewhere:
         with Shared(dataset, _begin_tree, (_on_bins_elsewhere(dataset, params),)) as shared:
             (tree,), trace = shared.each(1), None
@@ -264,12 +264,12 @@ def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
 
 
 def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
-    """The parameters of a tree that grows on bins, of rows that lie elsewhere; ParameterError for another."""
+    """The parameters of a tree that grows on bins, for rows that lie elsewhere; ParameterError if it does not."""
     why: tuple[str | Phrase, ...] = ()
     if params.splitter == "best":
-        why = ("splitter='best' looks at every cell: ", setting("splitter", "hist"), " looks at bins")
+        why = ("splitter='best' needs every cell; set ", setting("splitter", "hist"))
     elif columns_in_runs(dataset.schema, params.nominal_splits, len(dataset)):
-        why = ("first runs of levels are not known there: ", setting("nominal_splits", "subset"), " does without")
+        why = ("tests of runs of levels; set ", setting("nominal_splits", "subset"))
     if why:
         dataset.matrix.refuse(*why)
     _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
@@ -278,7 +278,7 @@ def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
 
 
 def _begin_tree(rows: Together, dataset: Dataset, params: Any) -> Callable[[range], list[Tree]]:
-    """What grows the tree, at the part whose turn it is."""
+    """The function that grows the tree, at one of the parts."""
     params.check_target(dataset.target)
     trees_at_once(rows, params, None)  # refuses what does not fit
     weights = weighed(dataset.sample_weight, dataset.class_factors, dataset.target_array)
@@ -291,7 +291,7 @@ Grown = tuple["Tree", "tuple[Step, ...] | None"]
 
 def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
     if dataset.is_sparse:
-        dataset = dataset if dataset.cache is not None else dataset.shared()  # bins are asked for twice
+        dataset = dataset if dataset.cache is not None else dataset.shared()  # bins are needed twice
         if not _grows_on_stored_cells(dataset, params):
             remedy = "set splitter='hist', which grows on the stored cells" if params.splitter == "best" else ""
             dataset = with_every_cell(dataset, params, remedy)
@@ -326,8 +326,8 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
 def _grows_on_stored_cells(dataset: Dataset, params: TreeParams) -> bool:
     """Whether the tree of a sparse table grows on its stored cells.
 
-    On bins of one value each the grower on bins makes the exact grower's tree. It draws columns in another way, and
-    adds up deviances and fractional weights in another order, which the last bit of an impurity shows.
+    On bins of one value each the grower on bins makes the exact grower's tree. It samples columns in another way, and
+    adds up deviances and fractional weights in another order, which changes the last bit of an impurity.
     """
     if params.splitter == "random":
         return dataset.n_outputs == 1 and params.criterion not in ("poisson", "absolute_error")
@@ -345,20 +345,20 @@ def _grows_on_stored_cells(dataset: Dataset, params: TreeParams) -> bool:
 
 
 def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Tree:
-    """Every cut of every column; where a dataset serves many fits, columns are sorted once."""
+    """Grow with every cut of every column; if a dataset is shared by many fits, columns are sorted once."""
     objective, columns = objective_of(dataset, params.criterion_name), None
     if dataset.cache is not None:
         targets = objective.sorted_targets()
         what = ("columns", len(targets) > 0, settings.monotone, settings.in_runs)
         columns = dataset.once(what, lambda: presort(dataset.matrix, dataset.schema, targets, settings))
-        columns = columns._replace(order=columns.order.copy())  # growing puts the order in another order
+        columns = columns._replace(order=columns.order.copy())  # growing permutes the order
     return grow(dataset.matrix, dataset.schema, objective, settings, columns)
 
 
 def _grow_cart_by_node(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Grown:
     if settings.monotone is not None and any(settings.monotone):
         raise ParameterError(
-            "monotonic_cst needs a criterion of the list, nominal_splits='auto', missing='direction' or "
+            "monotonic_cst needs a named criterion, nominal_splits='auto', missing='direction' or "
             "'error', and no max_p_value: leave one of them out"
         )
     if params.max_p_value is not None:
@@ -367,7 +367,7 @@ def _grow_cart_by_node(dataset: Dataset, params: TreeParams, settings: GrowSetti
         elif params.criterion != "squared_error":
             name = "a function of your own" if callable(params.criterion) else repr(params.criterion)
             raise ParameterError(
-                f"max_p_value compares means by the F test, and the criterion is {name}: choose "
+                f"max_p_value compares means by the F test, but the criterion is {name}: choose "
                 "criterion='squared_error', or leave max_p_value out (min_impurity_decrease stops growth too)"
             )
     p = len(dataset.schema)
@@ -385,7 +385,7 @@ def _grow_cart_by_node(dataset: Dataset, params: TreeParams, settings: GrowSetti
 
 
 def _what_asks_for_nodes(schema: Schema, params: TreeParams) -> str:
-    """The parameter that asks for what only the grower by nodes has; empty where none does."""
+    """The parameter that only the grower by nodes supports; empty if there is none."""
     if callable(params.criterion):
         return "a criterion of your own"
     if params.criterion == "gain_ratio":
@@ -402,7 +402,7 @@ def _what_asks_for_nodes(schema: Schema, params: TreeParams) -> str:
 
 
 def _refuse_beside_bins(params: TreeParams, by_node: str) -> None:
-    """Refuse what only the exact growers have."""
+    """Refuse what only the exact growers support."""
     without = by_node or ("grow_trace=True" if params.grow_trace else "")
     if without:
         raise ParameterError(f"{without} needs splitter='best', not {params.splitter!r}: leave one of them out")
@@ -413,7 +413,7 @@ def _grow_id3(dataset: Dataset, params: ID3Params, n_threads: int) -> Grown:  # 
     if numbers:
         others = f" (and {len(numbers) - 1} more)" if len(numbers) > 1 else ""
         raise ColumnError(
-            f"column {shown(numbers[0])}{others} is numeric, and ID3 only knows levels: discretise it (bins, or ",
+            f"column {shown(numbers[0])}{others} is numeric, but ID3 needs nominal columns: discretise it (bins, or ",
             Phrase(f"nominal=[{shown(numbers[0])}]", "setting", "nominal", shown(numbers[0])),
             " to make each number a level), or use ",
             Phrase("C4.5 (C45Classifier)", "algorithm", value="c45"),
@@ -477,14 +477,14 @@ def _grow_by_node(dataset: Dataset, params: Any, stops: Stops) -> Grown:
 
 
 def problem_and_policy(dataset: Dataset, params: Any, n_rows: int | None = None) -> tuple[Problem, Policy]:
-    """The rows as the grower by nodes takes them, and how a node chooses its test: for growing and for audits.
+    """The rows for the grower by nodes, and how a node chooses its test: for growing and for audits.
 
     Parameters
     ----------
     dataset : Dataset
     params : TreeParams, ID3Params, C45Params or ChaidParams
     n_rows : int, optional
-        Rows of the fit, where the dataset holds others: what shares are shares of.
+        Number of training rows, of which shares are taken, if the dataset holds others.
     """
     values = params.values()
     problem = problem_of(

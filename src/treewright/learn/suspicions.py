@@ -1,9 +1,9 @@
-"""What looks wrong about a table that can be fitted all the same: warnings.
+"""Warnings about a table that can be fitted but looks wrong.
 
-Before growth, what encoding has left out (``data.identifiers``), what it has kept only because nothing else varies, and
-text columns: text is taken as nominal, and where its levels look like dates or numbers (``data.texts``) that is hardly
-ever what was meant. After growth, the one column that the model asks first or most: does it equal the target? Only that
-column is looked at, so that a fit does not become slower.
+Before growth: the columns that encoding has left out (``data.identifiers``), those that it has kept only because no
+other column varies, and text columns whose levels look like dates or numbers (``data.texts``): text is treated as
+nominal, which is hardly ever meant for these. After growth: whether the column that the model tests first or most
+equals the target. Only that column is checked, so that a fit does not become slower.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_NAMED = 5
 
 
 def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any, numeric: Any) -> None:
-    """Warn of columns that nobody declared: text that looks like dates or numbers, and kept identifiers.
+    """Warn of columns that are not declared: text that looks like dates or numbers, and kept identifiers.
 
     Parameters
     ----------
@@ -60,27 +60,24 @@ def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any,
         notices.warn(_as_names(likes[AMOUNTS], AMOUNTS.what, AMOUNTS))
     if likes[NUMBERS]:
         notices.warn(
-            f"{_named(likes[NUMBERS])}: numbers as text, taken as names without an order: declare them numeric, or "
-            "nominal if names is what they are"
+            f"{_named(likes[NUMBERS])}: numbers as text, treated as nominal: declare them numeric, or "
+            "nominal if they are names"
         )
     if own:
         columns, it = ("columns", "them") if len(own) > 1 else ("column", "it")
         told = _listed([f"{shown(schema.columns[at].name)} ({reason})" for at, reason in own.items()])
         notices.warn(
-            f"{columns} {told}: such values tell rows apart and say nothing about new rows, and no other column "
-            f"varies: give the table others, or declare {it} nominal or numeric"
+            f"{columns} {told}: such values identify rows and carry no information about new ones, and no other column "
+            f"varies: add columns to the table, or declare {it} nominal or numeric"
         )
 
 
 def _as_names(columns: Sequence[Column], what: str, look: Look) -> str:
-    return (
-        f"{_named(columns)}: {what}, taken as names without an order: {look.remedy}, leave them out, or declare them "
-        "nominal"
-    )
+    return f"{_named(columns)}: {what}, treated as nominal: {look.remedy}, leave them out, or declare them nominal"
 
 
 def warn_of_left_out(schema: Schema) -> None:
-    """Warn of the columns that encoding has left out, and say how to keep them, or how to write what they mean.
+    """Warn of the columns that encoding has left out, and say how to keep them, or how to write their values.
 
     Warns
     -----
@@ -93,8 +90,8 @@ def warn_of_left_out(schema: Schema) -> None:
     if plain:
         columns, are, it = _columns_are_it(plain)
         notices.warn(
-            f"{columns} {_with_reasons(plain)} {are} left out: such values tell rows apart and say nothing about new "
-            f"rows; to keep {it}, declare {it} nominal or numeric"
+            f"{columns} {_with_reasons(plain)} {are} left out: such values identify rows and carry no information "
+            f"about new ones; to keep {it}, declare {it} nominal or numeric"
         )
     dates = [column for column in gone if _look_told(column) is DATES]
     if dates:
@@ -107,7 +104,7 @@ def warn_of_left_out(schema: Schema) -> None:
 def _left_out_as(columns: Sequence[Column], look: Look) -> str:
     """What to do about columns whose texts look like something else."""
     word, are, it = _columns_are_it(columns)
-    return f"{word} {_with_reasons(columns)} {are} left out: {look.remedy}; to keep {it} as names, declare {it} nominal"
+    return f"{word} {_with_reasons(columns)} {are} left out: {look.remedy}; to keep {it}, declare {it} nominal"
 
 
 def _columns_are_it(columns: Sequence[Column]) -> tuple[str, str, str]:
@@ -119,7 +116,7 @@ def _with_reasons(columns: Sequence[Column]) -> str:
 
 
 def _look_told(column: Column) -> Look | None:
-    """What the texts of a column that is left out look like, as its reason says."""
+    """What the texts of a column that is left out look like, according to its reason."""
     return next((look for look in (DATES, AMOUNTS) if column.left_out.endswith(f"{LIKE}{look.what}")), None)
 
 
@@ -135,13 +132,13 @@ def _named(columns: Sequence[Column]) -> str:
     return f"column{'s' if len(columns) > 1 else ''} {told}"
 
 
-# In a table of a few rows a column equals the target by chance, or for the sake of an example.
+# In a table of a few rows a column may equal the target by chance, or as an example.
 _FEWEST_ROWS = 25
 _FIRST_ROWS = 1000
 
 
 def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, column: int) -> None:
-    """Warn where no column says anything, or one says everything.
+    """Warn if every column is constant, or if one equals the target.
 
     Parameters
     ----------
@@ -149,7 +146,7 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
     matrix : float[n, p]
     target : Labels or Numbers of n rows
     column : int
-        The one that tells most: that of a tree's root; -1 where nothing could be told.
+        The most informative one: that of a tree's root; -1 if no test was found.
 
     Warns
     -----
@@ -158,7 +155,7 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
     """
     if column < 0:
         if (target[0] != target[0][0]).any() and is_constant(matrix):
-            notices.warn(f"every column is constant ({len(schema)} of them): the model says the same for every row")
+            notices.warn(f"every column is constant ({len(schema)} of them): the model predicts the same for every row")
         return
     named = schema.columns[column]
     if len(matrix) >= _FEWEST_ROWS and equals_target(named, matrix[:, column], target):
@@ -184,7 +181,7 @@ def equals_target(column: Column, cells: np.ndarray, target: Labels | Numbers) -
     target : Labels or Numbers
     """
     if isinstance(target, Numbers):
-        # Codes are no numbers: an ordinal or nominal column is never the same as numbers.
+        # Codes are not numbers: an ordinal or nominal column is never the same as numbers.
         return column.kind == "numeric" and _are_equal(cells, target.values[:, 0], None)
     labels = target.classes[0]
     if column.kind != "numeric":

@@ -1,12 +1,12 @@
-"""Trees of rows that lie elsewhere, grown where all rows are. In: a dataset, what grows. Out: trees, in their order.
+"""Trees of rows that lie elsewhere, grown by parts that have all rows. In: a dataset, a grower. Out: trees, in order.
 
     carrier.share                    every part has all rows, as bins: mapped from files, or from the other workers
     "do" begin_work                  begin(rows, dataset, *given): what grows trees by their numbers
-    "do" some_of_work(first, ...)    each part its share of the next trees, wave by wave: with a part that is lost no
-                                     more than a wave is lost
+    "do" some_of_work(first, ...)    each part its share of the next trees, wave by wave: a lost part costs at most one
+                                     wave
 
-Histograms would move more than the rows do: a node moves columns x 256 sums, and a forest has a node for a few rows.
-So here it is trees that are handed out. Rows move once, a byte a cell and 12 beside, to each part that grows.
+Histograms would move more data than the rows: a node moves columns x 256 sums, and a forest has a node for a few rows.
+So the parts share the trees. Rows move once to each part that grows, one byte per cell and 12 per row.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from treewright.data.elsewhere import Carrier, NotBorrowedError, PartLostError, 
 from treewright.exceptions import TooLargeError
 
 Work = Callable[[range], list[Any]]
-_WAVE = 20.0  # seconds, roughly: what a lost part costs, and how long Ctrl-C may wait
-# Bytes, beside the bins, measured on 12,000,000 rows: of a row of the table for the order in which rows are drawn, and
-# for each draw; of a row of a tree that grows, and for the nodes that it comes to where trees may be deep.
+_WAVE = 20.0  # seconds, roughly: the work lost with a part, and the longest wait after Ctrl-C
+# Bytes, in addition to the bins, measured on 12,000,000 rows: per row of the table for the order of sampling, and for
+# each draw; per row of a growing tree, and for its nodes if trees may be deep.
 _ORDER_BYTES, _DRAW_BYTES, _ROW_BYTES, _NODE_BYTES, _DEEP = 28, 12, 36, 20, 20
 
 
@@ -38,8 +38,8 @@ class Shared:
     dataset : Dataset
         Its cells lie elsewhere.
     begin : callable
-        Importable: from ``Together``, the dataset without its carrier and ``given`` to what grows trees by their
-        numbers.
+        Importable: from ``Together``, the dataset without its carrier and ``given`` to a function that grows trees by
+        their numbers.
     given : tuple
     """
 
@@ -58,12 +58,12 @@ class Shared:
 
     @property
     def carrier(self) -> Carrier:
-        """Who asks the parts."""
+        """The carrier of the dataset, which asks the parts."""
         carrier: Carrier = self.dataset.matrix.carrier
         return carrier
 
     def each(self, n: int) -> Iterator[Any]:
-        """What the work gives for the numbers 0 to ``n - 1``, in their order."""
+        """The results of the work for the numbers 0 to ``n - 1``, in order."""
         first, of_wave = 0, 1
         while first < n:
             began = perf_counter()
@@ -74,7 +74,7 @@ class Shared:
             of_wave = max(1, int(of_wave * min(_WAVE / max(perf_counter() - began, 1e-3), 8.0)))
 
     def ask(self, work: Callable[..., Any], *given: Any) -> list[Any]:
-        """The answers of all parts to something that can be asked anew; where one is lost, all borrow again."""
+        """The answers of all parts to a question that can be repeated; if a part is lost, all borrow again."""
 
         def done(was_lost: bool) -> list[Any]:
             if was_lost:
@@ -88,7 +88,7 @@ class Shared:
 
         try:
             return unless_lost(self.carrier, done)
-        except NotBorrowedError:  # another fit on the same rows has lost a part, and made all of them again
+        except NotBorrowedError:  # another fit on the same rows has lost a part and restarted all
             self.carrier.ask("give_back", self.fit)
             self.is_begun = False
             return unless_lost(self.carrier, done)
@@ -98,7 +98,7 @@ class Shared:
 
 
 def begin_work(rows: Together, dataset: Dataset, begin: Callable[..., Work], given: tuple[Any, ...]) -> None:
-    """Make what grows trees of the rows."""
+    """Make the function that grows trees of the rows."""
     rows.kept = begin(rows, rows.filled(dataset), *given)
 
 
@@ -111,12 +111,12 @@ def some_of_work(rows: Together, first: int, n_each: int, n: int) -> list[Any]:
 
 
 def trees_at_once(rows: Together, params: Any, n_drawn: int | None) -> int:
-    """How many trees may grow side by side within the budget; ``n_drawn`` rows each, None: all, without a draw.
+    """How many trees may grow at a time within the budget; each on ``n_drawn`` sampled rows, None: on all rows.
 
     Raises
     ------
     TooLargeError
-        Not even one.
+        Not even one tree fits.
     """
     if rows.budget is None:
         return rows.n_threads
@@ -126,13 +126,13 @@ def trees_at_once(rows: Together, params: Any, n_drawn: int | None) -> int:
     beside, of_tree = (0, of_row * n) if n_drawn is None else (_ORDER_BYTES * n, _DRAW_BYTES * n + of_row * n_drawn)
     if beside + of_tree > rows.budget:
         n_held, n_parts = n if n_drawn is None else n_drawn, rows.share[1]
-        draw = f" and {of_tree - of_row * n_held + beside:,} for the draw from {n:,} rows" if beside else ""
+        draw = f" and {of_tree - of_row * n_held + beside:,} for sampling from {n:,} rows" if beside else ""
         processes = f", or fewer than {n_parts} processes" if n_parts > 1 else ""
         limits = [] if are_few_nodes else ["max_depth"]
         limits += ["max_samples"] if beside else []
         smaller = f", or a smaller tree ({', '.join(limits)})" if limits else ""
         raise TooLargeError(
             f"growing a tree takes about {of_row * n_held:,} bytes for its {n_held:,} rows{draw}, and each process may "
-            f"have {rows.budget:,}: give memory={n_parts * (beside + of_tree)}{processes}{smaller}"
+            f"use {rows.budget:,}: set memory={n_parts * (beside + of_tree)}{processes}{smaller}"
         )
     return min(rows.n_threads, (rows.budget - beside) // of_tree)

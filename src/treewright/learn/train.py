@@ -1,4 +1,4 @@
-"""Learning without scikit-learn: a table and parameters in, a model and what the fit leaves over out.
+"""Learning without scikit-learn: from a table and parameters to a model and the by-products of the fit.
 
     params = TreeParams(task="classification", max_depth=3)      learn.single, learn.forest, ...
     dataset = make_dataset(X, y, params)                          encoded once
@@ -6,7 +6,7 @@
     trained.model.predict(X)
 
 `train` finds the learner by the class of the parameters (`learn.registry`), and a learner is a function from a dataset
-and parameters to `Trained`. Estimators, folds and grids all come in by this door.
+and parameters to `Trained`. Estimators, folds and grids all use it.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """What a further fit must find as it was, so that its trees can join those of this one.
+    """What must be unchanged in a further fit, so that its trees can be added to those of this one.
 
     Attributes
     ----------
     digest : str
         Of the binned rows, their targets and weights.
     parameters : dict
-        Those that all trees have in common.
+        Those that all trees share.
     seed : int
     rows : int64[n]
-        Where the rows of the dataset stood in the table.
+        Positions of the rows of the dataset in the table.
     """
 
     digest: str
@@ -66,25 +66,25 @@ class WarmStart:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What a fit makes.
+    """The result of a fit.
 
     Attributes
     ----------
     model : Model, or NeighborsModel
     trace : tuple of Step, optional
-        How a single tree grew, where ``grow_trace`` asked for it.
+        How a single tree grew, with ``grow_trace``.
     warm_start : WarmStart, optional
         Of ensembles: pass the whole ``Trained`` as ``start`` of the next fit.
     draws : Draws, optional
-        Of forests and isolation forests: which rows each tree drew.
+        Of forests and isolation forests: which rows each tree sampled.
     cells : uint8[n, stride] or float[n, p], optional
-        Of forests: what the trees read of the rows, bins or the encoded table.
+        Of forests: what the trees read, bins or the encoded table.
     votes : Votes, optional
-        Of forests with ``oob_score``: what the trees predict of the rows that they left out.
+        Of forests with ``oob_score``: the predictions of the trees for their out-of-bag rows.
     judged : Dataset, optional
-        The rows that the votes are of, where those of the fit lie elsewhere.
+        The rows of the votes, if those of the fit lie elsewhere.
     losses, history : tuple of Loss, History, optional
-        Of boosting: the losses with what they took from the rows, and what was evaluated in this fit.
+        Of boosting: the losses, bound to the rows, and the values evaluated in this fit.
     """
 
     model: Any
@@ -106,7 +106,7 @@ def make_dataset(
     *,
     encode_target: Callable[[Any], Labels | Numbers] | None = None,
 ) -> Dataset:
-    """A table as `train` takes it.
+    """A table as `train` uses it.
 
     Parameters
     ----------
@@ -114,10 +114,10 @@ def make_dataset(
         Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
     y : n labels or numbers, or n x n_outputs of them
     params : Params
-        They say what columns are, what classes weigh, and whether missing cells are refused.
+        They declare columns and class weights, and decide whether missing cells are refused.
     sample_weight : n numbers >= 0, optional
     encode_target : callable, optional
-        From ``y`` to its codes or numbers, where more is to be checked than the task asks for.
+        From ``y`` to its codes or numbers, with more checks than the task needs.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def make_dataset(
         More rows or columns than a tree's integers can name.
     """
     schema, matrix = encoded_table(X, params)
-    if not isinstance(matrix, SparseMatrix):  # of that what is stored is there already; the growers look at their room
+    if not isinstance(matrix, SparseMatrix):  # a sparse one is stored already; the growers check their memory
         params.check_size(*matrix.shape)
     target = encoded_target(y, params) if encode_target is None else encode_target(y)
     return dataset_of(
@@ -137,34 +137,34 @@ def make_dataset(
 
 
 def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
-    """A dataset that was made before, with what the parameters say of its classes and missing cells.
+    """A dataset that was made before, with the parameters' class weights and treatment of missing cells.
 
     Raises
     ------
     ParameterError
-        A target or weights are given beside it, or columns are declared: a dataset has its own.
+        A target or weights are also given, or columns are declared: a dataset has its own.
     MissingValueError
         A cell is missing, and the parameters refuse that.
     """
     if y is not None or sample_weight is not None:
         given = "y" if y is not None else "sample_weight"
-        raise ParameterError(f"{given} beside a Dataset, which has its own: leave it out, or give the table")
+        raise ParameterError(f"{given} does not go with a Dataset, which has its own: leave it out, or pass the table")
     for name in ("nominal", "ordinal", "numeric", "calendar"):
         if getattr(params, name, None):
-            raise ParameterError(f"{name} beside a Dataset, whose columns are settled: declare them where it is made")
+            raise ParameterError(f"{name} does not go with a Dataset, which has its columns: set it there")
     held = CLASSES if dataset.classes else NUMBERS
     if not dataset.n_outputs:
         raise ParameterError("the Dataset has no target: make it with target=...")
     if params.task != held:
         raise ParameterError(
-            f"the target of the Dataset is for {held}, and the estimator does {params.task}: make the dataset with "
+            f"the target of the Dataset is for {held}, but the estimator does {params.task}: make the dataset with "
             f"task={params.task!r}"
         )
-    if not dataset.is_elsewhere:  # there it is asked of whoever has the targets
+    if not dataset.is_elsewhere:  # there the parts that have the targets check it
         params.check_target(dataset.target)
     factors, class_weight = None, params.class_weight_of_fit
     if class_weight is not None and isinstance(dataset.target, Labels):
-        if dataset.is_elsewhere:  # a row for each class, of its weight
+        if dataset.is_elsewhere:  # one row per class, with the weight of the class
             one_each = [np.arange(count, dtype=np.int32) for count in dataset.n_classes]
             if len(one_each) > 1:
                 raise ParameterError("class_weight with several outputs needs the rows in memory")
@@ -177,7 +177,7 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
         raise MissingValueError(f"column {found!r} has missing cells: fill them in, or fit with missing='direction'")
     if dataset.is_elsewhere:
         if factors is not None and not all((own > 0).all() for own in factors):
-            raise ParameterError("class_weight gives a class the weight 0: its rows have to be left out of the dataset")
+            raise ParameterError("class_weight gives a class the weight 0: leave its rows out of the dataset")
         return replace(dataset, class_factors=factors)
     weights = weighed(dataset.sample_weight, factors, dataset.target[0])
     whole = replace(dataset, class_factors=factors, weights=weights)
@@ -187,16 +187,16 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
 
 
 def encoded_target(y: Any, params: Any) -> Labels | Numbers:
-    """The target as codes or numbers, refused where the parameters have no meaning for it."""
+    """The target as codes or numbers, refused if the parameters have no meaning for it."""
     target: Labels | Numbers = encode_labels(y) if params.task == CLASSES else encode_numbers(y)
     params.check_target(target)
     return target
 
 
 def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> None:
-    """Refuse a target that the loss has no meaning for, as a fit would, or whose squares do not add up.
+    """Refuse a target for which the loss is not defined, as a fit would, or whose squares do not add up.
 
-    Trees grow on larger numbers too; no R2 could be told of them.
+    Trees can grow on larger numbers, but no R2 could be computed.
     """
     weights = check_weights(sample_weight, len(target[0]))
     kept = None if weights is None else weights > 0
@@ -206,12 +206,12 @@ def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> N
 
 
 def with_every_cell(dataset: Dataset, params: Any, remedy: str = "") -> Dataset:
-    """The dataset with a dense matrix, where that fits in memory: for parameters that ask for more than stored cells.
+    """The dataset with a dense matrix, for parameters that need more than the stored cells.
 
     Raises
     ------
     TooLargeError
-        It does not fit; ``remedy`` says what to do beside having fewer columns.
+        It does not fit in memory; ``remedy`` is further advice for the error.
     """
     if not dataset.is_sparse:
         return dataset
@@ -221,7 +221,7 @@ def with_every_cell(dataset: Dataset, params: Any, remedy: str = "") -> Dataset:
 
 
 def encoded_table(X: Any, params: Any) -> tuple[Any, Any]:
-    """The columns of a table and its cells as numbers, with warnings of what is left out and of text as names."""
+    """The columns of a table and its cells as numbers, with warnings about columns that are left out and about text."""
     refuse_too_large(X)
     schema, matrix = encode_fit(
         X,
@@ -237,13 +237,13 @@ def encoded_table(X: Any, params: Any) -> tuple[Any, Any]:
 
 
 def refuse_too_large(X: Any) -> None:
-    """Refuse a table that could not be grown on whatever the memory, before anything is made of it."""
+    """Refuse a table that is too large for any memory, before anything is allocated."""
     shape = getattr(X, "shape", ())
     if not isinstance(shape, tuple) or len(shape) != 2 or not all(isinstance(size, int) for size in shape):
         return
     for size, most, what in ((shape[0], MAX_ROWS, "rows"), (shape[1], MAX_COLUMNS, "columns")):
         if size > most:
-            raise TooLargeError(f"X has {size} {what}, at most {most} can be held: fit on a sample of the {what}")
+            raise TooLargeError(f"X has {size} {what}, but at most {most} are possible: fit on a sample of the {what}")
 
 
 def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **options: Any) -> Trained:
@@ -252,14 +252,14 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
     Parameters
     ----------
     dataset : Dataset
-        As `make_dataset` makes it of the same parameters, or of others that say the same of columns, classes and
-        missing cells: what these mean for the rows is settled in the dataset.
+        From `make_dataset` with the same parameters, or with others that declare the same columns, class weights and
+        missing cells: these are applied in the dataset.
     params : Params
-        Their class says which algorithm learns: ``TreeParams``, ``ForestParams``, ``BoostingParams`` ...
+        Their class decides the algorithm: ``TreeParams``, ``ForestParams``, ``BoostingParams`` ...
     start : Trained, optional
         Ensembles: a fit with fewer trees on the same rows, which the new trees join.
     **options
-        Boosting: ``validation``, a dataset that judges the rounds.
+        Boosting: ``validation``, a dataset that evaluates the rounds.
 
     Returns
     -------
@@ -289,19 +289,19 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
     held = CLASSES if dataset.classes else NUMBERS
     if params.task != held and dataset.n_outputs:
         raise ParameterError(
-            f"task={params.task!r}, and the target of the dataset is for {held}: make both of the same task"
+            f"task={params.task!r}, but the target of the dataset is for {held}: use one task for both"
         )
     if start is not None:
         if start.warm_start is None or start.model.facts.get("algorithm") != params.algorithm_name:
             raise ParameterError(
-                f"start is no fit of {params.algorithm_name} that trees could join: give one of the same algorithm, or "
-                "none"
+                f"start is not a fit of {params.algorithm_name} that can be continued: pass one of the same algorithm, "
+                "or none"
             )
         options["start"] = start
     if dataset.is_elsewhere and not params.learns_elsewhere:
         raise ParameterError(
-            f"{params.algorithm_name} needs the rows in memory, and these lie {dataset.matrix.where}: boosting, "
-            "forests and trees on bins can learn from them"
+            f"{params.algorithm_name} needs the rows in memory, but these lie {dataset.matrix.where}: use boosting, "
+            "a forest or a tree on bins"
         )
     params.warn_of_unused(X_val=options.get("validation"))
     trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
@@ -321,7 +321,7 @@ def model_of(
         **more_facts,
     }
     if dataset.class_factors is not None:
-        # By code, as they were: labels need not have a JSON form, and other rows would be balanced otherwise.
+        # By code, as at fit: labels need not have a JSON form, and "balanced" would be different for other rows.
         facts["class_factors"] = [by_code.tolist() for by_code in dataset.class_factors]
     model = Model(
         task=params.task,
@@ -349,7 +349,7 @@ def refuse_not_counts(values: np.ndarray) -> None:
     if len(negative):
         raise DataError(
             TARGET,
-            f" has {len(negative)} negative values (",
+            f" has {len(negative)} negative value(s) (",
             first_row(int(negative[0][0])),
             f": {values[tuple(negative[0])]:g}), "
             "but criterion='poisson' needs values >= 0; use 'squared_error', or remove the rows",

@@ -1,12 +1,12 @@
-"""Columns that boosting makes of others. In: rows, members. Out: wider rows.
+"""Columns that boosting derives from others. In: rows, members. Out: rows with more columns.
 
-Three ways, one after the other, each on top of what stays of those before:
+There are three ways, one after the other; each also uses the columns kept from those before:
 
-    sums, differences, products, ratios     of the numbers that members gain most by
-    levels of two columns together          of the nominal columns that members gain most by
-    linear scores of all columns            one, or one a class or output
+    sums, differences, products, ratios     of the numeric columns with the largest gains
+    pairs of levels of two columns          of the nominal columns with the largest gains
+    linear scores of all columns            one, or one per class or output
 
-Whether they stay is for the rows aside to say (``learn.boosting``).
+The held-out rows decide whether they are kept (``learn.boosting``).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from treewright.data.schema import Column, unlike
 from treewright.learn.many_levels import with_derived_columns
 from treewright.learn.rows_aside import contents_of, number_of_rows
 
-_ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns fit the luck of the rows aside
-_PAIRED = 6  # columns of a kind that pairs are made of
-_ROWS_TOGETHER = 4  # to each two levels together, on average
+_ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns overfit the held-out rows
+_PAIRED = 6  # columns of a kind from which pairs are made
+_ROWS_TOGETHER = 4  # per pair of levels, on average
 _MOST_SCORES, _ROWS_FOR_SCORES = 10, 100
 
 
 def pairs_of_numbers(dataset: Dataset, members: Members) -> Sequence[Column]:
-    """Sums, differences, products and ratios of the numbers that members gain most by."""
+    """Sums, differences, products and ratios of the numeric columns with the largest gains in the members."""
     return pairs_of(dataset.schema, _asked_most(dataset, members, "numeric"))
 
 
 def pairs_of_levels(dataset: Dataset, members: Members) -> Sequence[Column]:
-    """Levels together of the nominal columns that members gain most by; no pair with few rows to a level."""
+    """Pairs of levels of the nominal columns with the largest gains; only columns with enough rows per pair."""
     pairs = itertools.combinations(_asked_most(dataset, members, "nominal"), 2)
     found = [levels_together(dataset.schema, one, other, dataset.matrix) for one, other in pairs]
     most = number_of_rows(dataset) // _ROWS_TOGETHER
@@ -45,7 +45,7 @@ def pairs_of_levels(dataset: Dataset, members: Members) -> Sequence[Column]:
 
 
 def _asked_most(dataset: Dataset, members: Members, kind: str) -> list[int]:
-    """The columns of a kind that members gain most by, in their order; none where rows are few."""
+    """The columns of a kind with the largest gains in the members, in their order; none if rows are few."""
     if number_of_rows(dataset) < _ROWS_FOR_PAIRS:
         return []
     gains = np.zeros(len(dataset.schema))
@@ -57,15 +57,15 @@ def _asked_most(dataset: Dataset, members: Members, kind: str) -> list[int]:
 
 
 def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[Dataset, list[np.ndarray]]:
-    """The rows with a linear score of all columns, one a class or output, and what each member knows of these scores.
+    """The rows with a linear score of all columns, one per class or output, and each member's cells of these scores.
 
     Returns
     -------
     Dataset
     list of float64[n, k]
-        For each member the cells of a score that was fitted without its rows aside, which have the cells of new rows:
-        in the cells of all rows, those of a row tell of the outcomes of all others. Members that were grown on those
-        took cylinder_bands from a log loss of .363 to .375, and the rows aside liked it.
+        For each member the cells of a score that was fitted without its held-out rows, so that these are like new
+        rows: the cells of a score of all rows depend on the outcomes of the held-out ones. With such scores the log
+        loss of cylinder_bands rose from .363 to .375, though that of the held-out rows fell.
     """
     outcomes = _outcomes_of(dataset)
     k = len(outcomes)
@@ -103,7 +103,7 @@ def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[
 
 
 def _outcomes_of(dataset: Dataset) -> list[tuple[str, np.ndarray]]:
-    """What linear scores come close to, 0 to 1, float64[n] each, by what the scores are called."""
+    """The targets of linear scores, 0 to 1, float64[n] each, with the names of the scores."""
     found: list[tuple[str, np.ndarray]] = []
     names = dataset.target.names or range(dataset.n_outputs)
     for output, own in enumerate(dataset.target_array.T):

@@ -1,23 +1,23 @@
-"""What the trees of a model say together.
+"""How the trees of a model are combined into a prediction.
 
-A model holds its trees (``model.trees.Trees``) and states what makes a prediction of their answers.
-``ModelData.aggregation`` is that statement as a value of one small family:
+A model holds its trees (``model.trees.Trees``) and states how they are combined. ``ModelData.aggregation`` is one of
+these values:
 
 ===========  ========  ===========================================================================================
-value        in files  what the trees say together
+value        in files  prediction of the trees together
 ===========  ========  ===========================================================================================
-`Single`     single    what the one tree says
-`Mean`       mean      the mean of the class shares, or numbers, of their leaves
+`Single`     single    that of the one tree
+`Mean`       mean      the mean of the class proportions, or numbers, of their leaves
 `Vote`       vote      the share of the trees, or of their weight, that predicts a class
 `Median`     median    the weighted median of the numbers that they predict
-`Boosting`   sum       they add to scores that begin at a base; a link makes an answer of the scores
+`Boosting`   sum       they add to scores that begin at a base; a link turns the scores into a prediction
 ===========  ========  ===========================================================================================
 
-Who calls whom: ``predict.ensemble`` sends rows down the trees (``predict.walks``), looks up for each leaf what
-``content`` made of its values, adds that up in the order of the trees and divides by ``total``; numbers that are to be
-put in order go through ``weighted_median``, scores through ``answers_of``. ``explain``, ``export``, drawings and report
-ask a value what it is like (``is_single``, ``votes``, ``sorts``, ``has_scores``, ``weights``) and never compare
-its name. Only ``model.check`` and ``model.codec`` know how a file states it.
+``predict.ensemble`` sends rows down the trees (``predict.walks``), looks up the ``content`` of each leaf, adds these up
+in the order of the trees and divides by ``total``; numbers that are sorted go through ``weighted_median``, scores
+through ``answers_of``. ``explain``, ``export``, drawings and report use the properties of a value (``is_single``,
+``votes``, ``sorts``, ``has_scores``, ``weights``) and never compare its name. Only ``model.check`` and ``model.codec``
+know its name in files.
 """
 
 from __future__ import annotations
@@ -36,48 +36,48 @@ if TYPE_CHECKING:
 Combine = Literal["single", "mean", "sum", "vote", "median"]
 Link = Literal["identity", "log", "sorted", "classes"]
 LINKS: tuple[Link, ...] = ("identity", "log", "sorted", "classes")
-LEAST_GRID = -1000  # the steps of a finer one would not be normal numbers
-_EXACT = 2.0**53  # below it float64 holds all whole numbers
-LARGEST_EXPONENT = 700.0  # exp of it and a bit more is below the end of float64
+LEAST_GRID = -1000  # the steps of a finer grid would not be normal numbers
+_EXACT = 2.0**53  # float64 represents all whole numbers below it
+LARGEST_EXPONENT = 700.0  # exp of it, and of slightly more, is finite
 
 
 class Aggregation:
-    """What is asked of every value; answered here as most of them do."""
+    """The properties of every value, with the most frequent ones as defaults."""
 
     name: ClassVar[Combine]
     is_single: ClassVar[bool] = False
-    votes: ClassVar[bool] = False  # a tree says one class, whatever its shares
-    sorts: ClassVar[bool] = False  # what the trees say of a row is put in order, not added up
-    has_scores: ClassVar[bool] = False  # a tree adds to a score and predicts nothing of its own
+    votes: ClassVar[bool] = False  # a tree votes for one class, for any proportions in its leaf
+    sorts: ClassVar[bool] = False  # the predictions of the trees are sorted, not added up
+    has_scores: ClassVar[bool] = False  # a tree adds to a score
 
     @property
     def weights(self) -> np.ndarray | None:
-        """float64[n_trees]: how much each tree counts; None: all alike."""
+        """float64[n_trees]: the weights of the trees; None: equal weights."""
         return None
 
     @property
     def n_scores(self) -> int:
-        """How many trees a round has: one for each score, else one."""
+        """The number of trees in a round: one for each score, else one."""
         return 1
 
     @property
     def has_rounds(self) -> bool:
-        """Whether the trees were grown round by round, each for what those before it got wrong."""
+        """Whether the trees were fitted in rounds, each to the errors of those before it."""
         return self.has_scores or self.weights is not None
 
     def weights_of(self, n_trees: int) -> np.ndarray:
-        """float64[n_trees]: how much each tree counts."""
+        """float64[n_trees]: the weights of the trees."""
         return np.ones(n_trees) if self.weights is None else self.weights
 
     def total(self, n_trees: int) -> float:
-        """What the sum over the trees is divided by."""
-        # In the order of the trees, as the sums.
+        """The divisor of the sum over the trees."""
+        # In the order of the trees, like the sums.
         return n_trees if self.weights is None else float(np.cumsum(self.weights)[-1])
 
     def content(self, model: ModelData, value: np.ndarray) -> np.ndarray:
-        """What leaves of these values (float[m, n_values]) say, as it is added up: float64[m, k].
+        """The numbers that leaves with these values (float[m, n_values]) add to the sum: float64[m, k].
 
-        An array of its own: kernels take arrays that can be written to.
+        Always a new array: kernels need writable arrays.
         """
         if model.task == "classification":
             return shares_on_grid(class_shares(model, value), model.n_classes, model.grid)
@@ -85,21 +85,21 @@ class Aggregation:
 
 
 class Single(Aggregation):
-    """One tree: what its leaf says, as it is."""
+    """One tree: the value of its leaf."""
 
     name = "single"
     is_single = True
 
 
 class Mean(Aggregation):
-    """The mean of class shares or numbers."""
+    """The mean of class proportions or numbers."""
 
     name = "mean"
 
 
 @dataclass(frozen=True, eq=False)
 class Vote(Aggregation):
-    """Each tree votes for the class that it predicts alone; a tree with a weight counts by it."""
+    """Each tree votes for the class that it predicts, with its weight if it has one."""
 
     name = "vote"
     votes = True
@@ -107,13 +107,13 @@ class Vote(Aggregation):
 
     def content(self, model: ModelData, value: np.ndarray) -> np.ndarray:
         """A 1 for the class that a leaf predicts."""
-        # By counts, as a single tree chooses: the division could make neighbours equal.
+        # By counts, as in a single tree: the division could make different counts equal.
         return votes_for(model, value)
 
 
 @dataclass(frozen=True, eq=False)
 class Median(Aggregation):
-    """The weighted median of what the trees predict of one number."""
+    """The weighted median of the numbers that the trees predict."""
 
     name = "median"
     sorts = True
@@ -122,15 +122,15 @@ class Median(Aggregation):
 
 @dataclass(frozen=True)
 class Boosting(Aggregation):
-    """How a boosted model's scores begin, and how they are read (docs/decisions/0006).
+    """The base of a boosted model's scores, and their link (docs/decisions/0006).
 
     Attributes
     ----------
     base : tuple of float
-        Where each score begins; tree ``t`` adds to score ``t % len(base)``.
+        The value of each score before any tree; tree ``t`` adds to score ``t % len(base)``.
     link : {"identity", "log", "sorted", "classes"}
-        ``"identity"``: a score is the answer; ``"log"``: its exponential is; ``"sorted"``: the scores of a row in
-        ascending order are; ``"classes"``: shares of the classes, by the logistic function for an output of two (its
+        ``"identity"``: the prediction is the score; ``"log"``: its exponential; ``"sorted"``: the scores of a row in
+        ascending order; ``"classes"``: class probabilities, by the logistic function for an output of two classes (its
         one score is the log odds of the second), by softmax for more.
     """
 
@@ -141,11 +141,11 @@ class Boosting(Aggregation):
 
     @property
     def n_scores(self) -> int:
-        """How many scores a row has."""
+        """The number of scores of a row."""
         return len(self.base)
 
     def content(self, model: ModelData, value: np.ndarray) -> np.ndarray:
-        """What leaves add to a score."""
+        """The numbers that leaves add to a score."""
         return on_grid(np.array(value, np.float64, order="C"), model.grid)
 
 
@@ -153,17 +153,17 @@ _SINGLE, _MEAN = Single(), Mean()
 
 
 def on_grid(numbers: np.ndarray, grid: int | None) -> np.ndarray:
-    """Numbers rounded to multiples of ``2**grid``, half to even; as they are where there is none."""
+    """Numbers rounded to multiples of ``2**grid``, half to even; unchanged without a grid."""
     if grid is None:
         return numbers
     with np.errstate(over="ignore", under="ignore"):
         steps = np.ldexp(numbers, -grid)
-        # From 2**53 steps on float64 holds nothing between them.
+        # From 2**53 steps on, float64 has no numbers between the steps.
         return np.asarray(np.where(np.abs(steps) < _EXACT, np.ldexp(np.rint(steps), grid), numbers))
 
 
 def shares_on_grid(shares: np.ndarray, n_classes: Sequence[int], grid: int | None) -> np.ndarray:
-    """Class shares on a grid; what rounding leaves of an output goes to its first largest: they add up to 1 exactly."""
+    """Class probabilities on a grid; the first largest takes the rounding error, so that they add up to 1 exactly."""
     moved = on_grid(shares, grid)
     if grid is not None:
         rows = np.arange(len(moved))
@@ -174,22 +174,23 @@ def shares_on_grid(shares: np.ndarray, n_classes: Sequence[int], grid: int | Non
 
 
 def grid_of(bound: float) -> int | None:
-    """The finest grid on which sums are exact in float64, whatever their order.
+    """The finest grid on which sums are exact in float64, in any order.
 
     Parameters
     ----------
     bound : float >= 0
-        No sum, of whichever of the addends without their signs, is larger.
+        No sum of absolute values of any of the addends is larger.
 
     Returns
     -------
     int or None
-        The exponent of two; None where the bound is 0, not finite, or so small that there is none.
+        The exponent of two; None if the bound is 0, not finite, or too small for a grid.
 
     Notes
     -----
-    All partial sums are whole multiples of ``2**grid`` below ``2**53`` of them, which float64 holds. An addend moves by
-    at most half a step, ``bound * 2**-53``: a sum of n by ``n * 2**-53`` of its range, 1e-12 for 9,000 trees.
+    All partial sums are multiples of ``2**grid`` below ``2**53`` steps, which float64 represents exactly. An addend
+    changes by at most half a step, ``bound * 2**-53``: a sum of n by ``n * 2**-53`` of its range, 1e-12 for 9,000
+    trees.
 
     Examples
     --------
@@ -198,7 +199,7 @@ def grid_of(bound: float) -> int | None:
     """
     if not 0.0 < bound < math.inf:
         return None
-    # The room of one bit is for what rounding adds.
+    # One more bit, because rounding can enlarge the sum.
     grid = math.frexp(bound)[1] - 53 + (math.frexp(bound)[0] > 0.999)
     return grid if grid >= LEAST_GRID else None
 
@@ -206,7 +207,7 @@ def grid_of(bound: float) -> int | None:
 def aggregation_of(
     combine: Combine, boosting: Boosting | None, weights: np.ndarray | None, grid: int | None = None
 ) -> Aggregation:
-    """The value that a model's fields state."""
+    """The aggregation that a model's fields state."""
     if combine == "single":
         return _SINGLE
     if combine == "mean":
@@ -219,7 +220,7 @@ def aggregation_of(
 
 
 def output_columns(n_classes: Sequence[int]) -> list[slice]:
-    """Where each output's classes stand in ``Tree.value``.
+    """The columns of each output's classes in ``Tree.value``.
 
     Examples
     --------
@@ -230,7 +231,7 @@ def output_columns(n_classes: Sequence[int]) -> list[slice]:
 
 
 def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
-    """The share of each class, output by output.
+    """Class proportions, output by output.
 
     Parameters
     ----------
@@ -249,12 +250,12 @@ def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
 
 
 def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
-    """The class with the largest share (float[n, n_values]), the first of equals, output by output.
+    """The most probable class of shares (float[n, n_values]), the first of equals, output by output.
 
     Returns
     -------
     int32[n, n_outputs]
-        0 where the model predicts numbers.
+        0 if the model predicts numbers.
     """
     codes = np.zeros((len(shares), model.n_outputs), np.int32)
     for output, columns in enumerate(output_columns(model.n_classes)):
@@ -263,12 +264,12 @@ def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
 
 
 def predicted_codes(model: ModelData, shares: np.ndarray) -> np.ndarray:
-    """The class that a model predicts of its shares (float[n, n_values]), output by output: int32[n, n_outputs]."""
+    """The class that a model predicts from shares (float[n, n_values]), output by output: int32[n, n_outputs]."""
     return first_largest(model, shares) if model.threshold is None else model.threshold.codes(shares)[:, None]
 
 
 def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
-    """float64[n, n_values]: a 1 for the class that ``first_largest`` chooses, 0 for the others, output by output."""
+    """float64[n, n_values]: 1 for the class that ``first_largest`` chooses, 0 for the others, output by output."""
     codes, votes = first_largest(model, shares), np.zeros(shares.shape)
     for output, columns in enumerate(output_columns(model.n_classes)):
         votes[np.arange(len(votes)), columns.start + codes[:, output]] = 1.0
@@ -276,13 +277,13 @@ def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
 
 
 def weighted_median(predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of each row the first number, in ascending order, whose weights and those before it reach half of all.
+    """The weighted median of each row: the first number, in ascending order, whose cumulative weight reaches half.
 
     Parameters
     ----------
     predicted : float64[n, k]
     weights : float64[k], >= 0
-        All 0: all alike.
+        All 0: equal weights.
 
     Returns
     -------
@@ -308,19 +309,19 @@ def weighted_median(predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def answers_of(model: ModelData, scores: np.ndarray) -> np.ndarray:
-    """What the scores of a boosted model mean: each row by itself, so a batch equals row by row; nothing overflows.
+    """Predictions from the scores of a boosted model: row by row, so a batch gives the same; nothing overflows.
 
     Parameters
     ----------
     model : ModelData
-        Its ``boosting`` names the link.
+        Its ``boosting`` has the link.
     scores : float64[n, n_scores], finite
-        May be given back, else is not changed.
+        May be the result, else is not changed.
 
     Returns
     -------
     float64[n, n_values]
-        Class shares, outputs one after another; or a number per output, the largest one of float64 where it is beyond.
+        Class probabilities, output by output; or a number per output, limited to the largest of float64.
 
     Examples
     --------
@@ -343,21 +344,21 @@ def answers_of(model: ModelData, scores: np.ndarray) -> np.ndarray:
 
 
 def _shares(model: ModelData, scores: np.ndarray) -> np.ndarray:
-    """Class shares, outputs one after another."""
+    """Class probabilities, output by output."""
     if len(model.classes) == 1:
         return _shares_of_output(scores, len(model.classes[0]))
     shares = np.empty((len(scores), sum(model.n_classes)))
     at = 0
     for columns, count in zip(output_columns(model.n_classes), model.n_classes, strict=True):
         n_scores = count if count > 2 else 1
-        # A copy: rows are added up in the same order whatever stands beside them.
+        # A copy: rows are added up in the same order in any array.
         shares[:, columns] = _shares_of_output(np.ascontiguousarray(scores[:, at : at + n_scores]), count)
         at += n_scores
     return shares
 
 
 def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class shares of one output: float64[n, n_classes]."""
+    """Class probabilities of one output: float64[n, n_classes]."""
     if n_classes == 1:
         return np.ones((len(scores), 1))
     from treewright.core.elementary import exp_of
@@ -369,7 +370,7 @@ def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
     shares = np.empty((len(scores), 2))
     shares[:, :1] = scores
     np.negative(scores, out=shares[:, 1:])
-    # Each class by itself: 1 minus a share near 1 would have no digits.
+    # Each class by itself: 1 minus a probability near 1 would lose its digits.
     np.minimum(shares, LARGEST_EXPONENT, out=shares)
     shares = exp_of(shares)
     shares += 1.0

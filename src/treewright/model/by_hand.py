@@ -1,14 +1,14 @@
-"""What somebody said of a tree at the workbench, as the facts of its model hold it. In: facts. Out: marks, a log.
+"""Names, locks, decisions and the log of a tree from the workbench, in the facts of its model. Out: marks, a log.
 
     facts["workbench"] = {
         "log": [{"do", "path", "given", "who", "why", "when"}, ...],
         "names": {path: text}, "locked": [path, ...],
-        "decided": {path: [what the rows say, as the tree's values]},
+        "decided": {path: [the tree's values by the rows]},
         "looks_at_held_out_rows": int, "sealed_rows": null or {"score", ..., "who", "when"},
     }
 
-A path names the branches that lead to a node, with dots between them. A file may hold anything here: what does not fit
-the tree is passed over.
+A path lists the branches that lead to a node, with dots between them. A file may hold anything here: entries that do
+not fit the tree are ignored.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from treewright.tree.writing import escape_controls, shorten, written_amount, wr
 
 BY_HAND = "workbench"  # the name of the fact
 WIDTH = 200
-MOST_WORDS = 4  # levels and branches that a line of the log names
+MOST_WORDS = 4  # the most levels and branches in a line of the log
 MOST_DIGITS = 9  # of a branch in a path
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What was said of a node: its name, whether it is locked, and of a decided leaf what its rows say."""
+    """The marks of a node: its name, whether it is locked, and for a decided leaf its values by the rows."""
 
     name: str = ""
     locked: bool = False
@@ -49,7 +49,7 @@ class LogLine:
 
 
 def noted(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What the workbench wrote; None where the tree was not grown by hand."""
+    """The workbench's entry in the facts; None if the tree was not grown by hand."""
     found = facts.get(BY_HAND)
     return found if isinstance(found, Mapping) else None
 
@@ -76,7 +76,7 @@ def _is_number(value: object) -> bool:
 
 
 def node_at(tree: Tree, path: object) -> int:
-    """The number of the node at the end of a path of branches, such as ``"0.1"``; -1 where there is none."""
+    """The number of the node at the end of a path of branches, such as ``"0.1"``; -1 if there is none."""
     node = 0
     for word in str(path).split(".") if path else ():
         branch = int(word) if word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS else -1
@@ -117,9 +117,9 @@ def _sentence(command: Mapping[str, Any]) -> str:
         return f"Prune {'the tree' if not path else where} to {_counted(given['leaves'], 'leaf', 'leaves')}"
     if do == "decide":
         value = given.get("value")
-        return f"Decide {where}: {'what its rows say' if value is None else written_level(value)}"
+        return f"Decide {where}: {'by its rows' if value is None else written_level(value)}"
     if do == "rename":
-        return f"Name {where}: {given['name']}" if given.get("name") else f"Take the name of {where} away"
+        return f"Name {where}: {given['name']}" if given.get("name") else f"Remove the name of {where}"
     if do == "merge":
         branches = given.get("branches")
         listed = ", ".join(map(str, branches)) if isinstance(branches, Sequence) else ""
@@ -132,7 +132,7 @@ def _counted(number: object, one: str, many: str) -> str:
 
 
 def words_of(given: Mapping[str, Any]) -> str:
-    """What a question asks of its column: where it cuts, or which levels it divides."""
+    """The words of a test: its cut, or its groups of levels."""
     cut, levels = given.get("cut"), given.get("levels")
     if isinstance(levels, list):
         if not levels:

@@ -1,7 +1,7 @@
-"""What must hold of a model: its parts fit together, and so do its trees and what makes of them an answer.
+"""The invariants of a model: its parts, its trees and their combination fit together.
 
-Of an isolation forest too, which is an ordinary model: that its prediction is a path length, and what makes a score of
-it, stands in the facts alone.
+They hold for an isolation forest too, which is an ordinary model: only its facts state that it predicts path lengths,
+and how these become scores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMBINE: tuple[Combine, ...] = ("single", "mean", "sum", "vote", "median")
 MISSING: tuple[Missing, ...] = ("direction", "branch", "surrogate", "fractional", "error")
 GRADIENT = "gradient"
 _GRID_DIGITS = 20
-LARGEST_SCORE = 1e300  # sums of what leaves add stay finite in any order
+LARGEST_SCORE = 1e300  # sums up to it stay finite in any order
 ISOLATION_FOREST = "isolation_forest"
 
 
@@ -41,9 +41,9 @@ def check_model(model: ModelData) -> None:
     Raises
     ------
     ModelFileError
-        Task, combine rule, outputs, classes or names contradict each other; a column is malformed; or a tree is, or
-        the bins, records or leaf table of packed trees are, or the targets of its leaves, the base of its scores, the
-        weights of its trees, or facts that answers depend on.
+        Task, combine rule, outputs, classes or names contradict each other; or a column, a tree, the bins, records or
+        leaf table of packed trees, the targets of the leaves, the base of the scores, the weights of the trees, or
+        facts that predictions depend on are malformed.
     """
     _check_parts(model)
     check_columns(model.schema)
@@ -57,13 +57,13 @@ def check_model(model: ModelData) -> None:
     check_tree_weights(model)
     if model.leaf_targets is not None:
         if model.task != "regression" or model.combine != "mean":
-            raise ModelFileError("targets of leaves: only a forest for numbers has them")
+            raise ModelFileError("targets of leaves: only a regression forest has them")
         check_leaf_targets(model.leaf_targets, int(model.trees.is_leaf.sum()), model.n_outputs)
     if model.grid is not None:
         single = model.combine in ("single", "median")
         coarse = type(model.grid) is int and model.grid > _coarsest_grid(model)
         if single or type(model.grid) is not int or model.grid < LEAST_GRID or coarse:
-            expected = "none of this model" if single else "the exponent of a small part of what leaves say"
+            expected = "none for this model" if single else "the exponent of a small part of the values of leaves"
             raise ModelFileError(f"grid is {model.grid!r}: expected {expected}")
     if model.threshold is not None:
         check_threshold(model.threshold, model.task, model.classes)
@@ -71,7 +71,7 @@ def check_model(model: ModelData) -> None:
 
 
 def _coarsest_grid(model: ModelData) -> int:
-    """Steps beyond it would leave nothing of what trees say; ``with_grid`` makes finer ones, also of many trees."""
+    """The coarsest grid that keeps the values of trees; ``with_grid`` makes finer ones, also for many trees."""
     if model.aggregation.votes or (model.task == "classification" and model.boosting is None):
         largest = 1.0 if model.tree_weights is None else float(model.tree_weights.max())
     else:
@@ -81,24 +81,24 @@ def _coarsest_grid(model: ModelData) -> int:
 
 
 def _check_parts(model: ModelData) -> None:
-    """Task, combine rule, outputs, classes and names."""
+    """Check task, combine rule, outputs, classes and names."""
     check_target(model.task, model.n_outputs, model.classes, model.target_names)
     if model.combine not in COMBINE:
         raise ModelFileError(f"combine is {model.combine!r}: expected one of {', '.join(map(repr, COMBINE))}")
     if model.combine == "vote" and model.task != "classification":
         raise ModelFileError("combine is 'vote': numbers have no classes to vote for")
     if model.combine == "median" and (model.task != "regression" or model.n_outputs != 1):
-        raise ModelFileError("combine is 'median': it is taken of one predicted number")
+        raise ModelFileError("combine is 'median': it needs one predicted number")
     if model.combine == "sum" and model.boosting is None:
-        raise ModelFileError("combine is 'sum': only the trees of boosting are added up, others are averaged or vote")
+        raise ModelFileError("combine is 'sum': only boosted trees are added up, others are averaged or vote")
     if model.combine != "sum" and model.boosting is not None:
-        raise ModelFileError(f"combine is {model.combine!r}: the trees of boosting are added up")
+        raise ModelFileError(f"combine is {model.combine!r}: expected 'sum' for boosted trees")
     if model.unseen not in ("missing", "error", "majority"):
         raise ModelFileError(f"unseen is {model.unseen!r}: expected 'missing', 'error' or 'majority'")
     if model.missing not in MISSING:
         raise ModelFileError(f"missing is {model.missing!r}: expected one of {', '.join(map(repr, MISSING))}")
     if isinstance(model.trees, PackedTrees) and model.missing in ("surrogate", "fractional"):
-        raise ModelFileError(f"missing is {model.missing!r}: packed trees send a missing value one way")
+        raise ModelFileError(f"missing is {model.missing!r}: packed trees send a missing value to one branch")
     if not len(model.trees) or (model.combine == "single" and len(model.trees) != 1):
         raise ModelFileError(f"{len(model.trees)} trees do not fit combine={model.combine!r}")
 
@@ -130,7 +130,7 @@ def check_target(task: str, n_outputs: int, classes: tuple[np.ndarray, ...], tar
 
 
 def check_columns(schema: Schema) -> None:
-    """Refuse kinds and levels of columns that there cannot be."""
+    """Refuse invalid kinds and levels of columns."""
     if not len(schema):
         raise ModelFileError("the schema has no columns")
     if len(set(schema.names)) != len(schema):
@@ -141,15 +141,15 @@ def check_columns(schema: Schema) -> None:
         if column.kind == "numeric" and column.levels:
             raise ModelFileError(f"column {position}: a numeric column has {len(column.levels)} levels, expected none")
         if len(set(column.levels)) != len(column.levels):
-            raise ModelFileError(f"column {position}: one level is there twice")
+            raise ModelFileError(f"column {position}: a level occurs twice")
     if not is_sound(schema.columns):
         raise ModelFileError(
-            "the schema has parts of dates, or columns made of others, that its other columns do not make"
+            "the schema has parts of dates, or derived columns, that do not follow from its other columns"
         )
 
 
 def value_width(model: ModelData) -> int:
-    """Width of ``value`` in every tree: all classes of all outputs, or one number per output; of a score one."""
+    """Width of ``value`` in every tree: all classes of all outputs, or one number per output; one for a score."""
     if model.boosting is not None:
         return 1
     return sum(model.n_classes) if model.task == "classification" else model.n_outputs
@@ -158,7 +158,7 @@ def value_width(model: ModelData) -> int:
 def check_boosting(model: ModelData) -> None:
     """Refuse trees on gradients without boosting, and boosting that does not fit the model.
 
-    The trees hold their invariants already.
+    The invariants of the trees have been checked.
     """
     trees, boosting = model.trees, model.boosting
     if isinstance(trees, PackedTrees) and (trees.criterion == GRADIENT) != (boosting is not None):
@@ -166,26 +166,26 @@ def check_boosting(model: ModelData) -> None:
     if boosting is None:
         return
     if model.missing in ("surrogate", "fractional"):
-        raise ModelFileError(f"missing is {model.missing!r}: boosted trees send a missing value one way")
+        raise ModelFileError(f"missing is {model.missing!r}: boosted trees send a missing value to one branch")
     base, n_trees = boosting.base, len(trees)
     if not all(type(each) is float and math.isfinite(each) for each in base):
         raise ModelFileError("boosting: the base is not finite numbers")
     if boosting.link not in LINKS:
         raise ModelFileError(f"boosting: the link is {boosting.link!r}, expected one of {', '.join(LINKS)}"[:200])
     if (boosting.link == "classes") != (model.task == "classification"):
-        raise ModelFileError(f"boosting: the link {boosting.link!r} is not one of a {model.task}")
+        raise ModelFileError(f"boosting: the link {boosting.link!r} is not for {model.task}")
     expected = sum(scores_of_classes(model.n_classes)) if model.classes else model.n_outputs
     if len(base) != expected:
-        raise ModelFileError(f"boosting: the base has {len(base)} scores, the outputs need {expected}")
+        raise ModelFileError(f"boosting: the base has {len(base)} scores, and the outputs need {expected}")
     if n_trees % expected:
-        raise ModelFileError(f"boosting: {n_trees} trees are no whole rounds of {expected} scores")
+        raise ModelFileError(f"boosting: {n_trees} trees are not a multiple of {expected} scores")
     most = max(float(np.abs(value).max(initial=0.0)) for value in trees.values)
     if not max(map(abs, base)) <= LARGEST_SCORE or not most <= LARGEST_SCORE / n_trees:
         raise ModelFileError("boosting: base and leaves could add up to more than 1e300")
 
 
 def scores_of_classes(n_classes: tuple[int, ...]) -> tuple[int, ...]:
-    """How many scores each output has: one for two classes or one, else one per class."""
+    """The number of scores of each output: one for one or two classes, else one per class."""
     return tuple(count if count > 2 else 1 for count in n_classes)
 
 
@@ -197,7 +197,7 @@ def check_tree_weights(model: ModelData) -> None:
             raise ModelFileError("combine is 'median': the trees have no weights")
         return
     if model.combine not in ("vote", "median") or isinstance(model.trees, PackedTrees):
-        raise ModelFileError("weights of trees: only trees that are not packed and vote or give a median have them")
+        raise ModelFileError("weights of trees: only unpacked trees with votes or a median have them")
     if weights.dtype != np.float64 or weights.shape != (len(model.trees),):
         raise ModelFileError(f"weights of trees: expected float64, one for each of {len(model.trees)} trees")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -209,7 +209,7 @@ def check_tree_weights(model: ModelData) -> None:
 def check_facts(model: ModelData) -> None:
     """Refuse facts that contradict the model.
 
-    The trees hold their invariants already.
+    The invariants of the trees have been checked.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def check_facts(model: ModelData) -> None:
 
 
 def _check_isolation_forest(model: ModelData) -> None:
-    """The form of the model, and the two facts that a score is made from."""
+    """Check the form of the model, and the two facts that make the score."""
     is_of_form = model.task == "regression" and model.n_outputs == 1 and model.combine in ("mean", "single")
     if not is_of_form or isinstance(model.trees, PackedTrees) or model.leaf_targets is not None:
         raise ModelFileError(
@@ -236,7 +236,7 @@ def _check_isolation_forest(model: ModelData) -> None:
     for position, tree in enumerate(model.trees):
         if type(size) is not int or size != tree.n_samples[0]:
             raise ModelFileError(
-                f"facts: max_samples is {shown_fact(size)}, tree {position} of the isolation forest was grown on "
+                f"facts: max_samples is {shown_fact(size)}, but tree {position} of the isolation forest was fitted on "
                 f"{tree.n_samples[0]} rows"
             )
         if tree.value.min() < 0:

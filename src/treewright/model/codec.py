@@ -1,9 +1,9 @@
 """The model file: a model as bytes, and back.
 
 A model file holds data only (``model.container`` has the layout): nothing in it runs. Any bytes give a valid model or
-one ``ModelFileError``; the same model gives the same bytes. The arrays of all trees stand one after another, so that a
-forest of 1,000 trees has no longer a header than one tree. Here arrays get their names and places; what they hold
-``check_model`` judges.
+one ``ModelFileError``; the same model gives the same bytes. The arrays of all trees are concatenated, so that the
+header of a forest of 1,000 trees is no longer than that of one tree. Here arrays get their names and places;
+``check_model`` checks their content.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _PACKED_METADATA = {**_METADATA, "criterion": str}
 _BOOSTED_METADATA = {**_PACKED_METADATA, "boosting": dict}
 WEIGHTS = "tree_weights"
 F8, F4, I8, U8, I4, U1 = (np.dtype(kind) for kind in ("<f8", "<f4", "<i8", "<u8", "<i4", "u1"))
-# Before and after the three arrays of leaves whose cells have four or eight bytes: the widest cells first.
+# The arrays before and after the three leaf arrays, whose cells have four or eight bytes: the widest cells first.
 _WIDE: Layout = {
     "packed.importances": (F8, 2),
     "bins.lowest": (F8, 1),
@@ -94,20 +94,20 @@ _TARGETS: Layout = {
 
 
 def save(model: ModelData, path: str | os.PathLike[str]) -> None:
-    """Write a model file in one step: a crash, a full disk or Ctrl-C leave the old file as it was.
+    """Write a model file in one step: a crash, a full disk or Ctrl-C do not change the old file.
 
     Parameters
     ----------
     model : ModelData
     path : str or path-like
-        An existing file is replaced and keeps its permissions; a symbolic link stays, its target is replaced.
+        An existing file is replaced and keeps its permissions; a symbolic link stays, and its target is replaced.
 
     Raises
     ------
     InputFileError
         The path cannot be written: no such folder, a folder itself, read-only, disk full.
     ModelFileError
-        The model breaks an invariant: it could not be loaded again.
+        The model breaks an invariant, so it could not be loaded again.
     ParameterError
         ``model.facts`` is not plain JSON.
     TooLargeError
@@ -132,7 +132,7 @@ def load(path: str | os.PathLike[str]) -> ModelData:
     InputFileError
         The file does not exist or may not be read.
     ModelFileError
-        Not a model file, not whole, damaged, written by a newer Treewright, or its content contradicts itself; also a
+        Not a model file, incomplete, damaged, written by a newer Treewright, or with contradicting content; also a
         folder, pipe or device.
     TooLargeError
         The file does not fit in memory.
@@ -141,7 +141,7 @@ def load(path: str | os.PathLike[str]) -> ModelData:
 
 
 def dumps(model: ModelData) -> bytes:
-    """The bytes of a model file: the same model gives the same bytes, always.
+    """The bytes of a model file: the same model always gives the same bytes.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def dumps(model: ModelData) -> bytes:
     Raises
     ------
     ModelFileError
-        The model breaks an invariant: it could not be loaded again.
+        The model breaks an invariant, so it could not be loaded again.
     ParameterError
         ``model.facts`` is not plain JSON.
     TooLargeError
@@ -202,7 +202,7 @@ def loads(data: bytes | bytearray | memoryview) -> ModelData:
     Parameters
     ----------
     data : bytes-like
-        The arrays of the model are views of it where it is ``bytes``, else of a copy.
+        The arrays of the model are views of it if it is ``bytes``, else of a copy.
 
     Returns
     -------
@@ -211,15 +211,15 @@ def loads(data: bytes | bytearray | memoryview) -> ModelData:
     Raises
     ------
     ModelFileError
-        Not a model file, not whole, damaged, written by a newer Treewright, or its content contradicts itself.
+        Not a model file, incomplete, damaged, written by a newer Treewright, or with contradicting content.
     """
     return read_bytes(data, _reader_of)
 
 
 def _reader_of(file_format: int) -> Reader[ModelData]:
-    """The reader of trees."""
+    """The reader of models of trees."""
     if file_format == NEIGHBORS_FORMAT:
-        raise ModelFileError("it holds nearest neighbours, no trees: treewright.load reads it")
+        raise ModelFileError("it holds nearest neighbours, not trees: treewright.load reads it")
     return READER
 
 
@@ -229,7 +229,7 @@ def _is_packed(metadata: dict[str, Any]) -> bool:
 
 
 def _expected(metadata: dict[str, Any]) -> dict[str, type]:
-    """The metadata that a file of this format must hold."""
+    """The types of the metadata entries that a file of this format must hold."""
     if not _is_packed(metadata):
         is_boosted = form_of(metadata) == BOOSTED_FORMAT and "boosting" in metadata
         return {**_METADATA, "boosting": dict} if is_boosted else _METADATA
@@ -289,7 +289,7 @@ def _split(arrays: dict[str, np.ndarray], is_boosted: bool) -> ListedTrees:
                 raise ModelFileError(f"damaged model file: {name} is not as long as {first}")
         steps = arrays[offsets]
         whole = len(steps) > 1 and steps[0] == 0 and steps[-1] == n_cells
-        # Compared, not subtracted: a difference of hostile numbers may overflow.
+        # Compared, not subtracted: a difference of malicious numbers may overflow.
         if not whole or (steps[1:] < steps[:-1]).any() or len(steps) != n_steps:
             raise ModelFileError(f"damaged model file: {offsets} do not divide {n_cells:,} cells")
         places = [slice(begin, end) for begin, end in pairwise(steps.tolist())]
@@ -310,18 +310,18 @@ def packed_layout(places: Mapping[str, Any]) -> Layout:
     Returns
     -------
     dict of str to (dtype, number of axes)
-        Where the header states no dtype that a leaf array may have, the one that is expected.
+        If the header states no valid dtype of a leaf array, the expected one.
     """
     leaves: Layout = {}
     for name, n_axes in _LEAVES.items():
         place = places.get(name)
         stated = place.get("dtype") if isinstance(place, dict) else None
         leaves[name] = (F4 if stated == DTYPE_NAMES[F4.str] else F8, n_axes)
-    # Eight bytes behind four would begin at an odd place.
+    # Cells of eight bytes after cells of four would not be aligned.
     widths = [dtype.itemsize for dtype, _ in leaves.values()]
     filled = [width for width, name in zip(widths, leaves, strict=True) if _is_filled(places.get(name))]
     if filled != sorted(filled, reverse=True):
-        raise ModelFileError("damaged model file: the leaf arrays have dtypes that do not go together")
+        raise ModelFileError("damaged model file: the dtypes of the leaf arrays do not fit together")
     return {**_WIDE, **leaves, **_NARROW}
 
 
@@ -340,12 +340,12 @@ def arrays_of(packed: PackedTrees) -> tuple[dict[str, np.ndarray], Layout]:
 
 
 def packed_of(arrays: Mapping[str, np.ndarray], criterion: str, n_classes: tuple[int, ...]) -> PackedTrees:
-    """Packed trees that ``check_packed`` has still to look at; the arrays of nodes and leaves are not copied."""
-    from treewright.data.bins import Bins  # not at the top: it brings Numba, which loading a tree must not need
+    """Packed trees, not yet checked by ``check_packed``; the arrays of nodes and leaves are not copied."""
+    from treewright.data.bins import Bins  # not at the top: it imports Numba, which loading a tree must not need
 
     if (arrays["bins.is_nominal"] > 1).any():
-        raise ModelFileError("damaged model file: is_nominal holds other numbers than 0 and 1")
-    # The bins are small; fresh copies can be written to, like those of a fit, so that kernels meet one type of array.
+        raise ModelFileError("damaged model file: is_nominal holds numbers other than 0 and 1")
+    # The bins are small; copies are writable, like those of a fit, so that kernels get one type of array.
     held: dict[str, Any] = {name: arrays[f"bins.{name}"].astype(dtype) for name, dtype in BIN_DTYPES.items()}
     trees = {name.removeprefix("packed."): array for name, array in arrays.items() if name.startswith("packed.")}
     return PackedTrees(bins=Bins(**held), criterion=criterion, n_classes=n_classes, **trees)
@@ -357,42 +357,42 @@ def boosting_to_json(boosting: Boosting) -> dict[str, Any]:
 
 
 def boosting_from_json(entry: Mapping[str, Any]) -> Boosting:
-    """Boosting that ``check_model`` has still to look at."""
+    """Boosting, not yet checked by ``check_model``."""
     if set(entry) != {"base", "link"} or not isinstance(entry["base"], list) or not isinstance(entry["link"], str):
         raise ModelFileError("damaged model file: boosting does not state a base and a link")
     return Boosting(tuple(entry["base"]), entry["link"])  # type: ignore[arg-type]
 
 
 def with_weights(layout: Layout) -> Layout:
-    """The arrays of a file whose trees have weights: theirs first, with the widest cells."""
+    """The layout of a file whose trees have weights: these first, with the widest cells."""
     return {WEIGHTS: (np.dtype("<f8"), 1), **layout}
 
 
 def arrays_of_targets(targets: LeafTargets | None) -> dict[str, np.ndarray]:
-    """The arrays by their names in a file; none where there are no targets."""
+    """The arrays of the targets by their names in a file; empty without targets."""
     if targets is None:
         return {}
     return {name: getattr(targets, name.removeprefix("targets.")) for name in _TARGETS}
 
 
 def with_targets(layout: Layout, names: Container[str]) -> Layout:
-    """The arrays of a file, those of the targets among them where one of them is named.
+    """The layout of a file, with the arrays of the targets if one of them is named.
 
     Parameters
     ----------
     layout : dict of str to (dtype, number of axes)
         The other arrays of the file.
     names : container of str
-        The arrays that there are; not trusted.
+        The arrays in the file; not trusted.
     """
     if not any(name in names for name in _TARGETS):
         return layout
-    # The widest cells first, as everywhere; sorting leaves the others in their order.
+    # The widest cells first, as everywhere; the sort keeps the order of the others.
     return dict(sorted({**layout, **_TARGETS}.items(), key=lambda item: -item[1][0].itemsize))
 
 
 def targets_of(arrays: Mapping[str, np.ndarray]) -> LeafTargets | None:
-    """Targets that ``check_model`` has still to look at; the arrays are not copied."""
+    """Targets, not yet checked by ``check_model``; the arrays are not copied."""
     if "targets.values" not in arrays:
         return None
     return LeafTargets(*(arrays[name] for name in _TARGETS))

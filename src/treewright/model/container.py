@@ -1,9 +1,9 @@
-"""The container of every model file: opened, its header, digest and places judged, before anything is made of it.
+"""The container of every model file: its header, checksum and array places are checked before a model is made.
 
-The format is safetensors: 8 bytes (little-endian length), a JSON header, the arrays one after another without holes. It
+The format is safetensors: 8 bytes (little-endian length), a JSON header, the arrays one after another without gaps. It
 is written here, not by the library, so that one model has one sequence of bytes; any safetensors reader opens it. The
-one metadata entry ``treewright`` is JSON itself and holds a SHA-256 over the whole file, its own digits read as zeros.
-What a kind of model holds beside what all have in common, its ``Reader`` knows.
+one metadata entry ``treewright`` is JSON and holds a SHA-256 of the whole file, with its own digits read as zeros.
+A ``Reader`` describes the content of one kind of model.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
 from treewright.model.threshold import Threshold, threshold_from_json, threshold_to_json
 
-HEADER_CAP = 64 * 2**20  # bytes; 100,000 levels of 50 letters take 6 MB
+HEADER_CAP = 64 * 2**20  # bytes; 100,000 levels of 50 characters take 6 MB
 NESTING_CAP = 128  # brackets; json.loads recurses
 DIGITS_CAP = 4300  # of one whole number; reading n digits takes n**2 steps
 PREFIX = struct.Struct("<Q")
-# Widest cells first: then every array begins at a multiple of its cell size.
+# Widest cells first, so that every array begins at a multiple of its cell size.
 # Name of an array to dtype and number of axes, in the order of the file.
 Layout = dict[str, tuple[np.dtype, int]]
 TENSORS: Layout = {
@@ -67,22 +67,22 @@ TENSORS: Layout = {
 DTYPE_NAMES = {"<f8": "F64", "<f4": "F32", "<i8": "I64", "<u8": "U64", "<i4": "I32", "|u1": "U8"}
 NO_DIGEST = "0" * 64
 # Inside the header the metadata's quotes are escaped once. A quote inside one of its strings is escaped three times, so
-# no column or level can imitate the key; of all keys of that name the digest of the file comes first (keys are sorted).
+# no column or level can imitate the key; the file's digest is the first of all keys of that name (keys are sorted).
 # A facts entry of that name comes later, and ``classes`` and ``combine``, which come before, cannot hold such a key.
 _DIGEST = re.compile(rb'\\"digest\\":\\"([0-9a-f]{64})\\"')
-# A string of JSON, also one that never ends: without the last alternative each quote would start another search.
+# A string of JSON, even an unclosed one: without the last alternative each quote would start another search.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-# The third holds trees of boosting, or other trees with weights; the fifth any of the others, which ``form`` tells,
-# with a threshold; the sixth trees whose sums are on a grid, or that are boosted and listed, a threshold perhaps.
+# The third holds trees of boosting, or other trees with weights; the fifth any of the others, by ``form``, with a
+# threshold; the sixth trees whose sums are on a grid, or that are boosted and listed, possibly with a threshold.
 TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT, THRESHOLD_FORMAT, GRID_FORMAT = 1, 2, 3, 4, 5, 6
 FILE_FORMAT = GRID_FORMAT  # the newest that can be read
-FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
-LARGEST_BITS = 4096  # of a whole number among the facts; turning digits to bits takes quadratic time
+FACTS_CAP = 1_000_000  # entries; facts that contain themselves would never end
+LARGEST_BITS = 4096  # of a whole number among the facts; converting digits to bits takes quadratic time
 Fitted_co = TypeVar("Fitted_co", covariant=True)
 
 
 def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layout: Layout = TENSORS) -> bytes:
-    """A whole model file.
+    """The bytes of a model file.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layou
     arrays : mapping of ndarray
         One array for each name in ``layout``, of that dtype and number of axes.
     layout : dict of str to (dtype, int)
-        Such that every array begins at a multiple of its cell size.
+        Every array must begin at a multiple of its cell size.
     """
     inner = canonical({**metadata, "digest": NO_DIGEST})
     if nesting(inner.encode("ascii")) > NESTING_CAP:
@@ -99,7 +99,7 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layou
     header = _header(inner, {name: arrays[name].shape for name in layout}, layout)
     if len(header) > HEADER_CAP:
         raise TooLargeError(
-            f"names, levels and labels take {len(header):,} bytes in a model file, at most {HEADER_CAP:,} are "
+            f"names, levels and labels take {len(header):,} bytes in a model file, and at most {HEADER_CAP:,} are "
             "possible: use fewer or shorter levels"
         )
     cells = [
@@ -113,18 +113,17 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layou
 
 @dataclass(frozen=True)
 class Reader(Generic[Fitted_co]):
-    """How the files of one kind of model are read.
+    """How files of one kind of model are read.
 
     Attributes
     ----------
     layout : callable
-        From the metadata and the places of the header, neither of which is to be trusted, to the arrays that such a
-        file must hold.
+        From the metadata and the places of the header, both untrusted, to the arrays that such a file must hold.
     metadata : callable
-        From the metadata to the type of each entry that they must hold.
+        From the metadata to the types of the entries that they must hold.
     model : callable
-        From metadata of these entries and arrays of that layout to a model whose content is checked; the digest of the
-        file is right then.
+        From metadata with these entries and arrays of that layout to a checked model; called after the checksum is
+        verified.
     """
 
     layout: Callable[[dict[str, Any], dict[str, Any]], Layout]
@@ -146,7 +145,7 @@ def read_file(path: str | os.PathLike[str], reader_of: Callable[[int], Reader[Fi
             beginning = file.read(PREFIX.size + 1)
             header = beginning[PREFIX.size :] + file.read(header_length(beginning, size) - 1)
             body_size = size - PREFIX.size - len(header)
-            # The header is judged before memory is asked for.
+            # The header is checked before memory is allocated.
             metadata, places = read_header(header, FILE_FORMAT)
             reader = reader_of(form_of(metadata))
             layout = reader.layout(metadata, places)
@@ -154,7 +153,7 @@ def read_file(path: str | os.PathLike[str], reader_of: Callable[[int], Reader[Fi
             check_fits(body_size, f"the model file {name!r}", "load it on a machine with more memory")
             body = file.read(body_size)
             if len(body) != body_size or file.read(1):
-                raise ModelFileError("not a whole model file: it changed while it was read; try again")
+                raise ModelFileError("the model file changed while it was read: try again")
         return _decode(header, body, metadata, shapes, layout, reader)
     except (NotRegularError, ModelFileError) as error:
         raise ModelFileError(f"{name!r}: {error}") from None
@@ -163,12 +162,12 @@ def read_file(path: str | os.PathLike[str], reader_of: Callable[[int], Reader[Fi
 
 
 def read_bytes(data: bytes | bytearray | memoryview, reader_of: Callable[[int], Reader[Fitted_co]]) -> Fitted_co:
-    """The model in the bytes of a model file; as ``read_file``.
+    """The model in the bytes of a model file; otherwise as ``read_file``.
 
     Parameters
     ----------
     data : bytes-like
-        The arrays of the model are views of it where it is ``bytes``, else of a copy.
+        The arrays of the model are views of it if it is ``bytes``, else of a copy.
     """
     data = bytes(data)
     begin = PREFIX.size + header_length(data[: PREFIX.size + 1], len(data))
@@ -187,19 +186,19 @@ def _decode(
     layout: Layout,
     reader: Reader[Fitted_co],
 ) -> Fitted_co:
-    """The model of a header and its arrays; the layout is right already, nothing else is trusted."""
+    """The model of a header and its arrays; the layout has been checked, nothing else is trusted."""
     digest = check_digest(header, body)
     expected = {**reader.metadata(metadata), **_wrapped(metadata)}
     if set(metadata) != set(expected) or any(type(metadata[key]) is not kind for key, kind in expected.items()):
-        raise ModelFileError("damaged model file: the metadata lack an entry, or hold one too many or of another type")
+        raise ModelFileError("damaged model file: an entry of the metadata is missing, unknown or of the wrong type")
     if metadata["digest"] != digest:
-        raise ModelFileError("damaged model file: the metadata state another digest than the header")
+        raise ModelFileError("damaged model file: the checksum in the metadata is not that of the header")
     check_canonical(header, metadata, shapes, layout)
     return reader.model(metadata, read_arrays(body, shapes, layout))
 
 
 def _wrapped(metadata: Mapping[str, Any]) -> dict[str, type]:
-    """The metadata that a file holds beside those of its form."""
+    """The types of the metadata entries that a file holds in addition to those of its form."""
     if metadata["format"] < THRESHOLD_FORMAT:
         return {}
     has_threshold = metadata["format"] == THRESHOLD_FORMAT or "threshold" in metadata
@@ -208,7 +207,7 @@ def _wrapped(metadata: Mapping[str, Any]) -> dict[str, type]:
 
 
 def schema_of(metadata: Mapping[str, Any]) -> Schema:
-    """The columns that the metadata state."""
+    """The columns in the metadata."""
     try:
         schema = schema_from_json(metadata["schema"])
         written = canonical(schema_to_json(schema))
@@ -236,7 +235,7 @@ def target_names_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def check_plain(facts: dict[str, Any]) -> None:
-    """Facts must come back as they went in: plain JSON, so that a tuple does not return as a list."""
+    """Refuse facts that are not plain JSON: they would be read back differently, as a tuple is read as a list."""
     waiting: list[tuple[str, Any]] = [("facts", facts)]
     seen = 0
     while waiting:
@@ -270,14 +269,14 @@ def header_length(beginning: bytes, size: int) -> int:
         Of the whole file.
     """
     if not size:
-        raise ModelFileError("not a model file: it is empty")
+        raise ModelFileError("not a Treewright model file: it is empty")
     if len(beginning) <= PREFIX.size:
-        raise ModelFileError(f"not a model file: {size} bytes are too few")
+        raise ModelFileError(f"not a Treewright model file: {size} bytes are too few")
     length: int = PREFIX.unpack_from(beginning)[0]
     if not 2 <= length <= HEADER_CAP or beginning[PREFIX.size] != ord("{"):
-        raise ModelFileError(f"not a model file: {_kind_of_file(beginning)}")
+        raise ModelFileError(f"not a Treewright model file{_kind_of_file(beginning)}")
     if length > size - PREFIX.size:
-        raise ModelFileError(f"not a whole model file: the header alone has {length:,} bytes, the file {size:,}")
+        raise ModelFileError(f"damaged model file: the header alone has {length:,} bytes, and the file {size:,}")
     return length
 
 
@@ -292,7 +291,7 @@ def read_header(header: bytes, file_format: int) -> tuple[dict[str, Any], dict[s
     places = strict_json(header, "header")
     entry = places.pop("__metadata__", None)
     if not isinstance(entry, dict) or set(entry) != {"treewright"} or not isinstance(entry["treewright"], str):
-        raise ModelFileError("not a model file: a safetensors file, but Treewright did not write it")
+        raise ModelFileError("not a Treewright model file: it is a safetensors file of another program")
     try:
         text = entry["treewright"].encode("ascii")
     except UnicodeEncodeError:
@@ -310,19 +309,19 @@ def read_header(header: bytes, file_format: int) -> tuple[dict[str, Any], dict[s
 
 
 def form_of(metadata: Mapping[str, Any]) -> int:
-    """What a file holds: its format, or the one that it would have without threshold and grid."""
+    """The form of a file's content: its format, or the one that it would have without threshold and grid."""
     if metadata["format"] < THRESHOLD_FORMAT:
         return int(metadata["format"])
     form, last = metadata.get("form"), NEIGHBORS_FORMAT if metadata["format"] == THRESHOLD_FORMAT else BOOSTED_FORMAT
     if type(form) is not int or not TREE_FORMAT <= form <= last:
-        raise ModelFileError("damaged model file: the metadata do not tell what it holds")
+        raise ModelFileError("damaged model file: the metadata do not state the form of its content")
     return form
 
 
 def wrapped(
     metadata: Mapping[str, Any], threshold: Threshold | None, grid: int | None = None, *, is_new: bool = False
 ) -> dict[str, Any]:
-    """Metadata that state a threshold and a grid, if any; ``is_new``: with what readers of format 5 do not know."""
+    """Metadata with a threshold and a grid, if any; ``is_new``: with content that readers of format 5 do not know."""
     if threshold is None and grid is None and not is_new:
         return dict(metadata)
     is_sixth = is_new or grid is not None
@@ -335,13 +334,13 @@ def wrapped(
 
 
 def threshold_of(metadata: Mapping[str, Any]) -> Threshold | None:
-    """The threshold that the metadata state; still to be checked beside the classes."""
+    """The threshold in the metadata, not yet checked against the classes."""
     has_one = metadata["format"] >= THRESHOLD_FORMAT and "threshold" in metadata
     return threshold_from_json(metadata["threshold"]) if has_one else None
 
 
 def read_places(places: dict[str, Any], body_size: int, layout: Layout = TENSORS) -> dict[str, tuple[int, ...]]:
-    """Shape of every array.
+    """The shape of every array.
 
     Parameters
     ----------
@@ -350,7 +349,7 @@ def read_places(places: dict[str, Any], body_size: int, layout: Layout = TENSORS
     body_size : int
         Bytes after the header.
     layout : dict of str to (dtype, int)
-        What the file must hold.
+        The arrays that the file must hold.
     """
     if set(places) != set(layout):
         odd = sorted(set(places) ^ set(layout))
@@ -359,35 +358,35 @@ def read_places(places: dict[str, Any], body_size: int, layout: Layout = TENSORS
     for name, (dtype, n_axes) in layout.items():
         place = places[name]
         if not isinstance(place, dict) or set(place) != {"data_offsets", "dtype", "shape"}:
-            raise ModelFileError(f"damaged model file: the place of {name} is not stated")
+            raise ModelFileError(f"damaged model file: the place of {name} is missing")
         shape, offsets = place["shape"], place["data_offsets"]
         if place["dtype"] != DTYPE_NAMES[dtype.str] or not _sizes(shape, n_axes) or not _sizes(offsets, 2):
-            raise ModelFileError(f"damaged model file: dtype, shape or place of {name} is not what it must be")
+            raise ModelFileError(f"damaged model file: dtype, shape or place of {name} is wrong")
         begin, end = end, end + math.prod(shape) * dtype.itemsize
         if offsets != [begin, end]:
             raise ModelFileError(f"damaged model file: {name} is at {offsets}, expected {[begin, end]}")
         shapes[name] = tuple(shape)
     if end != body_size:
         problem = "cut short" if body_size < end else "followed by other bytes"
-        raise ModelFileError(f"not a whole model file: {problem} ({body_size:,} bytes of arrays, expected {end:,})")
+        raise ModelFileError(f"damaged model file: {problem} ({body_size:,} bytes of arrays, expected {end:,})")
     return shapes
 
 
 def check_digest(header: bytes, body: bytes | memoryview) -> str:
-    """Digest of the file, recomputed and compared."""
+    """The digest of the file, recomputed and compared."""
     found = _DIGEST.search(header)
     if found is None:
-        raise ModelFileError("damaged model file: no digest")
+        raise ModelFileError("damaged model file: no checksum")
     stated = found.group(1)
     if _sign(header, [memoryview(body)])[1] != stated:
-        raise ModelFileError("damaged model file: the digest does not fit the content; copy or save it again")
+        raise ModelFileError("damaged model file: the checksum does not match the content; copy or save it again")
     return stated.decode("ascii")
 
 
 def check_canonical(
     header: bytes, metadata: dict[str, Any], shapes: Mapping[str, tuple[int, ...]], layout: Layout = TENSORS
 ) -> None:
-    """One model has one file: refuse other spellings of the same header (spaces, order, 1.00 for 1.0)."""
+    """Refuse other spellings of the same header (spaces, order, 1.00 for 1.0): one model has one file."""
     if header != _header(canonical(metadata), shapes, layout):
         raise ModelFileError("damaged model file: the header is not in its canonical form")
 
@@ -395,7 +394,7 @@ def check_canonical(
 def read_arrays(
     body: bytes | memoryview, shapes: Mapping[str, tuple[int, ...]], layout: Layout = TENSORS
 ) -> dict[str, np.ndarray]:
-    """The arrays as read-only views of ``body`` (copies where this machine's byte order differs)."""
+    """The arrays as read-only views of ``body`` (copies if this machine's byte order differs)."""
     arrays, begin = {}, 0
     for name, (dtype, _) in layout.items():
         count = math.prod(shapes[name])
@@ -416,7 +415,7 @@ def strict_json(text: bytes, what: str) -> dict[str, Any]:
     Parameters
     ----------
     what : str
-        What messages call it.
+        Its name in messages.
     """
     if text.count(b"[") + text.count(b"{") > NESTING_CAP and nesting(text) > NESTING_CAP:
         raise ModelFileError(f"damaged model file: the {what} is nested more than {NESTING_CAP} deep")
@@ -457,10 +456,10 @@ def _header(inner: str, shapes: Mapping[str, tuple[int, ...]], layout: Layout) -
 
 
 def _sign(header: bytes, cells: list[memoryview]) -> tuple[int, bytes]:
-    """Where the digest stands in the header, and what it must be (64 lower-case hexadecimal digits)."""
+    """The position of the digest in the header, and its correct value (64 lower-case hexadecimal digits)."""
     found = _DIGEST.search(header)
     if found is None:
-        raise ModelFileError("damaged model file: no digest")
+        raise ModelFileError("damaged model file: no checksum")
     start = found.start(1)
     digest = hashlib.sha256(PREFIX.pack(len(header)))
     digest.update(header[:start] + NO_DIGEST.encode("ascii") + header[start + 64 :])
@@ -470,23 +469,23 @@ def _sign(header: bytes, cells: list[memoryview]) -> tuple[int, bytes]:
 
 
 def _kind_of_file(start: bytes) -> str:
-    """A guess for people who took the wrong file."""
+    """A guess what a file is that is not a model file, to be added to the message; empty without a guess."""
     beginnings = {
-        b"\x80": "it looks like a pickle, which Treewright never reads; load it where it was made and save it again",
-        b"PK\x03\x04": "it looks like a zip archive",
-        b"\x89PNG": "it looks like a PNG image",
-        b"\x1f\x8b": "it looks like a gzip file",
-        b"PAR1": "it looks like a Parquet table",
-        b"<": "it looks like HTML or XML",
+        b"\x80": ": it looks like a pickle, which Treewright never reads; load it where it was made and save it again",
+        b"PK\x03\x04": ": it looks like a zip archive",
+        b"\x89PNG": ": it looks like a PNG image",
+        b"\x1f\x8b": ": it looks like a gzip file",
+        b"PAR1": ": it looks like a Parquet table",
+        b"<": ": it looks like HTML or XML",
     }
     for beginning, guess in beginnings.items():
         if start.startswith(beginning):
             return guess
-    return "it does not begin like one"
+    return ""
 
 
 def _sizes(value: Any, count: int) -> bool:
-    """Whether it is a list of ``count`` whole numbers that are not negative."""
+    """Whether a value is a list of ``count`` whole numbers that are not negative."""
     return isinstance(value, list) and len(value) == count and all(type(x) is int and x >= 0 for x in value)
 
 
@@ -496,20 +495,20 @@ def _short(text: str) -> str:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, unless a key is there twice."""
+    """A JSON object; a key that occurs twice is refused."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
 def _refuse_constant(token: str) -> float:
-    """NaN, Infinity, -Infinity."""
+    """Refuse NaN, Infinity and -Infinity."""
     raise ValueError(f"{token} is not JSON")
 
 
 def _finite(token: str) -> float:
-    """A float64, unless it is beyond the range."""
+    """A float64; a number beyond its range is refused."""
     value = float(token)
     if math.isinf(value):
         raise ValueError("a number is beyond float64")
@@ -517,7 +516,7 @@ def _finite(token: str) -> float:
 
 
 def _whole(token: str) -> int:
-    """A whole number of bearable length."""
+    """A whole number; one with too many digits is refused."""
     if len(token) > DIGITS_CAP:
         raise ValueError(f"a number has more than {DIGITS_CAP} digits")
     return int(token)

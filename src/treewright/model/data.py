@@ -1,6 +1,6 @@
-"""What a fitted model is: its columns, its trees, and what makes of their answers a prediction.
+"""The data of a fitted model: its columns, its trees, and how these are combined into a prediction.
 
-``ModelData`` is data only. ``treewright.fitted.Model`` is the same thing with the verbs as methods.
+``ModelData`` is data only. ``treewright.fitted.Model`` is the same with the verbs as methods.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Unseen = Literal["missing", "error", "majority"]
 
 @dataclass(frozen=True, eq=False)
 class ModelData:
-    """A fitted model: it stands alone and never changes.
+    """The data of a fitted model: self-contained and immutable.
 
     Attributes
     ----------
@@ -44,31 +44,31 @@ class ModelData:
     classes : tuple of ndarray
         Classification: the sorted class labels of each output, in the target's own dtype. Regression: empty.
     n_outputs : int
-        How many targets are predicted at once.
+        The number of predicted targets.
     combine : {"single", "mean", "sum", "vote", "median"}
-        How the trees' outputs become one, as files name it; ``aggregation`` is the same as a value.
+        How the outputs of the trees are combined, by its name in files; ``aggregation`` is the same as an object.
     unseen : {"missing", "error", "majority"}
-        What a level that fit never saw is taken for.
+        How a level that fit never saw is treated.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}
-        Which way a missing value goes: the node's ``missing_branch`` (``direction``, ``branch``), the first surrogate
-        that answers (``surrogate``), every branch in part (``fractional``), or nowhere (``error``).
+        The branch that missing values follow: the node's ``missing_branch`` (``direction``, ``branch``), that of the
+        first surrogate with a value (``surrogate``), every branch in part (``fractional``), or none (``error``).
     target_names : tuple of str
-        A name per output; empty where the target had none.
+        A name per output; empty if the target had none.
     facts : dict
         Training facts that are plain JSON: algorithm, criterion, parameters, rows, version. Never thread counts.
     leaf_targets : LeafTargets or None
-        Which targets lie in the leaves, where a forest for numbers was asked to keep them.
+        The targets in the leaves, if a regression forest keeps them.
     boosting : Boosting or None
-        Of ``combine="sum"``: where scores begin and how they are read. The trees hold numbers then, also where classes
-        are predicted: ``PackedTrees`` or ``BoostedTrees``.
+        For ``combine="sum"``: the base and the link of the scores. The trees then hold numbers, also for
+        classification: ``PackedTrees`` or ``BoostedTrees``.
     tree_weights : float64[n_trees] or None
-        How much each tree counts in a vote or a median; None: all alike.
+        The weights of the trees in a vote or a median; None: equal weights.
     threshold : Threshold or None
-        From which share on one of two classes is predicted; None: the class with the larger share.
+        The decision threshold for one of two classes; None: the more probable class is predicted.
     grid : int or None
-        What the trees of a mean, a vote or a sum say is rounded to multiples of ``2**grid`` before it is added, so that
-        sums are exact in any order (``aggregation.grid_of``); None: it is added as it is. Not so where rows are divided
-        over branches: what they get are averages.
+        The values of trees in a mean, a vote or a sum are rounded to multiples of ``2**grid`` before they are added, so
+        that sums are exact in any order (``aggregation.grid_of``); None: no rounding. Rows that are divided among
+        branches are not rounded: they get averages.
     """
 
     task: Literal["classification", "regression"]
@@ -87,7 +87,7 @@ class ModelData:
     threshold: Threshold | None = None
     grid: int | None = None
 
-    has_trees = True  # without an annotation: it is no field
+    has_trees = True  # not a field, as it has no annotation
 
     def __post_init__(self) -> None:
         given: Any = self.trees
@@ -100,26 +100,26 @@ class ModelData:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(unstamped(state, type(self).__name__))
-        self.__post_init__()  # who writes tuples of all kinds as tuples (skops) gives trees back as one
+        self.__post_init__()  # skops writes tuples of all kinds as plain tuples, and trees come back as one
 
     @property
     def aggregation(self) -> Aggregation:
-        """What the trees say together, as a value."""
+        """How the trees are combined, as an object."""
         return aggregation_of(self.combine, self.boosting, self.tree_weights, self.grid)
 
     @property
     def is_single_tree(self) -> bool:
-        """Whether the model is one tree that answers alone, which can be shown, pruned and written as rules."""
+        """Whether the model is a single tree, which can be shown, pruned and written as rules."""
         return self.combine == "single"
 
     @property
     def has_scores(self) -> bool:
-        """Whether the trees add to scores, as those of gradient boosting do."""
+        """Whether the trees add up to scores, as in gradient boosting."""
         return self.boosting is not None
 
     @property
     def has_rounds(self) -> bool:
-        """Whether the trees were grown round by round, each for what those before it got wrong."""
+        """Whether the trees were fitted in rounds, each to the errors of those before it."""
         return self.aggregation.has_rounds
 
     @property
@@ -129,12 +129,12 @@ class ModelData:
 
     @property
     def n_targets(self) -> int:
-        """How many columns the target has: several quantiles are of one."""
+        """The number of target columns; several quantiles are of one column."""
         return 1 if self.boosting is not None and self.boosting.link == "sorted" else self.n_outputs
 
     @property
     def counted_classes(self) -> tuple[int, ...]:
-        """Classes per output whose counts the trees hold; empty where they hold numbers."""
+        """Classes per output whose counts the trees hold; empty if they hold numbers."""
         return () if self.boosting is not None else self.n_classes
 
 
@@ -142,35 +142,35 @@ AnyModel = TypeVar("AnyModel", bound=ModelData)
 
 
 def sizes_of(model: ModelData) -> Sizes:
-    """How large the trees are and which columns they ask."""
+    """The sizes of the trees and the columns that they test."""
     return model.trees.sizes(len(model.schema))
 
 
-# Grid steps to a typical sum: 2**-32 of it. Where the largest sum is 2**21 times a typical one, there is no grid.
+# Steps of the grid are at most 2**-32 of a typical sum. If the largest sum is 2**21 times a typical one, there is none.
 _MOST_APART = 2.0**21
 
 
 def with_grid(model: AnyModel) -> AnyModel:
-    """The same model, whose sums over trees are exact in any order: what trees say is rounded to a grid.
+    """The same model with the values of its trees rounded to a grid, so that their sums are exact in any order.
 
-    A single tree and medians stay as they are, and so do numbers whose sum is beyond float64, or so much larger than
-    typical ones that the grid of the largest would be coarse for these: an outlier, outputs of unlike scales.
+    A single tree and medians do not change, nor numbers whose sum is beyond float64, or so much larger than typical
+    ones that its grid would be coarse for these (an outlier, outputs of different scales).
     """
     how, n_trees = model.aggregation, len(model.trees)
     if how.is_single or how.sorts:
         return model
     if how.votes or (model.task == "classification" and not how.has_scores):
-        bound = typical = float(how.weights_of(n_trees).sum())  # shares and votes are at most 1
+        bound = typical = float(how.weights_of(n_trees).sum())  # probabilities and votes are at most 1
     else:
         bound, typical = sums_of_sizes(model)
     return replace(model, grid=grid_of(bound) if bound <= _MOST_APART * typical else None)
 
 
 def sums_of_sizes(model: ModelData) -> tuple[float, float]:
-    """No sum of what trees say is larger than the first number; of typical leaves none is larger than the second.
+    """An upper bound of all sums over the trees, and one of the sums of typical leaves.
 
-    Of several outputs or scores the largest, and the smallest that is not 0. A typical leaf is the middle one of a tree
-    by size, among those that say more than 0.
+    For several outputs or scores the largest, and the smallest that is not 0. A typical leaf is the median of a tree by
+    absolute value, among those that are not 0.
     """
     base = np.zeros(1) if model.boosting is None else np.abs(np.array(model.boosting.base))
     largest, typical = np.zeros((2, len(model.trees), 1 if model.boosting is not None else model.n_outputs))
@@ -189,7 +189,7 @@ def sums_of_sizes(model: ModelData) -> tuple[float, float]:
 
 
 def _said_by_trees(trees: Trees) -> Iterator[np.ndarray]:
-    """What the leaves of each tree say: float[n_leaves, k]."""
+    """The values of the leaves of each tree: float[n_leaves, k]."""
     if not isinstance(trees, PackedTrees):
         yield from (tree.value[tree.is_leaf] for tree in trees)
         return
@@ -199,7 +199,7 @@ def _said_by_trees(trees: Trees) -> Iterator[np.ndarray]:
 
 
 def labels_of(classes: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:
-    """The labels that ``predict`` gives.
+    """The labels of class codes, as ``predict`` returns them.
 
     Parameters
     ----------
@@ -222,14 +222,14 @@ def labels_of(classes: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:
 
 
 def classes_as_estimators_have_them(classes: tuple[np.ndarray, ...]) -> np.ndarray | list[np.ndarray]:
-    """The labels as ``classes_``: the array of one output, or a list of arrays; of numbers an ``AttributeError``."""
+    """The labels as ``classes_``: an array, or a list for several outputs; an ``AttributeError`` for regression."""
     if not classes:
         raise AttributeError("a regression model has no classes")
     return classes[0] if len(classes) == 1 else list(classes)
 
 
 def quantile_levels(model: Any) -> tuple[float, ...]:
-    """The levels of the quantiles that a boosted model predicts of one target; empty for any other model."""
+    """The levels of the quantiles that a boosted model predicts for one target; empty for any other model."""
     loss = model.facts.get("loss")
     if not model.has_scores or not isinstance(loss, dict) or loss.get("name") != "quantile":
         return ()
@@ -268,5 +268,5 @@ def encoded_target(model: Any, y: Any, n: int) -> np.ndarray:
     numbers = encode_numbers(y)
     check_lengths(n, numbers)
     if numbers.values.shape[1] != model.n_targets:
-        raise DataError(f"y has {numbers.values.shape[1]} outputs, the model has {model.n_targets}")
+        raise DataError(f"y has {numbers.values.shape[1]} outputs, and the model has {model.n_targets}")
     return numbers.values

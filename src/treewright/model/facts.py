@@ -1,7 +1,7 @@
-"""What the facts of a model must be, where it has them. In: facts of any origin. Out: nothing, or one error.
+"""The check of a model's facts. In: facts of any origin. Out: nothing, or one error.
 
-A file behind a valid digest may still have been written by hand. What reads a fact later (an audit, a pruner, a report)
-finds what its own fits write, or nothing.
+A file with a valid checksum may still have been written by hand. After the check, readers of a fact (an audit, a
+pruner, a report) find what a fit writes, or nothing.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from treewright.exceptions import ModelFileError
 
 
 class Form(NamedTuple):
-    """What a fact may be: in words that follow "expected", and as a question."""
+    """The permitted values of a fact: in words that follow "expected", and as a function."""
 
     words: str
     accepts: Callable[[Any], bool]
 
 
 def is_number(value: object) -> bool:
-    """Whether something is a finite number within float64; true and false count as 1 and 0, as in a fit."""
+    """Whether a value is a finite number within float64; true and false count as 1 and 0, as in a fit."""
     try:
         return isinstance(value, int | float) and math.isfinite(value)
     except OverflowError:
@@ -85,7 +85,7 @@ FACTS = {
     "members": _list_of(WHOLE),
     "scored": SWITCH,
 }
-# Of these every estimator means the same; what only an estimator reads again, it checks as its own argument.
+# They have the same meaning in every estimator; other parameters are checked by the estimator that reads them.
 PARAMETERS = {
     "alpha": PROBABILITY,
     "alpha_merge": PROBABILITY,
@@ -106,12 +106,12 @@ PARAMETERS = {
 
 
 def check_forms(facts: Mapping[str, Any]) -> None:
-    """Refuse a fact that is not what a fit writes; facts that nobody knows may be anything.
+    """Refuse a fact that a fit would not write; unknown facts may have any value.
 
     Raises
     ------
     ModelFileError
-        It names the first that is not, and says what is expected.
+        It names the first such fact, and says what is expected.
 
     Examples
     --------
@@ -135,8 +135,8 @@ def _check(found: Mapping[str, Any], forms: Mapping[str, Form], where: str) -> N
 
 
 def shown_fact(value: object) -> str:
-    """A fact, not longer than a line."""
+    """A fact as text, shortened to a line."""
     try:
         return "missing" if value is None else repr(value)[:40]
     except ValueError:  # Python writes no whole number of more than 4,300 digits
-        return "a number of very many digits"
+        return "a number with too many digits"

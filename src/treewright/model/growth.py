@@ -1,4 +1,4 @@
-"""How the trees of a model were grown, as its facts tell, and so what the tests of its nodes were chosen among."""
+"""How the trees of a model were grown, by its facts, and therefore the candidates for the tests of its nodes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from treewright.tree.arrays import Tree
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.tree.wording import NodeTest, describe
 
-# The node-by-node grower lists what a node of these could ask.
+# The node-by-node grower lists the candidates of their nodes.
 SEARCHED = ("cart", "id3", "c45", "chaid")
-# Forests whose nodes draw columns, on bins or with random cuts.
+# Forests whose nodes sample columns, on bins or with random cuts.
 FORESTS = {
     "random_forest": "a random forest",
     "extra_trees": "extra-trees",
     "isolation_forest": "an isolation forest",
 }
 GRADIENT_BOOSTING, ADABOOST = "gradient_boosting", "adaboost"
-# Whose trees follow one another, and why the rows and their target do not tell how one was chosen.
+# Why the rows and their target do not show how a test of these was chosen.
 BOOSTED = {
-    GRADIENT_BOOSTING: "is chosen by the gradients that the trees before it left, and not by the target",
-    ADABOOST: "is grown on weights of rows that the trees before it left, and the model does not keep them",
+    GRADIENT_BOOSTING: "is chosen by gradients, which depend on the trees before it, and not by the target",
+    ADABOOST: "is fitted with row weights that depend on the trees before it, which the model does not keep",
 }
 MEMBERS = ("bagging", ADABOOST)  # ensembles of trees that an estimator of one tree grew
-EXACT_FORESTS = (("random_forest", "absolute_error"),)  # a histogram has no medians: grown on the values
+EXACT_FORESTS = (("random_forest", "absolute_error"),)  # fitted on the values, because a histogram has no medians
 # With one number per row, levels in the order of their means contain the best partition (Breiman et al. 1984, 4.2.2).
 ORDERED_CRITERIA = {
     "classification": tuple(CLASSIFICATION_CRITERIA),
@@ -41,11 +41,11 @@ class Growth:
     Attributes
     ----------
     algorithm : str
-        Of bagging and AdaBoost that of their members; ``"cart"`` where the facts name none.
+        For bagging and AdaBoost that of their members; ``"cart"`` if the facts name none.
     criterion : str
-        Empty where the facts name none.
+        Empty if the facts name none.
     parameters : mapping
-        Those of the estimator of one tree; empty where the facts tell none.
+        Those of the estimator of one tree; empty if the facts have none.
     is_member : bool
         Whether bagging or AdaBoost chose the rows of each tree, or their weights.
     """
@@ -57,7 +57,7 @@ class Growth:
 
     @property
     def splitter(self) -> str:
-        """``"best"`` where every cut between two values was tried, ``"hist"`` on bins, ``"random"`` for drawn cuts."""
+        """``"best"`` if every cut between two values was tried, ``"hist"`` on bins, ``"random"`` for random cuts."""
         if self.algorithm == GRADIENT_BOOSTING:
             return "hist"
         if self.algorithm in FORESTS:
@@ -68,12 +68,12 @@ class Growth:
 
     @property
     def tries_every_cut(self) -> bool:
-        """Whether a node tried every cut between two values of the columns that it looked at."""
+        """Whether a node tried every cut between two values of its candidate columns."""
         return self.splitter == "best"
 
 
 def growth_of(model: ModelData) -> Growth:
-    """Return how each tree of a model was grown, as its facts tell; they may come from a file of any origin.
+    """Return how each tree of a model was grown, by its facts, which may come from a file of any origin.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The score that a path length means. In: mean path lengths in an isolation forest. Out: how odd the rows are.
+"""Anomaly scores from path lengths. In: mean path lengths in an isolation forest. Out: scores.
 
-The score is ``2 ** -(mean path length / average path length of as many rows as each tree drew)``.
+The score is ``2 ** -(mean path length / average path length of as many rows as each tree sampled)``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from treewright.core.elementary import log_of, power_of
 
-NO_LENGTH = 1.0  # path length over its average where every tree drew one row: the score is 1/2, neither odd nor not
+NO_LENGTH = 1.0  # path length over its average if every tree sampled one row: the score is 1/2, not an outlier
 
 
 def average_path_length(n: np.ndarray) -> np.ndarray:
@@ -42,12 +42,12 @@ def average_path_length(n: np.ndarray) -> np.ndarray:
 
 
 def scores_of_lengths(facts: dict[str, Any], lengths: np.ndarray) -> np.ndarray:
-    """The scores of mean path lengths (float64[n]): the larger, the odder.
+    """The anomaly scores of mean path lengths (float64[n]), from 0 to 1.
 
     Parameters
     ----------
     facts : dict
-        Of the model; ``max_samples`` is the rows that each tree drew.
+        Those of the model; ``max_samples`` is the number of rows that each tree sampled.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Which targets lie in the leaves of a forest.
+"""The targets in the leaves of a forest.
 
-Beside the trees, not in them: only a forest that was asked to (``quantiles=True``) keeps them.
+They are separate from the trees: only a forest with ``quantiles=True`` keeps them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.exceptions import ModelFileError
 
-# A leaf is divided into so many shares.
+# Units of the weight of a leaf.
 WHOLE = 1 << 30
 NAME = "targets of the leaves"
 _BLOCK = 1 << 20  # entries that are checked at a time
@@ -20,10 +20,10 @@ _BLOCK = 1 << 20  # entries that are checked at a time
 
 @dataclass(frozen=True, eq=False)
 class LeafTargets:
-    """The targets of the training rows of every leaf of every tree, each with its share of the leaf.
+    """The targets of the training rows in every leaf of every tree, each with its share of the leaf.
 
-    An entry is a distinct target of a leaf. Entries stand output by output, within an output tree by tree, within a
-    tree by the position of the leaf, within a leaf in ascending order.
+    An entry is a distinct target of a leaf. Entries are ordered by output, then by tree, then by the position of the
+    leaf, then by value, ascending.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class LeafTargets:
     ranks : int32[n_entries]
         Position in ``values``.
     reached : int32[n_entries], 0 to 2**30
-        Share of the leaf's weight that lies up to this target, itself included, in units of 2**-30, rounded down. The
-        last entry of a leaf, and no other, has 2**30: so leaves need no list of where they begin.
+        Share of the leaf's weight up to and including this target, in units of 2**-30, rounded down. Only the last
+        entry of a leaf has 2**30, so the beginnings of leaves need not be stored.
     """
 
     values: np.ndarray
@@ -50,13 +50,13 @@ class LeafTargets:
         return sum(getattr(self, each.name).nbytes for each in fields(self))
 
     def starts(self) -> np.ndarray:
-        """Return int64[n_outputs * n_leaves + 1]: where each leaf begins among the entries; at last, where all end."""
+        """Return int64[n_outputs * n_leaves + 1]: the first entry of each leaf; the last is the number of entries."""
         ends = np.flatnonzero(self.reached == WHOLE)
         return np.concatenate((np.zeros(1, np.int64), ends + 1))
 
 
 def check_leaf_targets(targets: LeafTargets, n_leaves: int, n_outputs: int) -> None:
-    """Refuse targets that do not fit a forest's leaves, or that are not as ``LeafTargets`` says.
+    """Refuse targets that do not fit a forest's leaves, or break an invariant of ``LeafTargets``.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def check_leaf_targets(targets: LeafTargets, n_leaves: int, n_outputs: int) -> N
         _refuse((some_ranks < 0) | (some_ranks >= len(values)), begin, f"its rank is not one of {len(values)}")
         _refuse((some_reached < 0) | (some_reached > WHOLE), begin, "its share is not between 0 and 2**30")
         goes_on = some_reached[:-1] != WHOLE
-        # Compared, not subtracted: a difference of hostile numbers may overflow.
+        # Compared, not subtracted: a difference of malicious numbers may overflow.
         _refuse(goes_on & (some_ranks[1:] <= some_ranks[:-1]), begin, "the next target of its leaf is not above it")
         _refuse(goes_on & (some_reached[1:] < some_reached[:-1]), begin, "the next share of its leaf is below its own")
         is_used[some_ranks] = True
@@ -92,7 +92,7 @@ def check_leaf_targets(targets: LeafTargets, n_leaves: int, n_outputs: int) -> N
 
 
 def _check_outputs(targets: LeafTargets, n_leaves: int, n_outputs: int) -> None:
-    """Values ascend within an output, and each output has its own."""
+    """Check that values ascend within an output, and that each output has its own."""
     starts, first = targets.starts(), 0
     for output in range(n_outputs):
         ranks = targets.ranks[starts[output * n_leaves] : starts[(output + 1) * n_leaves]]
@@ -104,7 +104,7 @@ def _check_outputs(targets: LeafTargets, n_leaves: int, n_outputs: int) -> None:
 
 
 def _blocks(ranks: np.ndarray, reached: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Entries block by block, each with the entry before it: where they begin, and themselves."""
+    """Entries in blocks, each with the entry before it: the position of the first, and the entries."""
     for begin in range(0, len(ranks), _BLOCK):
         at = slice(max(0, begin - 1), begin + _BLOCK)
         yield at.start, ranks[at], reached[at]

@@ -1,8 +1,8 @@
-"""Pickles that know their version.
+"""Pickles with a version.
 
-Estimators and models are pickled as they are in memory, and that may be another form in every version. So the version
-goes with them, and one that is another is refused where it is read: what an old form would do is not known. Model files
-(``save``, ``treewright.load``) are the form that lasts.
+Estimators and models are pickled in their form in memory, which may differ in every version. So the version is stored
+with them, and a pickle of another version is refused. Model files (``save``, ``treewright.load``) can be read by later
+versions.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _STAMP = "_treewright_version"
 
 
 def stamped(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``__getstate__`` returns: a state, and the version beside it."""
+    """Return a state with the version, for ``__getstate__``."""
     return {**state, _STAMP: __version__}
 
 
 def unstamped(state: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return a state as ``stamped`` got it.
+    """Return the state that ``stamped`` was given.
 
     Parameters
     ----------
     state : mapping
-        What ``__setstate__`` is given.
+        The argument of ``__setstate__``.
     kind : str
         The name of the class, for the message.
 
@@ -41,7 +41,7 @@ def unstamped(state: Mapping[str, Any], kind: str) -> dict[str, Any]:
     if theirs != __version__:
         by = "an older version" if theirs is None else f"version {theirs}"
         raise ModelFileError(
-            f"this {kind} was pickled by {by} of Treewright, and this is version {__version__}: a pickle is "
+            f"this {kind} was pickled by {by} of Treewright, and this is version {__version__}: a pickle can only be "
             "read by the version that wrote it. Read it there and save a model file, estimator.save(path), which "
             "treewright.load reads in every later version; or fit again"
         )

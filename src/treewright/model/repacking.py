@@ -1,8 +1,8 @@
-"""Listed trees as packed ones. In: trees of cuts and sets of levels. Out: ``PackedTrees`` that send rows the same ways.
+"""Listed trees as packed ones. In: trees of cuts and sets of levels. Out: ``PackedTrees`` with the same paths of rows.
 
-Other libraries cut where they like: their trees are packed where no column is cut more often than bins can tell apart.
-Where one is, prediction may still go by bins (``predict.ensemble``), with such a column as several; what a model holds
-stays listed then, for its columns are those of the table.
+Trees of other libraries have arbitrary cuts: they are packed if no column has more cuts than bins can distinguish.
+Otherwise prediction may still use bins (``predict.ensemble``), with such a column as several; the model itself keeps
+listed trees then, because its columns are those of the table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def kept_trees(
     trees: Sequence[Tree], schema: Schema, n_classes: tuple[int, ...], combine: str, missing: str,
     facts: Mapping[str, Any],
 ) -> PackedTrees | ListedTrees:  # fmt: skip
-    """Trees in the form that a model keeps: packed where sums of many can be, else one by one."""
+    """Trees in the form that a model keeps: packed if possible for sums of many, else listed."""
     is_boosted, criterion = combine == "sum", facts.get("criterion")
     is_forest = combine == "mean" and missing == "direction" and facts.get("algorithm") != ISOLATION_FOREST
     found = None
@@ -37,23 +37,23 @@ def kept_trees(
 
 
 def checked(model: ModelData) -> ModelData:
-    """The same model, refused where it breaks an invariant."""
+    """The same model; one that breaks an invariant is refused."""
     try:
         check_model(model)
     except ModelFileError as error:
-        raise InputFileError(f"the trees cannot be a model: {error}") from error
+        raise InputFileError(f"the trees do not make a valid model: {error}") from error
     return model
 
 
 class Repacked(NamedTuple):
-    """Packed trees, and of which column of the table each of theirs is (int64[q])."""
+    """Packed trees, and the column of the table for each of their columns (int64[q])."""
 
     trees: PackedTrees
     sources: np.ndarray
 
 
 def packed_of(trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...]) -> PackedTrees | None:
-    """Trees in eight bytes a node; None where a test is none of two branches, or a column has more cuts than bins."""
+    """Packed trees, eight bytes a node; None if a test has not two branches, or a column has more cuts than bins."""
     found = repacked(trees, schema, criterion, n_classes, most_parts=1)
     return None if found is None else found.trees
 
@@ -61,18 +61,18 @@ def packed_of(trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: 
 def repacked(
     trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...], *, most_parts: int
 ) -> Repacked | None:
-    """Listed trees packed. Rows go the same ways: a bin ends at each cut that is asked, each level is a bin of its own.
+    """Pack listed trees. Paths of rows stay the same: a bin ends at each cut of a test, and each level is a bin.
 
     Parameters
     ----------
     most_parts : int >= 1
-        1: of all columns, as a model holds trees. Else, for prediction alone, of those that are asked: a column of more
-        cuts than bins tell apart becomes several, each with the next cuts; at most so many for each, on average.
+        1: all columns, as in a model. Else, for prediction only, the columns that are tested: a column with more cuts
+        than bins can distinguish becomes several, each with the next cuts; on average at most this many for each.
 
     Returns
     -------
     Repacked or None
-        None where a test is none of two branches, or columns have too many cuts or levels.
+        None if a test has not two branches, or columns have too many cuts or levels.
     """
     feature = np.concatenate([tree.feature for tree in trees])
     kind = np.concatenate([tree.kind for tree in trees])
@@ -82,7 +82,7 @@ def repacked(
     if not np.isin(kind, (LEAF, THRESHOLD, SUBSET)).all() or n_branches.max() > 2 or n_samples.min() < 1:
         return None
     is_cut = kind == THRESHOLD
-    # Minus infinity is a cut like others; plus infinity asks whether there is a value.
+    # Minus infinity is a cut like others; plus infinity tests whether there is a value.
     if (threshold[is_cut] == -np.inf).any():
         return None
     p, whole = len(schema), most_parts == 1
@@ -94,9 +94,9 @@ def repacked(
         np.array([column.kind == "nominal" for column in columns]),
         np.array([len(c.levels) for c in columns]),
     )
-    place_of = np.full(p, 0, np.int64)  # of a column among those that are kept
+    place_of = np.full(p, 0, np.int64)  # the position of a column among those that are kept
     place_of[kept] = np.arange(len(kept))
-    # The nodes with cuts by column, so that each column looks at its own only.
+    # The nodes with cuts, sorted by column, so that each column reads only its own.
     cut_nodes = np.flatnonzero(is_cut)
     cut_nodes = cut_nodes[np.argsort(place_of[feature[cut_nodes]], kind="stable")]
     ends = np.searchsorted(place_of[feature[cut_nodes]], np.arange(len(kept)), "right")
@@ -131,7 +131,7 @@ def repacked(
     cut, column = np.zeros(len(kind), np.int64), first_part[place_of[np.maximum(feature, 0)]]
     for at, here in enumerate(nodes_of):
         place = np.searchsorted(cuts[at], threshold[here])
-        # Infinity stands behind the last cut: it is the last bin of the last part.
+        # Infinity is after the last cut: it is the last bin of the last part.
         part = np.minimum(place // (MAX_BINS - 1), n_parts[at] - 1)
         column[here] += part
         cut[here] = place - part * (MAX_BINS - 1)
@@ -164,7 +164,7 @@ def repacked(
 
 
 def _sets_of(trees: Sequence[Tree], kind: np.ndarray, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Sets of levels as sets of bins, uint64[k, 4], and int64[n_nodes] whose they are (-1 without)."""
+    """Sets of levels as sets of bins, uint64[k, 4], and the set of each node, int64[n_nodes] (-1 for none)."""
     is_set = kind == SUBSET
     sets = np.zeros((int(is_set.sum()), 4), np.uint64)
     row = 0

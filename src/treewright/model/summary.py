@@ -1,6 +1,6 @@
-"""One tree of a model, ready to be written: the whole of it, one node, or the tree as a model of its own.
+"""Summaries of one tree of a model: the whole tree, one node, or the tree as a model of its own.
 
-Text, picture and JSON read the same summary, so they cannot disagree about a count or a prediction.
+Text, picture and JSON use the same summary, so they cannot disagree about a count or a prediction.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from treewright.tree.wording import NodeTest, Surrogate, surrogates_of
 from treewright.tree.writing import escape_controls, shorten, written_level, written_name
 
 NAME_WIDTH = 60
-# What the stored value of a regression node is, by criterion.
+# The meaning of the value of a regression node, by criterion.
 CENTRES = {"absolute_error": "median"}
-# The impurity that a node holds where the criterion compares splits, not nodes.
+# The impurity stored in nodes if the criterion compares splits, not nodes.
 IMPURITIES = {"gain_ratio": "entropy", "chi_squared": "gini", "f_test": "squared_error"}
 ADDS = "adds"
-# Of the largest number of a tree: more than what gradients lose as whole numbers, less than anybody reads.
+# Relative to the largest number of a tree: more than the rounding of gradients to whole numbers, less than is shown.
 _ROUNDED_AWAY = 1e-7
-# What the numbers of a boosted tree are.
+# The legend of a boosted tree.
 ADDS_NOTE = (
-    "adds: what a leaf adds to the score, of other nodes the mean of theirs; weight: sum of hessians; "
-    "variance: of what leaves add"
+    "adds: what a leaf adds to the score; for inner nodes the mean over their leaves; weight: sum of hessians; "
+    "variance: that of what the leaves add"
 )
-# What a headline adds where missing values do not simply take one branch.
+# Notes for a headline if missing values do not simply take one branch.
 MISSING_NOTES = {
-    "branch": "missing values have a branch of their own where training rows had some, else they take the heaviest one",
-    "surrogate": "missing values follow the first surrogate test that answers, else the heavier branch",
-    "fractional": "missing values take every branch in part, as the weights of the branches are",
+    "branch": "missing values have their own branch if training rows had some, else they take the heaviest branch",
+    "surrogate": "missing values follow the first surrogate test whose column is known, else the heavier branch",
+    "fractional": "missing values take every branch, in proportion to the branch weights",
     "error": "missing values are refused",
-    "floating": "missing values are in the group of levels that they differ least from, or in a branch of their own",
+    "floating": "missing values are in the group of levels that they differ least from, or have their own branch",
 }
 AnyModel = TypeVar("AnyModel", bound=ModelData)
 
 
 def grown_by(facts: Mapping[str, Any]) -> str:
-    """What grew the trees, and where: "grown by cart", "grown by random_forest of scikit-learn"."""
+    """The algorithm and library that grew the trees: "grown by cart", "grown by random_forest of scikit-learn"."""
     algorithm, source = escape_controls(str(facts.get("algorithm", ""))), facts.get("imported")
     if BY_HAND in facts:
         return "grown by hand"
@@ -63,11 +63,11 @@ class Output:
     Attributes
     ----------
     name : str
-        Its name, ready to be read; empty where the target had none.
+        Its name, with control characters escaped; empty if the target had none.
     start, stop : int
         Its columns in ``Tree.value``.
     classes : tuple of str
-        Class labels, ready to be read; empty where the value is a number.
+        Class labels, with control characters escaped; empty if the value is a number.
     """
 
     name: str
@@ -78,24 +78,24 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class TreeSummary:
-    """A tree with everything that a reader of it wants to know.
+    """A tree with the facts that are shown with it.
 
     Attributes
     ----------
     model : ModelData
-        Of a boosted model the tree alone, as ``model.summary`` makes it.
+        For a boosted model the tree alone, as ``single_tree`` makes it.
     tree : Tree
     position : int
-        Which of the model's trees it is.
+        The number of the tree in the model.
     n_trees : int
-        How many trees the model has.
+        The number of trees in the model.
     outputs : tuple of Output
     weighted : bool
-        Whether some node's weight differs from its number of samples.
+        Whether the weight of a node differs from its number of samples.
     criterion : str
-        Name of the impurity that nodes hold; ``"impurity"`` where the model does not say.
+        Name of the impurity in the nodes; ``"impurity"`` if the model does not state it.
     centre : str
-        ``"mean"``, ``"median"`` or ``"adds"``: what the value of a regression node is.
+        ``"mean"``, ``"median"`` or ``"adds"``: the meaning of the value of a regression node.
     """
 
     model: ModelData
@@ -114,28 +114,28 @@ class TreeSummary:
 
     @property
     def adds(self) -> bool:
-        """Whether the tree is one of a boosted model: its leaves add to a score."""
+        """Whether the tree is one of a boosted model, whose leaves add to a score."""
         return self.centre == ADDS
 
     @property
     def algorithm(self) -> str:
-        """Name of the algorithm that grew the tree; empty where the model does not say."""
+        """Name of the algorithm that grew the tree; empty if the model does not state it."""
         return escape_controls(str(self.model.facts.get("algorithm", "")))
 
     @property
     def origin(self) -> str:
-        """The algorithm that grew the tree and the prunings that cut it; empty where the model does not say."""
+        """The algorithm that grew the tree and the pruners applied to it; empty if the model does not state them."""
         return ", ".join(filter(None, (grown_by(self.model.facts), self.prunings)))
 
     @property
     def prunings(self) -> str:
-        """The prunings that cut the tree, first to last; empty where there was none."""
+        """The pruners applied to the tree, first to last; empty if there were none."""
         texts = ", then by ".join(pruning_text(entry) for entry in cuts_of(self.model))
         return f"pruned by {texts}" if texts else ""
 
     @property
     def missing_note(self) -> str:
-        """How missing values go; empty where each takes one branch of every node, or where none was ever met."""
+        """How missing values are treated; empty if they take one branch of every node, or if there were none."""
         met = any(column.missing_seen for column in self.model.schema.columns) or len(self.tree.surrogate_node) > 0
         if not met and self.model.missing != "error":
             return ""
@@ -143,7 +143,7 @@ class TreeSummary:
         return MISSING_NOTES.get(way, "")
 
     def is_empty(self, node: int) -> bool:
-        """Whether no training row came to the node: then its value is its parent's."""
+        """Whether no training row reached the node, which then has the value of its parent."""
         return int(self.tree.n_samples[node]) == 0
 
     def values(self, node: int, output: Output) -> np.ndarray:
@@ -151,7 +151,7 @@ class TreeSummary:
         return np.asarray(self.tree.value[node, output.start : output.stop])
 
     def shown_values(self, node: int, output: Output) -> np.ndarray:
-        """As ``values``, but of a leaf that somebody has decided about what its rows say."""
+        """As ``values``, but for a leaf decided by hand the values of its rows."""
         mark = self.marks.get(node)
         if mark is None or mark.rows_say is None:
             return self.values(node, output)
@@ -159,18 +159,18 @@ class TreeSummary:
 
     @cached_property
     def marks(self) -> dict[int, Mark]:
-        """What somebody said of nodes at the workbench."""
+        """The marks of nodes from the workbench."""
         return marks_of(self.model.facts, self.tree) if len(self.model.trees) == 1 else {}
 
     def is_decided(self, node: int) -> bool:
-        """Whether somebody has decided what the leaf predicts, whatever its rows say."""
+        """Whether the prediction of the leaf was decided by hand."""
         mark = self.marks.get(node)
         return mark is not None and mark.rows_say is not None
 
     def amount(self, node: int, output: Output) -> float:
-        """Return the one number of an output as readers write it.
+        """Return the number of an output as it is shown.
 
-        What a node of a boosted tree adds is 0 where gradients cancel out, but for their rounding.
+        For a node of a boosted tree whose gradients cancel except for their rounding it is 0.
         """
         number = float(self.tree.value[node, output.start])
         return 0.0 if self.adds and abs(number) < self._next_to_nothing else number
@@ -180,14 +180,14 @@ class TreeSummary:
         return _ROUNDED_AWAY * float(np.abs(self.tree.value).max())
 
     def predicted_class(self, node: int, output: Output) -> int:
-        """Return the position of the class that the node predicts as a leaf."""
+        """Return the position of the class that the node would predict as a leaf."""
         values, threshold = self.values(node, output), self.model.threshold
         if threshold is None:  # the class with the most weight, the first of several equals
             return int(np.argmax(values))
         return int(threshold.codes(values[None, :] / values.sum())[0])
 
     def headline(self, *, prunings: bool = True) -> str:
-        """Return one line: what kind of tree, of what target, how large; and what cut it, unless asked not to."""
+        """Return one line: task, target and size of the tree; with ``prunings`` also the pruners applied to it."""
         names = shorten(", ".join(shorten(output.name, NAME_WIDTH) for output in self.outputs), 2 * NAME_WIDTH)
         what = f"{self.model.task} tree" + (f" for {names}" if names else "")
         if self.n_trees > 1:
@@ -232,7 +232,7 @@ def summarize(model: ModelData, tree: int = 0) -> TreeSummary:
 
 
 def outputs_of(model: ModelData, tree: Tree) -> tuple[Output, ...]:
-    """Return the outputs and where their values lie."""
+    """Return the outputs with the positions of their values."""
     n_values = tree.value.shape[1]
     counts = model.task == "classification" and n_values == sum(model.n_classes)
     widths = model.n_classes if counts else (1,) * n_values
@@ -257,12 +257,12 @@ def written_labels(labels: np.ndarray) -> tuple[str, ...]:
 
 
 def cuts_of(model: ModelData) -> list[Mapping[str, Any]]:
-    """The prunings of a model that cut something, first to last, as its facts tell them.
+    """The prunings in a model's facts that pruned at least one node, first to last.
 
     Parameters
     ----------
     model : ModelData
-        Of a file, perhaps: what is no entry of a pruning is left out.
+        It may come from a file: entries that are not of a pruning are left out.
     """
     stated = model.facts.get("pruning")
     entries = stated if isinstance(stated, list | tuple) else ()
@@ -285,7 +285,7 @@ def pruning_text(entry: Mapping[str, Any]) -> str:
 
 
 def _option(value: Any) -> str:
-    """A value of an option as it is read."""
+    """A value of an option as text."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
@@ -302,7 +302,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def n_named(n: int, most: int) -> int:
-    """Return how many of ``n`` a list names that has room for ``most``: instead of "1 more" it names the last one.
+    """Return how many of ``n`` items to list if there is room for ``most``: the last item instead of "1 more".
 
     Examples
     --------
@@ -322,8 +322,8 @@ def single_tree(model: AnyModel, i: int) -> AnyModel:
     Returns
     -------
     ModelData
-        Of the same type. A tree of a boosted model predicts a number: what it adds to its score, which its target is
-        named after.
+        Of the same type. A tree of a boosted model predicts the number that it adds to its score; its target is named
+        after the score.
     """
     alone: dict[str, Any] = {"trees": (model.trees[i],), "combine": "single", "leaf_targets": None}
     alone |= {"tree_weights": None, "threshold": None, "grid": None}
@@ -331,13 +331,13 @@ def single_tree(model: AnyModel, i: int) -> AnyModel:
         name = score_names(model)[i % model.boosting.n_scores]
         alone |= {"boosting": None, "task": "regression", "classes": (), "n_outputs": 1}
         alone["target_names"] = (name,) if name else ()
-        # Readers of one tree tell by these two that it adds to a score.
+        # By these two, readers of one tree see that it adds to a score.
         alone["facts"] = {**model.facts, "algorithm": GRADIENT_BOOSTING, "criterion": "gradient"}
     return replace(model, **alone)
 
 
 def score_names(model: ModelData) -> tuple[str, ...]:
-    """What each score of a boosted model is of; empty text where there is one and its target has no name.
+    """The name of each score of a boosted model; an empty text if there is one and its target has no name.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def score_names(model: ModelData) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Node:
-    """What a node asks, holds and predicts.
+    """A node: its test, rows and prediction.
 
     Attributes
     ----------
@@ -388,14 +388,13 @@ class Node:
     value : dict of label to float, float, or a tuple of one of them per output
         Classification: the weight of each class. Regression: the mean, or what the criterion predicts.
     prediction : label, float, or a tuple of one of them per output
-        What the node predicts, as a leaf would.
+        The prediction of the node as a leaf.
     missing_branch : int or None
-        The branch that a missing value takes, the heavier one where surrogates or shares decide first; None for a
-        leaf.
+        The branch that missing values follow, the heavier one if surrogates or fractions decide first; None for a leaf.
     surrogates : tuple of Surrogate
         Best first; empty without surrogate tests.
     adds : bool
-        Whether the tree is one of a boosted model: value and prediction are what it adds to a score.
+        Whether the tree is one of a boosted model, whose value and prediction are what it adds to a score.
     """
 
     position: int
@@ -423,7 +422,7 @@ class Node:
         if self.test is None:
             lines.append(f"a leaf that {'adds' if self.adds else 'predicts'} {self.prediction}")
         else:
-            lines.append(f"asks {self.test.question()}")
+            lines.append(f"tests {self.test.question()}")
             lines.extend(f"  {self.test.edge(branch)} -> node {child}" for branch, child in enumerate(self.children))
         lines.extend(
             f"  ~ {surrogate.edge(0)} (agreement {surrogate.agreement:.3f}, adjusted {surrogate.adjusted:.3f})"
@@ -433,14 +432,14 @@ class Node:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node asks nothing."""
+        """Whether the node has no test."""
         return self.test is None
 
     @property
     def exact(self) -> bool | None:
-        """Whether the partition of the column's values is known to be the best there is; None for a leaf.
+        """Whether the split is known to be the best partition of the column's values; None for a leaf.
 
-        False for trees that were grown on bins or with random cuts. See also the test's own.
+        False for trees that were grown on bins or with random cuts. See also ``test.exact``.
         """
         return None if self.test is None else self.test.exact
 
@@ -452,7 +451,7 @@ def node_of(model: ModelData, position: int, *, tree: int = 0) -> Node:
     ----------
     position : int, 0 to n_nodes - 1
     tree : int
-        Which of the model's trees.
+        The number of the tree in the model.
 
     Examples
     --------
@@ -511,6 +510,6 @@ def prediction_of(summary: TreeSummary, node: int, place: int) -> Any:
 
 
 def _labels_of(summary: TreeSummary, place: int, output: Output) -> list[Any]:
-    """Return the labels of an output as Python values; dates as text, for nanoseconds would become bare integers."""
+    """Return the labels of an output as Python values; dates as text, as nanoseconds would become bare integers."""
     labels = summary.model.classes[place]
     return list(output.classes) if labels.dtype.kind in "mM" else labels.tolist()

@@ -1,9 +1,9 @@
-"""From which probability on a model of two classes predicts one of them.
+"""The decision threshold: the lowest probability at which a model of two classes predicts one of them.
 
-Without a threshold a model predicts the class with the larger share, the first of equals. A threshold belongs to the
-model as a whole, never to one of its trees: members of a forest vote as they did, and every share stays what it is.
-``model_selection.threshold`` chooses one by costs; files state it in a format of their own, so that a Treewright that
-does not know thresholds refuses the file instead of predicting other classes.
+Without a threshold a model predicts the more probable class, the first of equals. A threshold belongs to the model as a
+whole, never to one of its trees: votes of a forest's members and all probabilities stay the same.
+``model_selection.threshold`` chooses one by costs; files with one have a format of their own, so that an older
+Treewright without thresholds refuses the file instead of predicting other classes.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from treewright.data.cells import is_hashable, shown
 from treewright.exceptions import ModelFileError, ParameterError
 from treewright.tree.writing import escape_controls, shorten, written_level, written_number
 
-_MOST_WORDS = 200  # letters of a reason in a file
-_MOST_LETTERS = 40  # of a class in a text
+_MOST_WORDS = 200  # characters of a reason in a file
+_MOST_LETTERS = 40  # characters of a class in a text
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A class and the least share from which on it is predicted.
+    """A class and the lowest probability at which it is predicted.
 
     Attributes
     ----------
     positive : int, 0 or 1
         The position of the class.
     at : float, 0 to 1
-        It is predicted where its share is at least that.
+        The class is predicted if its probability is at least this.
     why : str
-        What chose it, such as "least cost of fp=1, fn=5 in 5 folds"; empty where it was given.
+        How it was chosen, such as "least cost of fp=1, fn=5 in 5 folds"; empty if it was given.
     cost_each : (float, float) or None
-        What predicting the class wrongly costs, and what missing it costs, where that chose.
+        The costs of predicting the class wrongly and of missing it, if these chose the threshold.
     """
 
     positive: int
@@ -44,7 +44,7 @@ class Threshold:
     cost_each: tuple[float, float] | None = None
 
     def codes(self, shares: np.ndarray) -> np.ndarray:
-        """The classes predicted of shares float64[n, 2]: int32[n].
+        """The classes predicted from probabilities float64[n, 2]: int32[n].
 
         Examples
         --------
@@ -55,19 +55,19 @@ class Threshold:
 
 
 def threshold_given(classes: tuple[np.ndarray, ...], at: Any, positive: Any, why: str = "") -> Threshold | None:
-    """The threshold that a caller asks for; None for none.
+    """The threshold of a caller's arguments; None for ``at=None``.
 
     Parameters
     ----------
     classes : tuple of ndarray
-        Of the model; empty where it predicts numbers.
+        Those of the model; empty if it predicts numbers.
     at : float, 0 to 1, or None
     positive : class label, or None for the second class
 
     Raises
     ------
     ParameterError
-        The model has not two classes; there is no such class; ``at`` is out of range.
+        The model does not have two classes; there is no such class; ``at`` is out of range.
     """
     if at is None:
         return None
@@ -78,17 +78,17 @@ def threshold_given(classes: tuple[np.ndarray, ...], at: Any, positive: Any, why
 
 
 def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any) -> int:
-    """The position of the class that a threshold is for; of None the second.
+    """The position of the class that a threshold is for; for None the second.
 
     Raises
     ------
     ParameterError
-        There are not two classes of one target, or none is called so.
+        The model does not have one target of two classes, or not this class.
     """
     sizes = [len(labels) for labels in classes]
     if sizes != [2]:
         what = "numbers" if not sizes else f"{len(sizes)} targets" if len(sizes) > 1 else f"{sizes[0]} class(es)"
-        raise ParameterError(f"a threshold stands between two classes of one target; this model predicts {what}")
+        raise ParameterError(f"a threshold is for one target of two classes; this model predicts {what}")
     if positive is None:
         return 1
     labels = classes[0].tolist()
@@ -99,18 +99,18 @@ def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any) -> int:
 
 
 def threshold_words(threshold: Threshold | None, classes: tuple[np.ndarray, ...]) -> str:
-    """What a model predicts from where on; empty without a threshold.
+    """The threshold in words; empty without a threshold.
 
     Examples
     --------
     >>> threshold_words(Threshold(1, 0.2, "recall of at least 0.9"), (np.array(["no", "yes"]),))
-    'predicts yes from a probability of 0.2 on (recall of at least 0.9)'
+    'predicts yes if its probability is at least 0.2 (recall of at least 0.9)'
     """
     if threshold is None:
         return ""
     name = shorten(written_level(classes[0].tolist()[threshold.positive]), _MOST_LETTERS)
     why = f" ({escape_controls(threshold.why)})" if threshold.why else ""
-    return f"predicts {name} from a probability of {written_number(threshold.at, exact=True)} on{why}"
+    return f"predicts {name} if its probability is at least {written_number(threshold.at, exact=True)}{why}"
 
 
 def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, ...]) -> None:
@@ -121,7 +121,7 @@ def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, 
     ModelFileError
     """
     if task != "classification" or [len(labels) for labels in classes] != [2]:
-        raise ModelFileError("threshold: only a model of one target with two classes has one")
+        raise ModelFileError("threshold: only a model of one target with two classes can have one")
     if threshold.positive not in (0, 1):
         raise ModelFileError(f"threshold: its class is {threshold.positive}, expected 0 or 1")
     if not 0.0 <= threshold.at <= 1.0:
@@ -134,7 +134,7 @@ def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, 
 
 
 def threshold_to_json(threshold: Threshold) -> dict[str, Any]:
-    """What a file states; costs only where they chose."""
+    """The threshold as JSON values; costs only if they chose it."""
     stated = {"at": float(threshold.at), "positive": int(threshold.positive), "why": threshold.why}
     if threshold.cost_each is None:
         return stated
@@ -143,7 +143,7 @@ def threshold_to_json(threshold: Threshold) -> dict[str, Any]:
 
 
 def threshold_from_json(stated: Mapping[str, Any]) -> Threshold:
-    """The threshold that a file states; ``check_threshold`` has still to be asked.
+    """The threshold in a file, not yet checked by ``check_threshold``.
 
     Raises
     ------
@@ -154,13 +154,13 @@ def threshold_from_json(stated: Mapping[str, Any]) -> Threshold:
     if not _are_typed(
         stated, {"at": float, "positive": int, "why": str} | ({"cost": dict} if "cost" in stated else {})
     ):
-        raise ModelFileError("damaged model file: the threshold lacks an entry, or holds one of another type")
+        raise ModelFileError("damaged model file: an entry of the threshold is missing or of the wrong type")
     if costs is not None and not _are_typed(costs, {"fn": float, "fp": float}):
-        raise ModelFileError("damaged model file: the costs of the threshold are not the two numbers fp and fn")
+        raise ModelFileError("damaged model file: the costs of the threshold are not two numbers fp and fn")
     cost_each = None if costs is None else (costs["fp"], costs["fn"])
     return Threshold(stated["positive"], stated["at"], stated["why"], cost_each)
 
 
 def _are_typed(stated: Mapping[str, Any], kinds: Mapping[str, type]) -> bool:
-    """Whether these entries are there, each of its type, and no others."""
+    """Whether exactly these entries exist, each of its type."""
     return set(stated) == set(kinds) and all(type(stated[name]) is kind for name, kind in kinds.items())

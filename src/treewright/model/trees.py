@@ -1,8 +1,7 @@
-"""The trees of a model, in whatever form they are kept, and what can be read off them without sending rows down.
+"""The trees of a model, listed or packed, with sizes and importances that need no rows.
 
 A forest on bins and a boosted model keep ``PackedTrees`` (eight bytes a node), all others ``ListedTrees``, a tuple.
-Both are sequences of ``Tree`` and answer the same questions, which are those of `Trees`. Rows are sent down either form
-by ``predict.walks``.
+Both are sequences of ``Tree`` with the methods of `Trees`. ``predict.walks`` sends rows down either form.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from treewright.tree.walk import Sizes, children_of
 
 
 class Trees(Protocol):
-    """A sequence of trees, whether kept as such or packed."""
+    """A sequence of trees, listed or packed."""
 
     def __len__(self) -> int: ...
 
@@ -31,7 +30,7 @@ class Trees(Protocol):
 
     @property
     def begins(self) -> np.ndarray:
-        """int64[n_trees + 1]: where the nodes of each tree begin among those of all; the last is how many there are."""
+        """int64[n_trees + 1]: the first node of each tree among those of all; the last is the number of nodes."""
 
     @property
     def is_leaf(self) -> np.ndarray:
@@ -42,29 +41,29 @@ class Trees(Protocol):
         """float[m, n_values]: class counts or numbers, per tree a row for each node, or of all trees one leaf table."""
 
     def columns_asked(self, tree: int) -> np.ndarray:
-        """Return the columns that one tree asks, ascending."""
+        """Return the columns that one tree tests, ascending."""
 
     def sizes(self, n_columns: int) -> Sizes:
-        """Return how large the trees are, and which of so many columns they ask."""
+        """Return the sizes of the trees, and which of the columns they test."""
 
     def importances_by_tree(self, n_columns: int) -> np.ndarray:
-        """Return float64[n_trees, n_columns]: shares as ``impurity_importances`` has them; of boosted trees gains."""
+        """Return float64[n_trees, n_columns]: ``impurity_importances`` of each tree; for boosted trees gains."""
 
     def mean_importances(self, n_columns: int, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return float64[n_columns]: the mean over the trees, as shares; they sum to one or are 0.
+        """Return float64[n_columns]: the mean over the trees, as shares, which sum to one or are 0.
 
-        Trees without a split do not count; others by their weights, where there are some.
+        Trees without a split do not count; the others count by their weights, if there are any.
         """
 
 
 class ListedTrees(tuple[Tree, ...]):
-    """Trees kept one by one: a tuple that answers the questions of `Trees`."""
+    """Trees kept one by one: a tuple with the methods of `Trees`."""
 
     __slots__ = ()
 
     @property
     def begins(self) -> np.ndarray:
-        """int64[n_trees + 1]: where the nodes of each tree begin among those of all."""
+        """int64[n_trees + 1]: the first node of each tree among those of all."""
         return np.cumsum([0, *(tree.n_nodes for tree in self)])
 
     @property
@@ -78,11 +77,11 @@ class ListedTrees(tuple[Tree, ...]):
         return tuple(tree.value for tree in self)
 
     def columns_asked(self, tree: int) -> np.ndarray:
-        """Return the columns that one tree asks, ascending."""
+        """Return the columns that one tree tests, ascending."""
         return np.unique(self[tree].feature[~self[tree].is_leaf])
 
     def sizes(self, n_columns: int) -> Sizes:
-        """Return how large the trees are, and which of so many columns they ask."""
+        """Return the sizes of the trees, and which of the columns they test."""
         asked = np.concatenate([tree.feature[~tree.is_leaf] for tree in self])
         return Sizes(
             np.array([tree.n_leaves for tree in self], np.int64),
@@ -95,7 +94,7 @@ class ListedTrees(tuple[Tree, ...]):
         return np.array([impurity_importances(tree, n_columns) for tree in self])
 
     def mean_importances(self, n_columns: int, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return float64[n_columns]: the mean over the trees, as shares; they sum to one or are 0."""
+        """Return float64[n_columns]: the mean over the trees, as shares, which sum to one or are 0."""
         total = np.zeros(n_columns)
         shares = np.ones(len(self)) if weights is None else weights / weights.max()
         for tree, share in zip(self, shares, strict=True):
@@ -105,7 +104,7 @@ class ListedTrees(tuple[Tree, ...]):
 
 
 class BoostedTrees(ListedTrees):
-    """Trees kept one by one that add to scores: what the impurity of a node falls by, by weight, is its gain."""
+    """Listed trees that add to scores; the gain of a split is the weighted decrease of impurity."""
 
     __slots__ = ()
 
@@ -122,7 +121,7 @@ class BoostedTrees(ListedTrees):
 
 
 def gains_of(tree: Tree, n_columns: int) -> np.ndarray:
-    """float64[n_columns]: by how much the tests of each column lower the impurity, by weight."""
+    """float64[n_columns]: the weighted decrease of impurity by the tests of each column."""
     inner = np.flatnonzero(~tree.is_leaf)
     held = tree.weight * tree.impurity
     gains = held[inner].copy()
@@ -131,29 +130,29 @@ def gains_of(tree: Tree, n_columns: int) -> np.ndarray:
 
 
 def impurity_importances(tree: Tree, n_features: int) -> np.ndarray:
-    """Share of the whole decrease of impurity that each column brought.
+    """Each column's share of the total decrease of impurity.
 
     Parameters
     ----------
     n_features : int
-        Columns of the table.
+        The number of columns of the table.
 
     Returns
     -------
     float64[n_features]
-        Sums to one; all zero for a single leaf or where no split gained anything. Measured on the training rows, so
-        columns with many distinct values look better than they are (Strobl et al. 2007).
+        Sums to one; all zero for a single leaf or if no split has a gain. Measured on the training rows, so columns
+        with many distinct values look better than they are (Strobl et al. 2007).
 
     Notes
     -----
     Breiman et al. 1984, section 5.3.4, without surrogates, normalised as scikit-learn's ``feature_importances_``.
     """
     inner = np.flatnonzero(~tree.is_leaf)
-    # Shares of the root's weight first: products of large weights and large impurities would overflow.
+    # Divided by the root's weight first: products of large weights and large impurities would overflow.
     largest = tree.impurity.max(initial=0.0)
     held = tree.weight / tree.weight[0] * (tree.impurity / largest if largest > 0 else 0.0)
     decrease = held[inner].copy()
-    # A leaf without training rows holds nothing; with fractional missing values weights add up all the same.
+    # A leaf without training rows has no weight; with fractional missing values the weights still add up.
     np.subtract.at(decrease, np.repeat(np.arange(len(inner)), tree.n_branches[inner]), held[children_of(tree, inner)])
     importances = np.bincount(tree.feature[inner], np.maximum(decrease, 0.0), minlength=n_features)
     total = importances.sum()

@@ -1,4 +1,4 @@
-"""Judging, comparing and choosing models. In: unfitted estimators, a table, a target. Out: small frozen results.
+"""Evaluating, comparing and choosing models. In: unfitted estimators, a table, a target. Out: small frozen results.
 
 Everything is imported when it is first used.
 """

@@ -29,7 +29,7 @@ LONGEST_NAME = 24
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """How one estimator did.
+    """Scores of one estimator, and its difference from the best.
 
     Attributes
     ----------
@@ -39,14 +39,14 @@ class Compared:
     mean, standard_error : float
         Over the folds.
     others : dict of str to float
-        Means of the other scores, where ``scoring`` names several.
+        Means of the other scores, if ``scoring`` names several.
     n_leaves, depth : float
-        Mean over the folds; nan for what is no tree.
+        Mean over the folds; nan for an estimator that is no tree.
     behind : float, >= 0
         Mean of the best minus this mean.
     p_value, p_adjusted : float
         Of the corrected test against the best (``paired.corrected_t``), and adjusted for the number of tests (Holm).
-        nan for the best itself, and where all folds have the same difference.
+        nan for the best itself, and if all folds have the same difference.
     refusal : str or None
         Why it could not be fitted or scored; then every number is nan.
     error : Exception or None
@@ -78,9 +78,9 @@ class Comparison(Sequence[Compared]):
     score : str
         The one that decides: the first of several.
     n_rows, n_folds, repeats : int
-        Rows of the table, folds in all, and how often the rows were shuffled anew.
+        Rows of the table, folds in all, and how often the rows were shuffled.
     constant : float
-        Accuracy of always giving the most frequent class, or 0, the R2 of the mean; nan where the score is another.
+        Accuracy of always predicting the most frequent class, or 0, the R2 of the mean; nan for other scores.
     """
 
     rows: tuple[Compared, ...]
@@ -100,11 +100,11 @@ class Comparison(Sequence[Compared]):
         for row in self.rows:
             if row.name == at:
                 return row
-        raise KeyError(f"{at!r}: compared were {', '.join(row.name for row in self.rows)}")
+        raise KeyError(f"{at!r} was not compared: choose one of {', '.join(row.name for row in self.rows)}")
 
     @property
     def best(self) -> Compared:
-        """The one of the greatest mean score; of equals the one with fewest leaves, then the first."""
+        """The row with the greatest mean score; among equals the one with the fewest leaves, then the first."""
         return min(self.rows, key=lambda row: best_first(row.mean, row.n_leaves))
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -166,7 +166,7 @@ class Comparison(Sequence[Compared]):
         return "\n".join(lines)
 
     def _warning(self) -> str:
-        """Which are no better than one answer for all rows; empty where all are."""
+        """A warning that names the estimators no better than one prediction for all rows; empty if there are none."""
         is_classification = self.score == "accuracy"
         bad = [row.name for row in self.rows if verdict(row.mean, self.constant, is_classification=is_classification)]
         if math.isnan(self.constant) or not bad:
@@ -192,7 +192,7 @@ def compare(
     groups: Any = None,
     errors: Literal["raise", "show"] = "raise",
 ) -> Comparison:
-    """Score several estimators on the same folds, and test who is behind the best.
+    """Score several estimators on the same folds, and test the differences from the best.
 
     Parameters
     ----------
@@ -202,22 +202,22 @@ def compare(
     X, y : table of n rows and its target
     cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
     repeats : int >= 1
-        How often the rows are shuffled anew; for ``cv`` as an int only. The first time gives the folds of
+        How often the rows are shuffled; only for ``cv`` as an int. The first shuffle gives the folds of
         ``cross_validate``.
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
     scoring : None, str, callable, list or dict
-        As for ``cross_validate``; None is the accuracy, or R2. Of several the first decides who is best, the means of
-        the others stand beside it.
+        As for ``cross_validate``; None is the accuracy, or R2. Of several the first decides which is best; the means of
+        the others are listed next to it.
     random_state : int, RandomState or None
-        Seed of the shuffles, and of chance inside an estimator that has no seed of its own.
+        Seed of the shuffles, and of an estimator that has no seed of its own.
     n_jobs : int, optional
-        Folds side by side. Given a ``random_state``, the result does not depend on it.
+        Folds in parallel. Given a ``random_state``, the result does not depend on it.
     groups : n group labels, optional
         For a splitter that keeps groups together.
     errors : {"raise", "show"}
-        What happens where an estimator cannot be fitted or scored: the whole call fails; or it becomes a row without
-        numbers, with the reason in ``refusal``, and the others finish. Where none is left the first error is raised.
+        What happens if an estimator cannot be fitted or scored: the whole call fails; or it becomes a row without
+        numbers, with the reason in ``refusal``, and the others finish. If all fail, the first error is raised.
 
     Returns
     -------
@@ -235,13 +235,13 @@ def compare(
     Warns
     -----
     DataWarning
-        What the fits warn of, once of each sort with the number of fits; a score that is nan.
+        Warnings of the fits, once of each sort with the number of fits; a score that is nan.
 
     Notes
     -----
-    The p-value is that of the corrected resampled paired t-test (Nadeau and Bengio 2003). Who is best was seen in the
-    same scores, so a small p-value is a hint and not a proof. With several repeats the standard error is corrected as
-    the test is (``scores.standard_error``): more shuffles of the same rows make no more rows.
+    The p-value is that of the corrected resampled paired t-test (Nadeau and Bengio 2003). The best was chosen by the
+    same scores, so a small p-value is a hint and not a proof. With several repeats the standard error is corrected like
+    the test (``scores.standard_error``): more shuffles of the same rows make no more rows.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def _evaluated(
     n_jobs: int | None,
     errors: str,
 ) -> tuple[dict[str, list[Fold]], dict[str, Exception]]:
-    """The folds of each estimator, and the errors of those that have none."""
+    """The folds of each estimator, and the errors of those that failed."""
     found: dict[str, list[Fold]] = {}
     refused: dict[str, Exception] = {}
     with listening() as notices:
@@ -340,13 +340,13 @@ def _repeated(cv: Any, y: Any, repeats: Any, random_state: Any, groups: Any, *, 
     repeats = whole_number("repeats", repeats, 1)
     if repeats > 1 and not is_whole(cv):
         raise ParameterError(
-            f"repeats={repeats} needs cv as a number of folds: a splitter says itself how often it repeats"
+            f"repeats={repeats} needs cv as a number of folds: set the repeats of the splitter instead"
         )
     splits = splits_of(cv, y, is_classification=is_classification, random_state=random_state, groups=groups)
     if repeats > 1:
         per_repeat = sum(train.nbytes + test.nbytes for train, test in splits)
         check_fits(repeats * per_repeat, f"repeats={repeats} of {len(splits)} folds", "give fewer repeats")
-        # Drawn after the first folds: those are then the folds of cross_validate, also of a RandomState.
+        # Sampled after the first folds: those are then the folds of cross_validate, also for a RandomState.
         draws = check_random_state(random_state).randint(2**31 - 1, size=repeats - 1).tolist()
         for seed in draws:
             splits += splits_of(cv, y, is_classification=is_classification, random_state=seed, groups=groups)
@@ -354,7 +354,7 @@ def _repeated(cv: Any, y: Any, repeats: Any, random_state: Any, groups: Any, *, 
 
 
 def _rows(found: Mapping[str, Sequence[Fold]], score: str, splits: Sequence[Split], n: int) -> list[Compared]:
-    """Means, differences and tests of all."""
+    """Means, differences and tests of all estimators."""
     test_share, overlap = float(np.mean([len(test) / len(train) for train, test in splits])), overlap_of(splits, n)
     scores = {name: np.array([fold.test_scores[score] for fold in folds]) for name, folds in found.items()}
     warn_of_nan({f"{score} of {name}": values for name, values in scores.items()})
@@ -389,5 +389,5 @@ def _rows(found: Mapping[str, Sequence[Fold]], score: str, splits: Sequence[Spli
 
 
 def _probabilities(values: Sequence[float]) -> list[str]:
-    """p-values with three decimals; none is written as 0."""
+    """p-values with three decimals, never written as 0."""
     return ["-" if math.isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}" for p in values]

@@ -31,7 +31,7 @@ WHAT_SIZES = "numbers of rows, such as [50, 100], or of shares, such as [0.5, 1.
 DEFAULT_SHARES = np.linspace(0.1, 1.0, 10)
 Point = tuple[float, float, float]
 LONGEST_VALUE = 24
-LOG_FROM = 30  # leaves and rows that span this factor stand on a logarithmic axis
+LOG_FROM = 30  # leaves and rows that span this factor are drawn on a logarithmic axis
 
 
 def error_curve(
@@ -48,7 +48,7 @@ def error_curve(
     n_jobs: int | None = None,
     groups: Any = None,
 ) -> Curve:
-    """Training and validation error while one thing is varied.
+    """Training and validation error for several values of one parameter.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ def error_curve(
         By default ``"max_depth"``, for single trees of this library other than CART ``"leaves"``.
         A parameter of the estimator; or, for a single tree of this library, ``"alpha"`` (the price of a leaf of
         cost-complexity pruning) or ``"leaves"`` (the most leaves on that path). These two, and ``"max_depth"`` of CART
-        without ``max_leaf_nodes``, ``max_features`` and ``ccp_alpha``, need one growth a fold; any other parameter one
-        fit for each fold and value.
+        without ``max_leaf_nodes``, ``max_features`` and ``ccp_alpha``, need one fit per fold; any other parameter needs
+        one fit for each fold and value.
     values : sequence, optional
-        What to try. By default up to 50 points: depths up to that of the tree grown on all rows, or the steps of its
-        path (every one up to 10 leaves, larger ones at like ratios). Any other parameter has no default.
+        The values to try. By default up to 50 points: depths up to that of the tree grown on all rows, or the steps of
+        its path (every one up to 10 leaves, larger ones at equal ratios). Any other parameter has no default.
     cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
     loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}, optional
-        By default the misclassified share, or the squared error.
+        By default the misclassification rate, or the squared error.
     sample_weight : n numbers >= 0, optional
         For fitting and for the errors.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Folds side by side; the result does not depend on it.
+        Folds in parallel; the result does not depend on it.
     groups : n group labels, optional
         For a splitter that keeps groups together.
 
@@ -82,14 +82,15 @@ def error_curve(
     Raises
     ------
     ParameterError
-        The estimator has no such parameter, values are lacking or outside its range.
+        The estimator has no such parameter, or values are missing or outside its range.
     DataError
         The folds cannot be made of these rows.
 
     Notes
     -----
-    By default prices stand for the steps of the path of the tree grown on all rows: the geometric mean of the prices
-    between which a step is wanted (Breiman et al. 1984, section 3.4.2), half the first price and twice the last.
+    By default one price stands for each step of the path of the tree grown on all rows: the geometric mean of the
+    prices between which the step is the best subtree (Breiman et al. 1984, section 3.4.2), half the first price and
+    twice the last.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def error_curve(
     if family is None:
         check_parameter(est, over)
         if values is None:
-            raise ParameterError(f"which values of {over!r} are to be tried? Give values=[...]")
+            raise ParameterError(f"over={over!r} has no default values: give values=[...]")
     if values is None and family is not None:
         values = family.default_values(task)
     points = _listed("values", values, f"values of {over!r}, such as [1, 2, 3]")
@@ -139,7 +140,7 @@ def learning_curve(
     n_jobs: int | None = None,
     groups: Any = None,
 ) -> Curve:
-    """Training and validation error while the number of training rows grows.
+    """Training and validation error for growing numbers of training rows.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def learning_curve(
     X, y : table of n rows and its target
     sizes : sequence of int >= 1, or of float in (0, 1], optional
         Training rows of a fold, or shares of the smallest training part; by default 10 %, 20 % ... 100 %. In each
-        fold the rows of a smaller size are among those of a larger one, and each class keeps its share.
+        fold the rows of a smaller size are among those of a larger one, and each class keeps its proportion.
     cv, loss, sample_weight, random_state, n_jobs, groups
         As for ``error_curve``.
 
@@ -191,7 +192,7 @@ def learning_curve(
 def _checked(
     est: Any, X: Any, y: Any, cv: Any, loss: Any, sample_weight: Any, random_state: Any, groups: Any
 ) -> tuple[Task, Loss, list[Split]]:
-    """What is learned, how errors are counted, and the folds."""
+    """The task, the loss and the folds, checked."""
     task = task_of(est, X, y, sample_weight, random_state)
     loss = check_loss(loss, is_classification=task.is_classification)
     splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
@@ -201,9 +202,9 @@ def _checked(
 def _of_one_path(
     family: Family | None, task: Task, loss: Loss, points: Sequence[Any]
 ) -> Callable[[Split, str], list[Point]] | None:
-    """A function from a fold to the errors of subtrees of one path, read off the one tree that holds them.
+    """A function from a fold to the errors of subtrees of one path, computed from the one tree that holds them.
 
-    None where the points are no such subtrees, or need shares rather than predictions.
+    None if the points are no such subtrees, or the loss needs probabilities rather than predictions.
     """
     if not isinstance(family, OnPath) or loss == "log_loss":
         return None
@@ -227,7 +228,7 @@ def _of_one_path(
 def _of_one_growth(
     family: Family, task: Task, points: Sequence[Any], train: np.ndarray, where: str, errors: Callable[[Any], Point]
 ) -> list[Point]:
-    """Errors of subtrees of one tree. They are nested, so two with as many leaves are the same."""
+    """Errors of nested subtrees of one tree: two with equally many leaves are the same."""
     grown = task.fit(family.largest(points), train, where)
     known: dict[int, Point] = {}
     found = []
@@ -252,7 +253,7 @@ def _errors_of(task: Task, loss: Loss, train: np.ndarray, test: np.ndarray) -> C
 
 
 def _listed(name: str, values: Any, what: str) -> tuple[Any, ...]:
-    """The values as Python objects."""
+    """The values as a tuple of Python objects, checked to be a list."""
     if isinstance(values, np.ndarray | range) and np.ndim(values) == 1:
         values = np.asarray(values).tolist()
     if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
@@ -278,14 +279,14 @@ def _sizes(sizes: Any, most: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Errors on training rows and on rows unseen, point by point.
+    """Errors on training rows and on test rows, point by point.
 
     Attributes
     ----------
     estimator : str
         The name of its class.
     over : str
-        What is varied: a parameter, ``"alpha"``, ``"leaves"`` or ``"rows"``.
+        The varied quantity: a parameter, ``"alpha"``, ``"leaves"`` or ``"rows"``.
     x : tuple of k values
     train_error, test_error : float64[k]
         Mean over the folds of the mean loss of a fold's rows.
@@ -293,12 +294,12 @@ class Curve:
         Over the folds; nan for one fold.
     train_by_fold, test_by_fold : float64[n_folds, k]
     n_leaves : float64[k]
-        Mean over the folds; nan for what is no tree.
+        Mean over the folds; nan for an estimator that is no tree.
     loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
     n_rows, n_folds : int
     overlap : float
-        0.0 where no row is tested twice, else test rows over training rows: the standard errors then hold what repeats
-        cannot lower (``scores.standard_error``).
+        0.0 if no row is tested twice, else test rows over training rows: the standard errors then include the part that
+        repeats cannot lower (``scores.standard_error``).
     """
 
     estimator: str
@@ -313,7 +314,7 @@ class Curve:
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """Number of folds."""
         return len(self.test_by_fold)
 
     @property
@@ -338,7 +339,7 @@ class Curve:
 
     @property
     def best_position(self) -> int:
-        """Position of the least validation error; of equals the simplest."""
+        """Position of the least validation error; among equals the simplest."""
         error, size = np.nan_to_num(self.test_error, nan=np.inf, posinf=np.inf), self._complexity()
         return min(range(len(self.x)), key=lambda at: (error[at], size[at], at))
 
@@ -346,7 +347,7 @@ class Curve:
     def one_se_position(self) -> int:
         """Position of the simplest point whose validation error is within one standard error of the least.
 
-        Simplest is the one of fewest leaves; for what has no leaves, and over rows, the first.
+        The simplest has the fewest leaves; without leaves, and over rows, it is the first.
 
         Raises
         ------
@@ -356,11 +357,9 @@ class Curve:
         error, size, best = self.test_error, self._complexity(), self.best_position
         margin = float(self.test_standard_error[best])
         if self.n_folds < 2:
-            raise ParameterError("one fold has no standard error: give a larger cv, or take best")
+            raise ParameterError("one fold has no standard error: give a larger cv, or use best")
         if not math.isfinite(margin):
-            raise ParameterError(
-                "the errors of the folds are beyond float64, so they have no standard error: take best"
-            )
+            raise ParameterError("the errors of the folds are beyond float64, so they have no standard error: use best")
         near = np.flatnonzero(error <= error[best] + margin).tolist()
         return min(near, key=lambda at: (size[at], error[at], at))
 
@@ -371,11 +370,11 @@ class Curve:
 
     @property
     def one_se(self) -> Any:
-        """The value of ``x`` that ``one_se_position`` names."""
+        """The value of ``x`` at ``one_se_position``."""
         return self.x[self.one_se_position]
 
     def _complexity(self) -> np.ndarray:
-        """What the simplest point has least of."""
+        """The complexity of each point; the simplest has the least."""
         if self.over == "rows" or np.isnan(self.n_leaves).any():
             return np.arange(len(self.x), dtype=np.float64)
         return self.n_leaves
@@ -415,7 +414,7 @@ class Curve:
         return "\n".join([head, titles, *abridged(shown, lines, "point")])
 
     def _marks(self) -> dict[int, str]:
-        """Words for the points that the rules name."""
+        """Marks of the points that the two rules choose."""
         if self.over == "rows":
             return {}
         best = self.best_position
@@ -441,7 +440,7 @@ class Curve:
         """
         odd = [value for value in self.x if isinstance(value, bool) or not isinstance(value, Real)]
         if odd:
-            raise ParameterError(f"{self.over} has the value {odd[0]!r}: a curve needs numbers; print shows the table")
+            raise ParameterError(f"{self.over} has the value {odd[0]!r}: a plot needs numbers; print shows the table")
         from treewright.show.figures.curves import error_curve
 
         marks = {"best": self.best}
@@ -471,7 +470,7 @@ def _curve(
     task: Task,
     splits: Sequence[Split],
 ) -> Curve:
-    """The result of all folds together."""
+    """The ``Curve`` of all folds."""
     by_fold = np.array(found, np.float64)
     return Curve(
         estimator=type(est).__name__,
@@ -487,12 +486,12 @@ def _curve(
 
 
 def _mean(by_fold: np.ndarray) -> np.ndarray:
-    """Mean of each column; infinite where the sum is beyond float64."""
+    """Mean of each column; infinite if the sum is beyond float64."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(by_fold.mean(axis=0))
 
 
 def _between(by_fold: np.ndarray, overlap: float) -> np.ndarray:
-    """Standard error of each column's mean; nan where its numbers are beyond float64."""
+    """Standard error of each column's mean; nan if its numbers are beyond float64."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.array([standard_error(column, overlap) for column in by_fold.T])

@@ -1,4 +1,4 @@
-"""Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, a curve of them.
+"""Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, or a curve.
 
 The estimator is fitted on many training sets, and all of them predict the same test rows.
 """
@@ -54,7 +54,7 @@ def bias_variance(
     random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> Decomposition:
-    """Take the expected loss of an estimator apart: bias, variance, noise.
+    """Decompose the expected loss of an estimator into bias, variance and noise.
 
     The estimator is fitted on many training sets, and all of them predict the same test rows.
 
@@ -64,28 +64,27 @@ def bias_variance(
         Unfitted, of this library or of scikit-learn; it is copied for every round and stays as it is. ``random_state``
         parameters in it that are None get a seed of the round; one that is set is the same in every round.
     X, y : table of n rows with its target, or None
-        Every round fits on a bootstrap sample of them: n rows drawn with replacement. Such a sample holds 63 % of the
+        Every round fits on a bootstrap sample of them: n rows sampled with replacement. Such a sample holds 63 % of the
         rows, so bias and variance are those of a somewhat smaller training set. None with ``draw``.
     X_test, y_test : table of m rows with its target
-        Rows that are not among those of X: on its own training rows an estimator has no honest loss. Without noise of
-        interest (a grid of points, say) pass the true values as ``y_test``.
+        Rows that are not among those of X: the loss on training rows is too low. If the noise does not matter (for a
+        grid of points, say), pass the true values as ``y_test``.
     true_values : m numbers or labels, optional
         Squared loss: h(x) = E[y | x] at the test rows. Zero-one loss: the optimal label, the most probable one. They
-        tell bias and noise apart. Without them, as for all data that were not simulated, the two come as one number:
-        bias cannot be computed without the true distribution.
+        separate bias from noise. Without them, as for all data that were not simulated, the two are one number: bias
+        cannot be computed without the true distribution.
     n_rounds : int >= 2, default 200
     draw : function, optional
-        Takes a ``numpy.random.Generator`` and returns a fresh training set (X, y) of a known distribution.
+        Takes a ``numpy.random.Generator`` and returns a new training set (X, y) from a known distribution.
     loss : {"squared_error", "misclassification"}, optional
         The default is the squared loss for a regressor, the zero-one loss (misclassification) for a classifier; neither
-        takes the other's.
+        accepts the other's.
     sample_weight : n numbers >= 0, optional
-        Handed to ``fit`` with the rows of X that a round drew; rows of weight 0 are never drawn. Test rows
-        all count the same.
+        Passed to ``fit`` with the sampled rows of X; rows of weight 0 are never sampled. Test rows all count the same.
     random_state : int >= 0 or None, default 0
-        Seed. The result depends neither on ``n_jobs`` nor on who was first.
+        Seed. The result does not depend on ``n_jobs``.
     n_jobs : int or None
-        Threads; None or -1 means every processor available. ``draw`` may be called by several of them at a time.
+        Threads; None or -1 means all processors. Several of them may call ``draw`` at a time.
 
     Returns
     -------
@@ -95,23 +94,22 @@ def bias_variance(
     Raises
     ------
     ParameterError
-        ``est`` cannot be fitted anew (a ``Model``, a class), does not take ``sample_weight``, or the loss does not suit
-        it; a number is out of range; both X, y and ``draw`` are given, or neither.
+        ``est`` cannot be fitted (a ``Model``, a class), does not take ``sample_weight``, or the loss does not suit it;
+        a number is out of range; both X, y and ``draw`` are given, or neither.
     DataError
-        Lengths differ, there are no rows, a target is missing or not finite, or a prediction is; a label of ``y_test``
-        is none of ``y`` (with ``draw`` it is simply wrong); squared differences are outside float64.
+        Lengths differ, there are no rows, a target or a prediction is missing or not finite; a label of ``y_test`` does
+        not occur in ``y`` (with ``draw`` it counts as wrong); squared differences are outside float64.
     TooLargeError
         Rounds x test rows would not fit in memory.
 
     Notes
     -----
     Squared loss (Geman, Bienenstock and Doursat 1992; Bishop 2006, section 3.2): variance is divided by the number of
-    rounds less one, and what chance adds to the bias (variance / rounds) is taken off. Both estimates are unbiased
-    therefore, and the parts still sum up to the loss exactly.
+    rounds less one, and the part of the bias that is due to chance (variance / rounds) is subtracted. Both estimates
+    are therefore unbiased, and the parts still sum up to the loss exactly.
 
-    Zero-one loss (Domingos 2000): bias is 0 or 1 at each row, variance helps where the bias is 1. There is no
-    correction for finitely many rounds: the most frequent prediction is taken as it is. The sum holds for any number of
-    classes.
+    Zero-one loss (Domingos 2000): bias is 0 or 1 at each row; variance lowers the loss where the bias is 1. The most
+    frequent prediction is not corrected for the finite number of rounds. The sum holds for any number of classes.
 
     Examples
     --------
@@ -182,7 +180,7 @@ def bias_variance_curve(
     X, y, X_test, y_test
         As for ``bias_variance``.
     name : str, default "value"
-        What the parameter is called, in tables and figures.
+        Name of the parameter in tables and figures.
     **options
         As for ``bias_variance``. ``random_state=None`` is not allowed here: the training sets must be the same.
 
@@ -225,7 +223,7 @@ def bias_variance_curve(
 
 
 def _made(make: Callable[[Any], Any], value: Any) -> Any:
-    """The estimator of one value."""
+    """The estimator that ``make`` returns for one value."""
     try:
         return make(value)
     except TypeError as error:
@@ -236,12 +234,12 @@ def _made(make: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _loss_of(est: Any, loss: Any) -> Loss:
-    """The loss, by what the estimator is."""
+    """The loss, checked against the kind of estimator."""
     if isinstance(est, type):
         raise ParameterError(f"pass an estimator, {est.__name__}(...), not the class")
     if not all(hasattr(est, name) for name in ("fit", "predict", "get_params")):
         raise ParameterError(
-            f"a {type(est).__name__} cannot be fitted anew: pass an unfitted estimator (fit, predict, get_params)"
+            f"a {type(est).__name__} cannot be fitted again: pass an unfitted estimator (fit, predict, get_params)"
         )
     if loss is not None and not (isinstance(loss, str) and loss in get_args(Loss)):
         raise ParameterError(
@@ -257,17 +255,17 @@ def _loss_of(est: Any, loss: Any) -> Loss:
 
 
 def _training_sets(X: Any, y: Any, draw: Draw | None, sample_weight: Any) -> tuple[Sample, Any]:
-    """What draws a training set, and the targets that one can hold: rows of ``y``, None where ``draw`` makes them."""
+    """The function that samples a training set, and its possible targets: rows of ``y``, None with ``draw``."""
     if draw is not None:
         if not callable(draw):
             raise ParameterError(f"draw={draw!r}: give a function that takes a random generator and returns (X, y)")
         if X is not None or y is not None:
-            raise ParameterError("draw makes the training sets: pass X=None and y=None with it, or leave draw out")
+            raise ParameterError("draw returns the training sets: pass X=None and y=None with it, or leave draw out")
         if sample_weight is not None:
-            raise ParameterError("sample_weight belongs to the rows of X; with draw there are none")
+            raise ParameterError("sample_weight weighs the rows of X, which draw replaces: leave it out")
         return lambda rng: _drawn(draw(rng)), None
     if X is None or y is None:
-        raise ParameterError("pass X and y to draw bootstrap samples from, or draw=, a function that makes (X, y)")
+        raise ParameterError("pass X and y for bootstrap samples, or draw=, a function that returns (X, y)")
     n = count_rows(y)
     if count_rows(X) != n:
         raise DataError(f"X has {count_rows(X)} rows and y has {n}: give a target for each row")
@@ -284,7 +282,7 @@ def _training_sets(X: Any, y: Any, draw: Draw | None, sample_weight: Any) -> tup
 
 
 def _drawn(pair: Any) -> TrainingSet:
-    """What the user's function made, checked."""
+    """The training set that ``draw`` returned, checked."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise ParameterError(f"draw must return the pair (X, y), not a {type(pair).__name__}")
     X, y = pair
@@ -294,7 +292,7 @@ def _drawn(pair: Any) -> TrainingSet:
 
 
 def _target(encode: Callable[[Any], Any], values: Any, m: int, what: str) -> Any:
-    """A target of the test rows as numbers or labels; an error says which one it was."""
+    """A target of the test rows as numbers or labels; an error names it."""
     try:
         target = encode(values)
     except DataError as error:
@@ -306,33 +304,33 @@ def _target(encode: Callable[[Any], Any], values: Any, m: int, what: str) -> Any
 
 
 def _refuse_unknown(labels: Labels, known: Labels) -> None:
-    """Refuse test labels that no training set can hold: they would only raise the bias."""
+    """Refuse test labels that no training set can hold: they would raise the bias."""
     for output, (asked, learned) in enumerate(zip(labels.classes, known.classes, strict=False)):
         strange = [label for label in asked.tolist() if label not in set(learned.tolist())]
         if strange:
             where = f" (output {output})" if len(labels.classes) > 1 else ""
             raise DataError(
-                f"y_test holds the label {shown(strange[0])}{where}, which no row of y has that counts: leave these "
+                f"y_test holds the label {shown(strange[0])}{where}, which no row of y with weight has: leave these "
                 "test rows out, or add rows of that class to X and y"
             )
 
 
 class Rounds(NamedTuple):
-    """Everything that the predictions of the rounds hang on.
+    """The inputs of the rounds: estimator, training sets, test rows, seed.
 
     Attributes
     ----------
     estimator : estimator
-        Stays as it is.
+        It is not changed.
     sample : function
         From a random generator to a training set.
     X_test : table of m rows
     n_rounds : int
     random_state : int >= 0, or None
-        Round r has the r-th child of this seed, whichever thread works on it. ``random_state`` parameters of the
-        estimator that are None are set from it too.
+        Round r has the r-th child of this seed, on any thread. ``random_state`` parameters of the estimator that are
+        None are set from it too.
     n_jobs : int or None
-        Threads; None means every processor available.
+        Threads; None means all processors.
     """
 
     estimator: Any
@@ -343,7 +341,7 @@ class Rounds(NamedTuple):
     n_jobs: int | None
 
     def predictions(self, keep: Callable[[int, Any], Any]) -> list[Any]:
-        """Per round what a copy of the estimator, fitted anew, predicts at the test rows; ``keep`` checks it."""
+        """Per round the predictions of a newly fitted copy at the test rows; ``keep`` checks them."""
         seeds = np.random.SeedSequence(self.random_state).spawn(self.n_rounds)
 
         def one(number: int) -> Any:
@@ -383,7 +381,7 @@ def _squared(rounds: Rounds, y: np.ndarray, truth: np.ndarray | None) -> Parts:
     away = float(np.abs(predicted - y).max())
     if 0 < away < SMALLEST:
         raise DataError(
-            f"y_test and predictions differ by {away:.0e} at most, the squares of that are below float64: multiply y"
+            f"y_test and predictions differ by {away:.0e} at most, and their squares are below float64: multiply y"
         )
     if not np.isfinite(parts.rows["loss"]).all():
         raise DataError("squared distances between y_test and predictions are beyond float64: divide y by its largest")
@@ -414,9 +412,9 @@ def _zero_one(rounds: Rounds, y: Labels, truth: Labels | None) -> Parts:
 
 
 def _common_codes(codes: list[np.ndarray], classes: list[np.ndarray]) -> tuple[list[np.ndarray], list[Any]]:
-    """The codes of several targets in one list of labels, sorted.
+    """The codes of several targets in one sorted list of labels.
 
-    A training set may lack a class, and then its codes are others.
+    A training set without some class has other codes.
     """
     distinct = dict.fromkeys(label for labels in classes for label in labels.tolist())
     try:
@@ -424,7 +422,7 @@ def _common_codes(codes: list[np.ndarray], classes: list[np.ndarray]) -> tuple[l
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in distinct}))
         raise DataError(
-            f"labels of y_test, true_values and predictions are of types that do not compare: {kinds}"
+            f"labels of y_test, true_values and predictions have types that cannot be compared: {kinds}"
         ) from None
     code_of = {label: code for code, label in enumerate(ordered)}
     places = [np.array([code_of[label] for label in labels.tolist()], np.int64) for labels in classes]
@@ -470,13 +468,13 @@ def _refuse_too_large(n_rounds: int, target: np.ndarray) -> None:
 
 
 def _refuse_other_outputs(y: np.ndarray, truth: np.ndarray | None) -> None:
-    """Refuse true values of other outputs than the target's."""
+    """Refuse true values with another number of outputs than the target."""
     if truth is not None and truth.shape[1] != y.shape[1]:
-        raise DataError(f"y_test has {y.shape[1]} outputs and true_values has {truth.shape[1]}: give as many")
+        raise DataError(f"y_test has {y.shape[1]} outputs and true_values has {truth.shape[1]}: give equally many")
 
 
 def _refuse_other_shape(number: int, predicted: tuple[int, ...], wanted: tuple[int, ...]) -> None:
-    """Refuse predictions that do not fit the test target."""
+    """Refuse predictions whose shape differs from that of the test target."""
     if predicted != wanted:
         raise DataError(
             f"round {number} predicts {predicted[0]} rows and {predicted[1]} outputs, "

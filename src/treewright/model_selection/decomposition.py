@@ -1,6 +1,6 @@
 """Bias, variance and noise of predictions: the arithmetic, ``Decomposition`` and ``BiasVarianceCurve``.
 
-Both losses have one identity, row by row: loss = bias squared + variance + noise + cross.
+For both losses, at each row: loss = bias squared + variance + noise + cross.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LABELS = {
     "cross": "cross",
     "bias_and_noise": "bias squared + noise",
 }
-TOGETHER = "bias and noise are one number: only true_values= could tell them apart"
+TOGETHER = "bias and noise are one number: pass true_values= to separate them"
 ERRORS = "+-: standard error, over the test rows and over the training sets (rounds)"
 JUMPS = "-: none, because the bias of the zero-one loss jumps from 0 to 1"
 ZERO_ONE_LABELS = {**LABELS, "bias_squared": "bias", "variance": "net variance", "bias_and_noise": "bias + noise"}
@@ -37,10 +37,10 @@ class Parts(NamedTuple):
     main : float64[m] or int64[m]
         The mean prediction of each test row, or the code of its most frequent one.
     rows : dict from str to float64[m]
-        Per part its value at each test row; nan where only the true values could tell it.
+        Per part its value at each test row; nan if it needs the true values and they are not given.
     rounds : dict from str to float64[R]
-        Per part what each round contributes to its mean over the rows, up to a constant: its spread over the rounds is
-        what the number of rounds leaves uncertain. A part that does not hang on the rounds is not here.
+        Per part the contribution of each round to its mean over the rows, up to a constant: the spread over the rounds
+        is the uncertainty due to their number. A part that does not depend on the rounds is left out.
     """
 
     main: np.ndarray
@@ -54,11 +54,11 @@ def squared_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | None
     With f the predictions of R rounds at a row, F their mean, s2 their variance (divided by R - 1), h the true value:
 
     - variance: s2
-    - bias squared: (F - h)^2 - s2 / R, since the mean of R rounds itself strays by s2 / R
+    - bias squared: (F - h)^2 - s2 / R, since the mean of R rounds itself varies by s2 / R
     - noise: (y - h)^2
-    - cross: 2 (h - F) (y - h), which is 0 on average, because y at a test row knows nothing of the training sets
+    - cross: 2 (h - F) (y - h), which is 0 on average, because y at a test row is independent of the training sets
 
-    Both corrections make the estimates unbiased, and they cancel in the sum: it is the mean of (y - f)^2 exactly.
+    Both corrections make the estimates unbiased, and they cancel in the sum: it is exactly the mean of (y - f)^2.
     Geman, Bienenstock and Doursat (1992), Neural Computation 4; Bishop (2006), section 3.2.
 
     Parameters
@@ -104,15 +104,15 @@ def zero_one_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | Non
     """Parts of the zero-one loss (Domingos 2000, "A unified bias-variance decomposition", ICML).
 
     With p the most frequent prediction at a row (the first class of equals), t its label, h its optimal label (t itself
-    where that is unknown), and shares P over the rounds:
+    if that is unknown), and proportions P over the rounds:
 
     - bias: 1 if p != h, else 0; it is its own square
-    - variance: V = P(f != p) where the bias is 0; -P(f = h) where it is 1, because a round that leaves the wrong
-      majority for h is right. With two classes that is -V, with more it is -V P(f = h | f != p).
+    - variance: V = P(f != p) where the bias is 0; -P(f = h) where it is 1, because a round that predicts h against the
+      wrong majority is correct. With two classes that is -V, with more it is -V P(f = h | f != p).
     - noise: 1 if t != h, else 0
     - cross: where the noise is 1, P(f = h) - P(f = t) - 1. Domingos' factor of the noise is c1 = P(f = h) - P(f = t),
-      with two classes 2 P(f = h) - 1; cross is (c1 - 1) times the noise: what the noise does *not* cost, since a
-      prediction that misses h may hit t.
+      with two classes 2 P(f = h) - 1; cross is (c1 - 1) times the noise: the part of the noise that does *not* add to
+      the loss, since a prediction that misses h may hit t.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def zero_one_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | Non
     Returns
     -------
     Parts
-        Also ``unbiased_variance`` and ``biased_variance``: V where the bias is 0, and what is taken off where it is 1.
+        Also ``unbiased_variance`` and ``biased_variance``: V where the bias is 0, the subtracted part where it is 1.
     """
     optimal = y if truth is None else truth
     main = _most_frequent(predicted, n_classes)
@@ -162,7 +162,7 @@ def together(outputs: list[Parts]) -> Parts:
 
 
 def _unknown(m: int) -> dict[str, np.ndarray]:
-    """What cannot be told apart without the true values."""
+    """The parts that cannot be computed without the true values, all nan."""
     return {name: np.full(m, np.nan) for name in ("bias_squared", "noise", "cross")}
 
 
@@ -178,7 +178,7 @@ def _most_frequent(predicted: np.ndarray, n_classes: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """Where an estimator's expected loss comes from.
+    """The parts of an estimator's expected loss.
 
     ``loss = bias_squared + variance + noise + cross`` and ``loss = bias_and_noise + variance``, up to rounding. Every
     part is the mean of ``rows`` over the test rows; several outputs are averaged.
@@ -190,30 +190,30 @@ class Decomposition:
     loss : float
         Of the rounds' predictions at the test rows, on average.
     bias_squared : float
-        How far the main prediction is from the true value. Squared loss: of the mean of all rounds, less what chance
-        adds to it with finitely many rounds, so that it may fall just below 0. Zero-one loss: the share of test rows
-        whose most frequent prediction is not the optimal label. nan without true values.
+        Distance of the main prediction from the true value. Squared loss: of the mean of all rounds, less the part due
+        to the finite number of rounds, so that it may be just below 0. Zero-one loss: the share of test rows whose most
+        frequent prediction is not the optimal label. nan without true values.
     variance : float
-        What the choice of the training set adds. Zero-one loss: the net variance,
+        Loss due to the choice of the training set. Zero-one loss: the net variance,
         ``unbiased_variance - biased_variance``.
     noise : float
         Squared loss: mean squared distance of ``y_test`` from the true values. Zero-one loss: share of test rows whose
         label is not the optimal one. nan without true values.
     cross : float
-        Squared loss: ``2 (h - mean prediction) (y - h)``, what this test set happens to add; 0 on average over test
-        sets. Zero-one loss: what the noise does not cost, because a wrong prediction may meet a wrong label (<= 0). nan
-        without true values.
+        Squared loss: ``2 (h - mean prediction) (y - h)``, which depends on this test set; 0 on average over test
+        sets. Zero-one loss: the part of the noise that does not add to the loss, because a wrong prediction may match a
+        wrong label (<= 0). nan without true values.
     bias_and_noise : float
-        The two (and cross) in one: all that can be told without true values.
+        The two (and cross) as one number, which needs no true values.
     unbiased_variance, biased_variance : float
-        Zero-one loss: variance that harms, where the main prediction is optimal, and that helps, where it is not. nan
-        for squared loss.
+        Zero-one loss: variance that raises the loss, where the main prediction is optimal, and that lowers it, where it
+        is not. nan for squared loss.
     row_errors : dict from str to float
-        Standard error of each part over the test rows: what another sample of test rows would change. nan with one row.
+        Standard error of each part over the test rows, for another sample of test rows. nan with one row.
     round_errors : dict from str to float
-        Standard error of each part over the rounds: what more rounds would settle. 0.0 for ``noise``; nan for the
-        bias of the zero-one loss, which jumps. That of ``bias_squared`` is of first order: where the true bias is near
-        0 it is too small (twice this to either side covers 86 % rather than 95 %).
+        Standard error of each part over the rounds; more rounds lower it. 0.0 for ``noise``; nan for the bias of the
+        zero-one loss, which jumps. That of ``bias_squared`` is a first-order approximation: it is too small if the true
+        bias is near 0 (twice this to either side covers 86 % rather than 95 %).
     rows : dict from str to float64[n_test]
         Each part at each test row.
     main : ndarray[n_test], or ndarray[n_test, n_outputs]
@@ -238,12 +238,12 @@ class Decomposition:
 
     @property
     def knows_truth(self) -> bool:
-        """Whether true values were given, so that bias and noise are apart."""
+        """Whether true values were given, so that bias and noise are separate."""
         return not np.isnan(self.noise)
 
     @property
     def expected_loss(self) -> float:
-        """What the loss is on average over test sets at these rows.
+        """Mean of the loss over test sets at these rows.
 
         Squared loss with true values: ``bias_squared + variance + noise``. Else ``loss``.
         """
@@ -252,7 +252,7 @@ class Decomposition:
         return self.loss
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Columns for a data frame: one row a part."""
+        """Columns for a data frame: one row per part."""
         return {
             "part": list(NAMES),
             "value": [getattr(self, name) for name in NAMES],
@@ -290,7 +290,7 @@ class BiasVarianceCurve:
     Attributes
     ----------
     name : str
-        What the parameter is called.
+        Name of the parameter.
     values : float64[k]
     loss, expected_loss, bias_squared, variance, noise, cross, bias_and_noise : float64[k]
         As in ``Decomposition``.
@@ -310,11 +310,11 @@ class BiasVarianceCurve:
 
     @property
     def best(self) -> float:
-        """The value with the least expected loss, the first of equals."""
+        """The value with the least expected loss, the first if several have it."""
         return float(self.values[np.argmin(self.expected_loss)])
 
     def to_dict(self) -> dict[str, list[float]]:
-        """Columns for a data frame: one row a value."""
+        """Columns for a data frame: one row per value."""
         names = ("loss", "expected_loss", "bias_squared", "variance", "noise", "cross", "bias_and_noise")
         return {self.name: self.values.tolist()} | {name: getattr(self, name).tolist() for name in names}
 
@@ -346,16 +346,15 @@ class BiasVarianceCurve:
         Parameters
         ----------
         log_x : bool, optional
-            Whether the axis of the parameter is logarithmic; None: where all values are positive and span a factor of
-            100.
+            Whether the axis of the parameter is logarithmic; None: if all values are positive and span a factor of 100.
         **options
             As ``treewright.show.figures.curves.bias_variance`` takes them.
 
         Returns
         -------
         matplotlib.figure.Figure
-            With true values the expected loss is the sum of the parts, and the loss at these test rows is drawn beside
-            it. Without them the curve of the bias holds the noise.
+            With true values the expected loss is the sum of the parts, and the loss at these test rows is drawn next to
+            it. Without them the curve of the bias includes the noise.
         """
         from treewright.show.figures import curves
 

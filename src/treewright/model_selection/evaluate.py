@@ -1,4 +1,4 @@
-"""How an estimator does on rows it did not see. In: an estimator, a table, a target. Out: ``Scores``."""
+"""Scores of an estimator on held-out rows. In: an estimator, a table, a target. Out: ``Scores``."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def holdout(
         Any of this library or of scikit-learn; a copy is fitted.
     X, y : table of n rows and its target
     test_size : float in (0, 1), or int
-        Share of the rows that are kept aside (rounded up), or how many.
+        Share of the rows that are held out (rounded up), or their number.
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
     scoring : None, str, callable, list or dict
         None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
     random_state : int, RandomState or None
-        Seed of the shuffle, and of chance inside the estimator where it has no seed of its own.
+        Seed of the shuffle, and of an estimator that has no seed of its own.
     stratify : bool
-        Give both parts the same share of each class, where there is one target of classes.
+        Give both parts the same proportion of each class, if there is one target of classes.
     keep_estimators : bool
         Keep the fitted copy.
 
@@ -105,7 +105,7 @@ def cross_validate(
     groups: Any = None,
     keep_estimators: bool = False,
 ) -> Scores:
-    """Fit as many times as there are folds, each time scoring on the fold left out.
+    """Fit once for each fold, and score on the fold that is left out.
 
     Parameters
     ----------
@@ -113,15 +113,15 @@ def cross_validate(
         Any of this library or of scikit-learn; copies are fitted.
     X, y : table of n rows and its target
     cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
-        An int shuffles with ``random_state``, and spreads each class evenly where there is one target of classes.
+        An int shuffles with ``random_state``, and spreads each class evenly if there is one target of classes.
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
     scoring : None, str, callable, list or dict
         None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
     random_state : int, RandomState or None
-        Seed of the shuffle, and of chance inside the estimator where it has no seed of its own.
+        Seed of the shuffle, and of an estimator that has no seed of its own.
     n_jobs : int, optional
-        Folds side by side; None is every processor. Given a ``random_state``, the result does not depend on it.
+        Folds in parallel; None is every processor. Given a ``random_state``, the result does not depend on it.
     groups : n group labels, optional
         For a splitter that keeps groups together.
     keep_estimators : bool
@@ -137,12 +137,12 @@ def cross_validate(
         A parameter is outside its range.
     DataError
         The folds cannot be made of these rows (see ``folds.splits_of``), a fold's rows all weigh 0, or a label or
-        number of any row was refused, whether it is learned from or only tested.
+        number of any training or test row was refused.
 
     Warns
     -----
     DataWarning
-        What the fits warn of, once of each sort with the number of folds; a score that is nan; a pandas target whose
+        Warnings of the fits, once of each sort with the number of folds; a score that is nan; a pandas target whose
         index has another order than that of X.
 
     Examples
@@ -172,7 +172,7 @@ def leave_one_out(
 ) -> Scores:
     """Predict every row by a fit on all the others: n fits.
 
-    Nearest neighbours are searched once instead, where their metric does not learn from the rows.
+    Nearest neighbours are searched only once, unless their metric learns from the rows.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def leave_one_out(
         As for ``cross_validate``. A row of weight 0 is not predicted.
     scoring : None, str, callable, list or dict
         None is the accuracy, or minus the squared error: R2 of a single row is not defined (``Scores.pooled`` has
-        that of all).
+        the R2 of all rows).
 
     Returns
     -------
@@ -190,7 +190,7 @@ def leave_one_out(
     Raises
     ------
     ParameterError
-        A parameter is outside its range; a score that a single row has not (R2, the area under a curve).
+        A parameter is outside its range; a score that a single row does not have (R2, the area under a curve).
     DataError
         There is only one row.
 
@@ -217,7 +217,7 @@ def leave_one_out(
 
 
 class _EachLeftOut(Sequence[Split]):
-    """A fold per row, made when it is asked for: all at once they would hold n x n positions."""
+    """A fold per row, made when it is used: all at once they would hold n x n positions."""
 
     def __init__(self, n: int, rows: np.ndarray) -> None:
         self.n, self.rows = n, rows
@@ -231,7 +231,7 @@ class _EachLeftOut(Sequence[Split]):
 
 
 def _test_rows(test_size: Any, n: int) -> int:
-    """How many rows are kept aside."""
+    """Number of test rows."""
     if is_whole(test_size) and test_size >= 1:
         return int(test_size)
     if isinstance(test_size, float | np.floating) and 0 < test_size < 1:
@@ -241,7 +241,7 @@ def _test_rows(test_size: Any, n: int) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores:
-    """Scores of an estimator on rows that it did not learn from.
+    """Scores of an estimator on held-out rows.
 
     Attributes
     ----------
@@ -253,22 +253,22 @@ class Scores:
     test : dict from str to float64[k]
         Per score its value on the test rows of each of the k folds. Greater is better.
     train : dict from str to float64[k], or None
-        The same on the rows that were learned from; None for ``leave_one_out``.
+        The same on the training rows; None for ``leave_one_out``.
     n_train, n_test : int64[k]
     n_leaves, depth : float64[k]
-        Of the tree that each fold grew; nan for what is no tree.
+        Of the tree of each fold; nan for an estimator that is no tree.
     rows : int64[m], ascending, or None
-        Rows with weight that were tested, where none was tested twice; else None, and so are the next two.
+        Rows with weight that were tested, if none was tested twice; else None, and so are the next two.
     predictions : ndarray[m] or ndarray[m, n_outputs], or None
-        What each of them was predicted to be, by the fit that did not see it.
+        The prediction for each of them, by the fit that held it out.
     pooled : dict from str to float, or None
         Of all predictions together, weighted: ``accuracy`` with ``low`` and ``high``, its 95 % interval (Wilson 1927;
-        of as many rows as the weights are worth, ``rows_worth``); or ``r2``, ``mae``, ``rmse``. None also for several
-        answers of one target, as several quantiles are.
+        for as many rows as the weights are worth, ``rows_worth``); or ``r2``, ``mae``, ``rmse``. None also for several
+        predictions of one target, such as several quantiles.
     estimators : tuple of fitted estimators, or None
         One for each fold, with ``keep_estimators=True``.
     constant : float
-        Accuracy of always giving the most frequent class of the predicted rows, or 0, the R2 of their mean; nan where
+        Accuracy of always predicting the most frequent class of the predicted rows, or 0, the R2 of their mean; nan if
         ``pooled`` is None.
     """
 
@@ -289,12 +289,12 @@ class Scores:
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are; 1 for ``holdout``."""
+        """Number of folds; 1 for ``holdout``."""
         return len(self.n_test)
 
     @property
     def means(self) -> dict[str, float]:
-        """Per score the mean over the folds, each fold counting the same."""
+        """Per score the mean over the folds, with equal weight of each fold."""
         return {name: mean_of(scores) for name, scores in self.test.items()}
 
     @property
@@ -310,7 +310,7 @@ class Scores:
         Raises
         ------
         ParameterError
-            There are several: see ``means``.
+            There are several scores: see ``means``.
         """
         return self.means[self._only()]
 
@@ -319,15 +319,15 @@ class Scores:
         """Standard error of the mean of the only score; nan for one fold.
 
         The standard deviation between the folds over the square root of their number. Folds share training rows, so
-        this is too small rather than too large (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5, 1089-1105). Where
-        rows are tested more than once it is corrected (see ``scores.standard_error``): more repeats make no more rows.
+        this is too small rather than too large (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5, 1089-1105). If rows
+        are tested more than once it is corrected (see ``scores.standard_error``): more repeats make no more rows.
         """
         return self.standard_errors[self._only()]
 
     def _only(self) -> str:
         """Name of the only score."""
         if len(self.test) > 1:
-            raise ParameterError(f"there are several scores, {', '.join(self.test)}: see means and standard_errors")
+            raise ParameterError(f"there are several scores, {', '.join(self.test)}: use means and standard_errors")
         return next(iter(self.test))
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -365,7 +365,7 @@ class Scores:
         return "\n".join(line.rstrip() for line in lines)
 
     def _warning(self) -> str:
-        """Where the predictions are no better than one answer for all rows; else nothing."""
+        """A warning if the predictions are no better than one prediction for all rows; else empty."""
         pooled = self.pooled or {}
         is_classification = "accuracy" in pooled
         score = pooled["accuracy" if is_classification else "r2"]
@@ -408,7 +408,7 @@ class Scores:
 
 
 def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) -> Scores:
-    """The result of all folds together."""
+    """The ``Scores`` of all folds."""
     names = list(folds[0].test_scores)
     test = {name: np.array([fold.test_scores[name] for fold in folds]) for name in names}
     train = None
@@ -447,7 +447,7 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
 
 
 def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict[str, float] | None:
-    """Scores of all predictions together; None where a target has several answers.
+    """Scores of all predictions together; None if a target has several predictions.
 
     Parameters
     ----------

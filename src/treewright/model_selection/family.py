@@ -1,4 +1,4 @@
-"""Many trees from one growth: nested subtrees of one tree. In: an estimator, what is varied. Out: ``Family``."""
+"""Many trees from one fit: nested subtrees of one tree. In: an estimator, what is varied. Out: ``Family``."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ MOST_POINTS, EVERY_SIZE_TO = 50, 10
 
 
 def usually_over(estimator: Any) -> str:
-    """What is varied unless the user says: the depth of CART, the leaves of another single tree."""
+    """The default of ``over``: the depth of CART, the leaves of another single tree."""
     if is_single_tree(estimator) and not _is_cart(estimator):
         return "leaves"
     if "max_depth" in estimator.get_params(deep=False):
         return "max_depth"
     raise ParameterError(
-        f"over= is not given: name the parameter of {type(estimator).__name__} that is varied, with values=[...]"
+        f"over= is not given: name a parameter of {type(estimator).__name__} to vary, with values=[...]"
     )
 
 
 def family_of(estimator: Any, over: str) -> Family | None:
-    """How the estimators of all values come out of one growth; None where each has to be fitted."""
+    """How one fit yields the estimators of all values; None if each has to be fitted."""
     if over in ("alpha", "leaves") and is_single_tree(estimator):
         return OnPath(estimator, over)  # type: ignore[arg-type]
     if over == "max_depth" and _is_cart(estimator) and _grows_by_itself(estimator):
@@ -45,27 +45,27 @@ def _is_cart(estimator: Any) -> bool:
 
 
 def _grows_by_itself(estimator: Any) -> bool:
-    """Whether what is grown below a node depends on the rows of that node alone.
+    """Whether the subtree grown below a node depends only on the rows of that node.
 
-    Best-first growth spends its leaves elsewhere when it may go deeper; which columns are drawn, and what pruning cuts,
-    depend on the rest of the tree as well.
+    Best-first growth places its leaves elsewhere when it may go deeper; sampled columns and pruning also depend on the
+    rest of the tree.
     """
     return estimator.max_leaf_nodes is None and estimator.max_features is None and estimator.ccp_alpha == 0
 
 
 @dataclass(frozen=True)
 class OnPath:
-    """Members of the path of cost-complexity pruning.
+    """Subtrees of the path of cost-complexity pruning.
 
-    ``by`` is "alpha", the subtree that is wanted at a price of a leaf; or "leaves", the largest subtree within a number
-    of leaves.
+    ``by`` is "alpha", the best subtree at a price of a leaf; or "leaves", the largest subtree with at most so many
+    leaves.
     """
 
     estimator: Any
     by: Literal["alpha", "leaves"]
 
     def check(self, values: Sequence[Any]) -> None:
-        """Refuse values that name no member."""
+        """Refuse values that are no price or no number of leaves."""
         for value in values:
             if self.by == "alpha":
                 check_price(value)
@@ -73,7 +73,7 @@ class OnPath:
                 whole_number("max_leaves", value, 1)
 
     def largest(self, values: Sequence[Any]) -> Any:  # noqa: ARG002 - whatever is asked for
-        """The unfitted estimator whose tree holds the members of all these values: the whole tree, not cut back."""
+        """The unfitted estimator whose tree holds the members of all these values: the whole tree, not pruned."""
         return unpruned(self.estimator)
 
     def step(self, path: Path, value: Any) -> int:
@@ -86,7 +86,7 @@ class OnPath:
         return grown.prune("cost_complexity", alpha=float(path.alphas[self.step(path, value)]))
 
     def default_values(self, task: Task) -> list[Any]:
-        """Values that are worth a look, ascending, at most ``MOST_POINTS``, of the tree that is grown on all rows."""
+        """Values of the tree that is grown on all rows, ascending, at most ``MOST_POINTS``."""
         path = path_of(task.fit(self.largest(()), np.arange(task.n), "all rows").model_, "impurity")
         sizes, alphas = path.n_leaves.tolist(), path.alphas
         if self.by == "leaves":
@@ -95,7 +95,7 @@ class OnPath:
         if len(alphas) == 1:
             return [0.0]
         prices = np.empty(len(alphas))
-        # From a root times a root: a product of two small prices could be 0.
+        # Roots are multiplied, not prices: a product of two small prices could be 0.
         prices[1:-1] = np.sqrt(alphas[1:-1]) * np.sqrt(alphas[2:])
         prices[0], prices[-1] = alphas[1] / 2, alphas[-1] * 2
         shown = set(_thinned_sizes(sizes))
@@ -104,7 +104,7 @@ class OnPath:
 
 @dataclass(frozen=True)
 class ByDepth:
-    """A tree cut off at a depth: what CART grows to that depth, for it grows node by node from the root."""
+    """A tree cut off at a depth: the same tree as CART grows with that ``max_depth``."""
 
     estimator: Any
 
@@ -138,9 +138,9 @@ Family = OnPath | ByDepth
 
 
 def _thinned_sizes(sizes: Sequence[int]) -> list[int]:
-    """At most ``MOST_POINTS`` numbers of leaves: every one up to ``EVERY_SIZE_TO``, the rest at like ratios.
+    """At most ``MOST_POINTS`` numbers of leaves: every one up to ``EVERY_SIZE_TO``, the rest at equal ratios.
 
-    Errors change with the small sizes; among hundreds of leaves one more is nothing.
+    Errors change most at small sizes; among hundreds of leaves one more hardly matters.
     """
     held = np.unique(sizes)
     if len(held) <= MOST_POINTS:
@@ -152,7 +152,7 @@ def _thinned_sizes(sizes: Sequence[int]) -> list[int]:
 
 
 def _thinned(values: list[Any]) -> list[Any]:
-    """At most ``MOST_POINTS`` of them, first and last included."""
+    """At most ``MOST_POINTS`` of the values, first and last included."""
     if len(values) <= MOST_POINTS:
         return values
     return [values[at] for at in np.linspace(0, len(values) - 1, MOST_POINTS).round().astype(int).tolist()]

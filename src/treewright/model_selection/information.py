@@ -1,6 +1,6 @@
 """Information criteria of fitted models. In: an estimator, rows. Out: ``LogLikelihood``, AIC, BIC.
 
-A criterion weighs how well a model fits its own training rows against how many numbers were fitted to them.
+A criterion weighs the fit of a model to its training rows against the number of fitted parameters.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def log_likelihood(
     X, y : table of n rows with its target
         AIC and BIC are defined on the rows of the fit.
     sample_weight : n numbers >= 0, optional
-        Those of the fit, counted as so many rows each.
+        Those of the fit; a weight counts as that many rows.
     n_parameters : float >= 0, optional
-        k, where it is known better than by counting; needed where it cannot be counted (forests, nearest neighbours,
-        shrunk coefficients: their effective degrees of freedom). For a regressor it includes the variance.
+        k, if it is known better than by counting; needed if it cannot be counted (forests, nearest neighbours, shrunk
+        coefficients: their effective degrees of freedom). For a regressor it includes the variance.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def log_likelihood(
     Raises
     ------
     ParameterError
-        The model fits the rows exactly, so that the likelihood of a density has no bound; the parameters cannot be
-        counted; ``est`` is neither classifier nor regressor, or gives no probabilities.
+        The model fits the rows exactly, so that the likelihood is unbounded; the parameters cannot be counted; ``est``
+        is neither classifier nor regressor, or has no probabilities.
     DataError
         Rows, target or weights were refused, or a label is none of the model's classes.
     sklearn.exceptions.NotFittedError
@@ -60,19 +60,17 @@ def log_likelihood(
 
     Notes
     -----
-    *Classes*: ln L is the sum of w ln(share of the row's class in its leaf), outputs added up. On the rows of the fit
-    these shares are the most likely ones. On other rows a class that the leaf lacks makes ln L -inf, and AIC and BIC
-    inf.
+    *Classes*: ln L is the sum of w ln(proportion of the row's class in its leaf), outputs added up. On the training
+    rows these proportions maximize it. On other rows a class that the leaf lacks makes ln L -inf, and AIC and BIC inf.
 
     *Numbers*: errors are normal, with one variance per output that is fitted to these rows, RSS / n:
-    ln L = -n/2 (ln(2 pi RSS / n) + 1). Leaves that hold medians (``criterion="absolute_error"``) are the most likely
-    ones under Laplace errors, with scale b = mean of ``|y - f|``: ln L = -n (ln 2b + 1).
+    ln L = -n/2 (ln(2 pi RSS / n) + 1). Leaves that hold medians (``criterion="absolute_error"``) maximize the
+    likelihood of Laplace errors, with scale b = mean of ``|y - f|``: ln L = -n (ln 2b + 1).
 
     *Counted* for a tree: leaves times the sum over outputs of (classes that have weight in the tree - 1), or leaves
     times outputs plus a variance per output. Leaves that no training row reached repeat their parent and are not
-    counted. *Not counted*: the questions. Which column is asked about and where it is cut was searched for in the same
-    rows, so k is too low for a tree and both criteria, AIC above all, leave trees too large; cross-validation counts
-    the search.
+    counted. *Not counted*: the tests. Their columns and thresholds were chosen on the same rows, so k is too low for a
+    tree and both criteria, AIC above all, leave trees too large; cross-validation accounts for that choice.
 
     *Counted* for linear regression: coefficients (as many as the rank of X), intercepts, variances; for the lasso the
     coefficients that are not 0 (Zou, Hastie and Tibshirani 2007); for logistic regression without penalty
@@ -103,7 +101,7 @@ def aic(est: Any, X: Any, y: Any, *, sample_weight: Any = None, n_parameters: fl
     Parameters
     ----------
     est, X, y, sample_weight, n_parameters
-        As for ``log_likelihood``, which says what is counted.
+        As for ``log_likelihood``, which describes the counting.
 
     Returns
     -------
@@ -131,7 +129,7 @@ def bic(est: Any, X: Any, y: Any, *, sample_weight: Any = None, n_parameters: fl
     Parameters
     ----------
     est, X, y, sample_weight, n_parameters
-        As for ``log_likelihood``, which says what is counted.
+        As for ``log_likelihood``, which describes the counting.
 
     Returns
     -------
@@ -155,16 +153,16 @@ def bic(est: Any, X: Any, y: Any, *, sample_weight: Any = None, n_parameters: fl
 
 @dataclass(frozen=True)
 class LogLikelihood:
-    """How probable rows are under a fitted model.
+    """The log-likelihood of rows under a fitted model.
 
     Attributes
     ----------
     value : float
-        The natural logarithm of the likelihood; -inf where a class was thought impossible and came.
+        The natural logarithm of the likelihood; -inf if a row has a class of probability 0.
     n_parameters : float
-        k, the numbers that were fitted.
+        k, the number of fitted parameters.
     n_samples : float
-        n, the sum of the weights (a row of weight 2 is two rows); without weights the rows.
+        n, the sum of the weights (a row of weight 2 is two rows); without weights the number of rows.
     """
 
     value: float
@@ -193,7 +191,7 @@ def _task(est: Any) -> bool:
             check_is_fitted(est)
             if not hasattr(est, "predict_proba"):
                 raise ParameterError(
-                    f"{type(est).__name__} gives no probabilities (predict_proba), so there is no likelihood: "
+                    f"{type(est).__name__} has no probabilities (predict_proba), so there is no likelihood: "
                     f"wrap it in CalibratedClassifierCV, or compare by cross_validate"
                 )
             return True
@@ -207,7 +205,7 @@ def _task(est: Any) -> bool:
 
 
 def _of_classes(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
-    """Sum of w ln(share of the row's class), over rows and outputs."""
+    """Sum of w ln(probability of the row's class), over rows and outputs."""
     labels = encode_labels(y)
     check_lengths(len(weights), labels)
     several = labels.codes.shape[1] > 1
@@ -231,7 +229,7 @@ def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
     target = encode_numbers(y).values
     predicted = np.asarray(est.predict(X), np.float64).reshape(len(target), -1)
     if predicted.shape != target.shape:
-        raise DataError(f"y has {target.shape[1]} outputs, the model has {predicted.shape[1]}: give as many columns")
+        raise DataError(f"y has {target.shape[1]} outputs, the model has {predicted.shape[1]}: give equally many")
     n, total = float(weights.sum()), 0.0
     medians = is_median(est)
     for output in range(target.shape[1]):
@@ -245,8 +243,8 @@ def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
             raise DataError(f"the model predicts numbers that are not finite (output {output}): there is no likelihood")
         if spread <= ROUNDING:
             raise ParameterError(
-                f"the model fits the rows exactly (output {output}): errors of 0 have a likelihood without bound. "
-                "Prune the tree, or let it grow with larger leaves, before you compare"
+                f"the model fits the rows exactly (output {output}), so the likelihood is unbounded. "
+                "Prune the tree, or fit it with larger leaves, before you compare"
             )
         if medians:
             total -= n * float(log_of(2 * spread) + log_of(unit) + 1)
@@ -256,7 +254,7 @@ def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
 
 
 def _stated(n_parameters: Any) -> float:
-    """A number of parameters that the user gives."""
+    """The user's number of parameters, checked."""
     is_number = isinstance(n_parameters, Real) and not isinstance(n_parameters, bool)
     # Compared before it is converted: a whole number may be beyond float64.
     if not is_number or not 0 <= n_parameters <= sys.float_info.max:
@@ -265,7 +263,7 @@ def _stated(n_parameters: Any) -> float:
 
 
 def count_parameters(est: Any, is_classification: bool) -> int:
-    """Count the parameters, the variances of a regressor included.
+    """Count the parameters, including the variances of a regressor.
 
     Parameters
     ----------
@@ -281,8 +279,8 @@ def count_parameters(est: Any, is_classification: bool) -> int:
         _refuse_class_weights((model.facts.get("parameters") or {}).get("class_weight"))
         if not model.is_single_tree:
             raise ParameterError(
-                f"the parameters of {len(model.trees)} trees that answer together cannot be counted: what their leaves "
-                "hold is averaged or added up, not fitted one by one; compare such models by cross_validate"
+                f"the parameters of {len(model.trees)} trees that predict together cannot be counted: the values of "
+                "their leaves are averaged or added up; compare such models by cross_validate"
             )
         tree = model.trees[0]
         n_leaves = int((tree.is_leaf & (tree.n_samples > 0)).sum())
@@ -301,14 +299,14 @@ def count_parameters(est: Any, is_classification: bool) -> int:
 
 
 def _inner_of(est: Any) -> tuple[Any, Model | None]:
-    """The estimator that holds the tree, and its model where it is one of this library."""
+    """The estimator that holds the tree, and its model if it is one of this library."""
     inner = tree_of(est)
     model = inner if isinstance(inner, Model) else getattr(inner, "model_", None)
     return inner, model if isinstance(model, Model) else None
 
 
 def is_median(est: Any) -> bool:
-    """Whether a regressor fits medians, so that its errors are Laplace's rather than normal."""
+    """Whether a regressor fits medians: its errors are then Laplace, not normal."""
     inner, model = _inner_of(est)
     if model is not None:
         return model.facts.get("criterion") == "absolute_error"
@@ -316,26 +314,26 @@ def is_median(est: Any) -> bool:
 
 
 def _of_leaves(n_leaves: int, n_classes: tuple[int, ...], n_outputs: int) -> int:
-    """Shares that sum to one in each leaf; or a mean per leaf and output, and a variance per output."""
+    """Number of free class proportions per leaf; or of means per leaf and output, and variances per output."""
     if n_classes:
         return n_leaves * sum(k - 1 for k in n_classes)
     return n_leaves * n_outputs + n_outputs
 
 
 def _classes_met(model: Model) -> tuple[int, ...]:
-    """Classes per output that have weight in the tree; () for numbers."""
+    """Number of classes per output that have weight in the tree; () for regression."""
     first = np.cumsum([0, *model.n_classes])
     root = model.trees[0].value[0]
     return tuple(int((root[low:high] > 0).sum()) for low, high in pairwise(first.tolist()))
 
 
 def _sizes(est: Any, is_classification: bool) -> tuple[int, ...]:
-    """Classes per output of a scikit-learn estimator."""
+    """Number of classes per output of a scikit-learn estimator."""
     return tuple(int(k) for k in np.atleast_1d(est.n_classes_)) if is_classification else ()
 
 
 def _of_linear(est: Any) -> int:
-    """Coefficients, intercepts, variances."""
+    """Number of coefficients, intercepts and variances."""
     from sklearn.linear_model import (
         Lasso,
         LassoCV,
@@ -360,7 +358,7 @@ def _of_linear(est: Any) -> int:
 
 
 def _of_logistic(est: Any) -> int:
-    """Log-odds against one class."""
+    """Number of coefficients and intercepts of the log-odds against one class."""
     from sklearn.linear_model import LogisticRegression
 
     if not isinstance(est, LogisticRegression) or not (
@@ -371,22 +369,22 @@ def _of_logistic(est: Any) -> int:
 
 
 def _refuse_class_weights(stated: Any) -> None:
-    """Refuse shares of rows that were counted otherwise than they are."""
+    """Refuse class weights: with them the leaves do not hold the class proportions of the rows."""
     if stated is not None:
         raise ParameterError(
-            f"class_weight={stated!r}: the shares in the leaves are not those of the rows, so the likelihood is not "
-            f"the largest. Fit without class_weight, or give the weights as sample_weight to fit and here. "
-            f"{GIVE} where you know it"
+            f"class_weight={stated!r}: the class proportions in the leaves are not those of the rows, so the "
+            f"likelihood is not maximal. Fit without class_weight, or give the weights as sample_weight to fit and "
+            f"here. {GIVE} if you know it"
         )
 
 
 def _refuse(est: Any) -> NoReturn:
-    """Say why there is no count."""
+    """Raise an error with the reason why the parameters cannot be counted."""
     shrunk = any(hasattr(est, name) for name in ("alpha", "alpha_", "C", "C_", "alphas")) and hasattr(est, "coef_")
     why = (
-        f"its coefficients are shrunk, so that their number overstates it. {GIVE}, the effective degrees of freedom "
+        f"its coefficients are shrunk, so their number is too high. {GIVE}, the effective degrees of freedom "
         f"(for ridge the trace of X (X'X + aI)^-1 X' with centred columns, 1 for the intercept and 1 for the variance)"
         if shrunk
         else f"only trees and linear models are counted. {GIVE}, or compare by cross-validation"
     )
-    raise ParameterError(f"how many parameters {type(est).__name__} fitted is not known: {why}")
+    raise ParameterError(f"the number of parameters of {type(est).__name__} is not known: {why}")

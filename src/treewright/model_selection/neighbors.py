@@ -1,4 +1,4 @@
-"""Nearest neighbours judged on rows left out, without a fit for each. Out: ``NeighborCurve``, predictions."""
+"""Leave-one-out errors of nearest neighbours without a fit for each row. Out: ``NeighborCurve``, predictions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from treewright.neighbors.votes import answers_by_k, answers_without_itself, is_
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOG_FROM = 30  # numbers of neighbours that span this factor stand on a logarithmic axis
+LOG_FROM = 30  # numbers of neighbours that span this factor are drawn on a logarithmic axis
 
 
 def neighbor_curve(
@@ -41,7 +41,7 @@ def neighbor_curve(
     refit_metric: bool = True,
     n_jobs: int | None = None,
 ) -> NeighborCurve:
-    """Leave-one-out error for 1, 2, 3, ... neighbours: predict every row from its neighbours among all others.
+    """Leave-one-out error for 1, 2, 3, ... neighbours: every row is predicted from its neighbours among all others.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def neighbor_curve(
         A copy is fitted; its ``n_neighbors`` does not matter.
     X, y : table of n rows and its target
     max_neighbors : int >= 1
-        The largest number to try; at most n - 1 are.
+        The largest number to try; at most n - 1 are tried.
     loss : {"misclassification", "squared_error", "absolute_error"}, optional
-        By default the misclassified share, or the squared error.
+        By default the misclassification rate, or the squared error.
     refit_metric : bool
-        Whether a metric that learns from the rows (scales by name, Mahalanobis, Gower, HEOM, HVDM) is learned anew
-        without each row. That is exact, and takes n fits. Without it the metric of all rows serves, and has seen the
+        Whether a metric that learns from the rows (scales by name, Mahalanobis, Gower, HEOM, HVDM) is fitted again
+        without each row. That is exact, and takes n fits. Without it the metric of all rows is used, which has seen the
         row left out. All other metrics learn nothing: one search is exact.
     n_jobs : int, optional
         The result does not depend on it.
@@ -67,10 +67,10 @@ def neighbor_curve(
     Raises
     ------
     ParameterError
-        The estimator is another one, a parameter is outside its range, or the metric of all rows is wanted of HVDM,
-        whose distances are made of the targets.
+        The estimator is another one, a parameter is outside its range, or ``refit_metric=False`` with HVDM, whose
+        distances are computed from the targets.
     DataError
-        There is one row; or as ``fit`` and ``predict``.
+        There is one row; or as for ``fit`` and ``predict``.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def neighbor_curve(
     """
     if not isinstance(est, NeighborsEstimator):
         raise ParameterError(
-            f"a {type(est).__name__} has no curve over neighbours: give KNeighborsClassifier or KNeighborsRegressor; "
-            "error_curve is for everything else"
+            f"a {type(est).__name__} has no curve over neighbours: give KNeighborsClassifier or KNeighborsRegressor, "
+            "or use error_curve"
         )
     if not is_whole(max_neighbors) or max_neighbors < 1:
         raise ParameterError(f"max_neighbors={max_neighbors!r}: give a whole number >= 1")
@@ -99,8 +99,8 @@ def neighbor_curve(
     if is_fixed(model.stored.metric) or not refit_metric:
         if model.stored.metric.name == "hvdm":
             raise ParameterError(
-                "refit_metric=False: the distances of hvdm are made of the targets, also of that of the row left out: "
-                "give refit_metric=True"
+                "refit_metric=False: the distances of hvdm are computed from the targets, also that of the row left "
+                "out: give refit_metric=True"
             )
         for first, last, predicted in _blocks(model, k_values.tolist(), n_jobs):
             found[:, first:last] = predicted
@@ -113,7 +113,7 @@ def neighbor_curve(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NeighborCurve:
-    """Leave-one-out error of nearest neighbours for every number of them.
+    """Leave-one-out error for every number of nearest neighbours.
 
     Attributes
     ----------
@@ -146,14 +146,14 @@ class NeighborCurve:
     def of(
         cls, estimator: str, k: np.ndarray, loss: Loss, answers: np.ndarray, truth: np.ndarray, classes: Any
     ) -> NeighborCurve:
-        """Judge answers.
+        """The curve of given predictions.
 
         Parameters
         ----------
         estimator, k, loss, answers, classes
             As the attributes.
         truth : int or float64[n, n_outputs]
-            The rows' own codes or numbers.
+            The true codes or numbers of the rows.
         """
         errors, spreads = np.empty(len(k)), np.empty(len(k))
         for at, predicted in enumerate(answers):
@@ -164,7 +164,7 @@ class NeighborCurve:
 
     @property
     def best(self) -> int:
-        """The number of neighbours with the least error; of equals the largest, which is the simplest."""
+        """The number of neighbours with the least error; among equals the largest, which is the simplest."""
         return int(self.k[self._best_position])
 
     @property
@@ -182,7 +182,7 @@ class NeighborCurve:
         at = self._best_position
         margin = float(self.standard_error[at])
         if not math.isfinite(margin):
-            raise ParameterError("the errors of the rows are beyond float64, so they have no standard error: take best")
+            raise ParameterError("the errors of the rows are beyond float64, so they have no standard error: use best")
         return int(self.k[np.flatnonzero(self.error <= self.error[at] + margin)[-1]])
 
     @property
@@ -191,7 +191,7 @@ class NeighborCurve:
         return len(error) - 1 - int(error[::-1].argmin())
 
     def predictions(self, k: int | None = None) -> np.ndarray:
-        """What each row was predicted to be by its neighbours among the other rows.
+        """The prediction of each row by its neighbours among the other rows.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class NeighborCurve:
         """
         k = self.best if k is None else k
         if not is_whole(k) or k not in self.k:
-            raise ParameterError(f"k={k!r}: 1 to {int(self.k[-1])} neighbours were tried")
+            raise ParameterError(f"k={k!r}: give 1 to {int(self.k[-1])}, the numbers of neighbours that were tried")
         predicted = self.answers[int(np.searchsorted(self.k, k))]
         if self.classes:
             return labels_of(self.classes, predicted)
@@ -247,7 +247,7 @@ class NeighborCurve:
         return "\n".join([head, titles, *abridged(shown, lines, "number")])
 
     def _marks(self) -> dict[int, str]:
-        """Words for the positions that the rules name."""
+        """Marks of the positions that the two rules choose."""
         best = self._best_position
         has_margin = math.isfinite(self.standard_error[best])
         return best_and_simplest(best, int(np.searchsorted(self.k, self.one_se)) if has_margin else None)
@@ -283,9 +283,9 @@ class NeighborCurve:
 
 
 def folds_of_one_search(est: Any, task: Task, scoring: Any, n_jobs: int | None) -> list[Fold] | None:
-    """The folds of ``leave_one_out``, equal to those of n fits, by one search; None where that cannot be.
+    """The folds of ``leave_one_out``, equal to those of n fits, by one search; None if that is impossible.
 
-    Scores other than the usual one may ask a fitted estimator for whatever they like.
+    Scores other than the default one may need a fitted estimator for each fold.
     """
     usual = None if task.is_classification else "neg_mean_squared_error"
     if not (scoring is usual or (isinstance(scoring, str) and scoring == usual)):
@@ -305,16 +305,16 @@ def folds_of_one_search(est: Any, task: Task, scoring: Any, n_jobs: int | None) 
 
 
 def left_out_predictions(est: Any, task: Task, n_jobs: int | None) -> np.ndarray | None:
-    """What n fits, each without a row, predict for that row; None where one search cannot tell it to the bit.
+    """The leave-one-out predictions of n fits; None if one search cannot give bit-identical ones.
 
-    The estimator is one of this library itself: what a subclass does differently is not known.
+    The estimator is one of this library itself, not a subclass, which may behave differently.
     """
     from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     if type(est) not in (KNeighborsClassifier, KNeighborsRegressor) or task.weights is not None:
         return None
     if not is_whole(est.n_neighbors) or not 1 <= est.n_neighbors < task.n:
-        return None  # the first of the fits says what is wrong
+        return None  # the first of the fits raises the error
     model: NeighborsModel = task.fit(est, np.arange(task.n), "all rows").model_
     if not is_fixed(model.stored.metric):
         return None
@@ -327,7 +327,7 @@ def left_out_predictions(est: Any, task: Task, n_jobs: int | None) -> np.ndarray
 def _refit(
     est: Any, task: Task, whole: NeighborsModel, k_values: list[int], found: np.ndarray, n_jobs: int | None
 ) -> None:
-    """Write what a fit without each row predicts for that row, for every k."""
+    """Write the prediction for each row by a fit without it, for every k."""
 
     def work(row: int) -> None:
         others = np.delete(np.arange(task.n), row)
@@ -346,12 +346,12 @@ def _refit(
 
 
 def _blocks(model: NeighborsModel, k_values: list[int], n_jobs: int | None) -> Iterator[tuple[int, int, np.ndarray]]:
-    """``answers_without_itself`` of a model."""
+    """Blocks of predictions from ``answers_without_itself`` of a model."""
     return answers_without_itself(model.stored, k_values, model.weights, _sizes(model), resolve_jobs(n_jobs))
 
 
 def _room(model: NeighborsModel, n_values: int) -> np.ndarray:
-    """Where answers for every k go."""
+    """An empty array for the predictions for every k."""
     largest = max((len(labels) for labels in model.classes), default=0)
     dtype = np.min_scalar_type(largest) if largest else np.dtype(np.float64)
     shape = (n_values, model.n_rows, model.n_outputs)
@@ -361,5 +361,5 @@ def _room(model: NeighborsModel, n_values: int) -> np.ndarray:
 
 
 def _sizes(model: NeighborsModel) -> list[int]:
-    """Per output how many classes there are; empty for numbers."""
+    """Number of classes per output; empty for regression."""
     return [len(labels) for labels in model.classes]

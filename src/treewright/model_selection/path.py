@@ -45,8 +45,8 @@ Rule = Literal["1se", "min"]
 RULES: tuple[Rule, ...] = ("1se", "min")
 BY_CROSS_VALIDATION: dict[str, Rule] = {"ccp_1se": "1se", "ccp_min": "min"}
 JUDGES = {"folds": "cv error", "validation": "valid. error", "nothing": ""}
-LABELS = {"folds": "cross-validated", "validation": "rows kept aside", "nothing": ""}
-OWN_PRUNING = {"ccp_alpha": 0.0, "confidence": None}  # what an estimator calls its own pruning, and none of it
+LABELS = {"folds": "cross-validated", "validation": "held-out rows", "nothing": ""}
+OWN_PRUNING = {"ccp_alpha": 0.0, "confidence": None}  # parameters that prune, with the values that switch it off
 
 
 def pruning_path(
@@ -64,7 +64,7 @@ def pruning_path(
     n_jobs: int | None = None,
     groups: Any = None,
 ) -> PruningPath:
-    """The subtrees of cost-complexity pruning with their cross-validated errors, and the one that a rule chooses.
+    """The subtrees of cost-complexity pruning with their cross-validated errors, and the subtree that a rule chooses.
 
     Parameters
     ----------
@@ -74,23 +74,24 @@ def pruning_path(
     X, y
         As for ``fit``.
     cv : int >= 2, splitter, pairs of rows, array of n fold numbers, or None
-        The folds; each row must be tested once. None leaves cross-validation out: the table then has no judge.
+        The folds; each row must be tested once. None skips cross-validation: the table then has no error to choose by.
     rule : {"1se", "min"}
-        The smallest tree whose error is within one standard error of the least, or the one of least error.
+        The smallest tree whose error is within one standard error of the least, or the tree with the least error.
     risk : {"impurity", "error"}
-        What a leaf costs on the path: its impurity, as in scikit-learn, or what it gets wrong, as in rpart.
+        What a leaf costs on the path: its impurity (as in scikit-learn), or its misclassification rate (as in rpart).
     loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}, optional
-        How errors are counted: by default "misclassification" for classes; "log_loss" judges their shares (a class that
-        a leaf has not seen costs 36, as in scikit-learn; of one target); for numbers "absolute_error" where the tree
-        was grown by that criterion, else "squared_error". With several outputs a row's loss is their mean.
+        The loss of a row. Classification: by default "misclassification"; "log_loss" rates the probabilities (a class
+        that a leaf has not seen costs 36, as in scikit-learn; only for one target). Regression: by default
+        "absolute_error" if the tree was grown by that criterion, else "squared_error". With several outputs a row's
+        loss is their mean.
     validation : (X, y) or (X, y, sample_weight), optional
-        Rows kept aside that judge in place of the folds; of two classes or more, where the tree has as many.
+        Held-out rows that replace the folds; at least two classes if the tree has several.
     sample_weight : n numbers >= 0, optional
-        Weights count in growing and in the errors; so does ``class_weight``, with one factor per class for all folds.
+        Weights count in the fits and in the errors; so does ``class_weight``, with one factor per class for all folds.
         A weight stands for so many rows in the standard error, a class weight does not.
-        Rows of weight 0 take part in nothing but the drawing of the folds.
+        Rows of weight 0 are only used to form the folds.
     random_state : int, RandomState or None
-        Of the folds, where ``cv`` is a number.
+        Seed of the folds, if ``cv`` is a number.
     n_jobs : int, optional
         Threads over the folds; the result does not depend on it.
     groups : n group labels, optional
@@ -104,23 +105,23 @@ def pruning_path(
     Raises
     ------
     ParameterError
-        The estimator is none of ours, or a parameter is outside its range.
+        The estimator is not one of this library, or a parameter is outside its range.
     DataError
-        The rows were refused, or the folds cannot be.
+        The rows were refused, or the folds cannot be made.
 
     Notes
     -----
     Breiman, Friedman, Olshen and Stone 1984, sections 3.4.2 and 3.4.3. The path is that of the tree grown on all rows.
-    Its k-th subtree is wanted for prices from alpha_k to alpha_(k+1) and stands for their geometric mean: in each fold
-    a tree is grown on the other rows, and the rows of the fold are predicted by its subtree at sqrt(alpha_k
-    alpha_(k+1)), the last by its root. Prices are shares of the rows' whole weight, hence the same in every fold. The
-    error is the mean e of the losses e_i of all rows, sum(w_i e_i) / sum(w_i); its standard error, as in rpart,
-    sqrt(sum(w_i (e_i - e)^2)) / sum(w_i): a weight counts as so many rows, and with weights that only say how much
-    rows matter, scale them to a mean of 1 (weights far below 1 bring a ``DataWarning``). With ``class_weight`` sum(w_i)
-    counts them once, as given: a factor that is common to all classes changes nothing.
+    Its k-th subtree is the best one for prices from alpha_k to alpha_(k+1), which are represented by their geometric
+    mean: in each fold a tree is grown on the other rows, and the rows of the fold are predicted by its subtree at
+    sqrt(alpha_k alpha_(k+1)); the last step predicts by its root. Prices are shares of the rows' total weight, hence
+    the same in every fold. The error is the mean e of the losses e_i of all rows, sum(w_i e_i) / sum(w_i); its standard
+    error, as in rpart, is sqrt(sum(w_i (e_i - e)^2)) / sum(w_i). A weight counts as so many rows: scale weights that
+    only state how much rows matter to a mean of 1 (weights far below 1 raise a ``DataWarning``). With ``class_weight``
+    sum(w_i) counts the weights as given: a factor that is common to all classes changes nothing.
 
-    ``error_curve(over="alpha")`` has another standard error, between the means of the folds, and takes prices between
-    the steps for its values: the two may choose trees of different size.
+    ``error_curve(over="alpha")`` has another standard error, between the means of the folds, and its values are prices
+    between the steps: the two may choose trees of different size.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def path_by(
     n_jobs: int | None = None,
     groups: Any = None,
 ) -> PruningPath:
-    """As ``pruning_path``, of whatever ``grow`` makes of X, y and weights: it has a ``model_`` and can ``prune``."""
+    """``pruning_path`` for a function ``grow(X, y, weights)`` that returns an object with ``model_`` and ``prune``."""
     n_threads = resolve_jobs(n_jobs)
     grown = grow(X, y, sample_weight)
     model: Model = grown.model_
@@ -181,7 +182,7 @@ def path_by(
         check_tested_once(splits, n)
         rows = FoldRows(X, y, weights, judged)
         views, n_folds = [along_path(path, risk)], len(splits)
-        with listening():  # the tree of all rows has told what there is to tell; trees of folds are nobody's
+        with listening():  # the tree of all rows has raised its warnings; those of the folds are dropped
             found = by_folds(lambda *given: grow(*given).model_, rows, splits, views, loss, n_threads)[0]
     error = standard_error = None
     if found is not None:
@@ -220,10 +221,10 @@ def size_by_folds(
     random_state: Any,
     n_jobs: int | None,
 ) -> PruningPath:
-    """The path whose ``estimator`` is what ``grow`` makes of all rows, cut back as folds within them choose.
+    """The path whose ``estimator`` is grown on all rows and pruned to the size that cross-validation chooses.
 
-    A small part of a cross-validation may have fewer rows than folds, or few of a class, and nobody is there to be
-    asked: there are no more folds than rows, and they take no heed of classes where one is rare.
+    A small part of a cross-validation may have fewer rows than folds, or few rows of a class: there are at most as many
+    folds as rows, and they are not stratified if a class is rare.
 
     Parameters
     ----------
@@ -235,14 +236,14 @@ def size_by_folds(
     """
     if cv is None:
         raise ParameterError(
-            setting("cv", None), ": ", pruner(pruning), " finds its price by folds, give a number such as ",
+            setting("cv", None), ": ", pruner(pruning), " chooses its price by folds: give a number such as ",
             setting("cv", 10), parameter="cv",
         )  # fmt: skip
     rule = BY_CROSS_VALIDATION[pruning]
     _check(rule, risk, None, cv, None)
     n = len(as_array(y))
     if n == 1:
-        raise DataError("n_samples=1: 2 rows or more are needed, to judge cuts by others than the tree is grown on")
+        raise DataError("n_samples=1: at least 2 rows are needed, to fit the tree and to prune it on other rows")
     folds = folds_within(
         min(cv, n) if is_whole(cv) else cv, y, is_classification=is_classification, random_state=random_state
     )
@@ -253,7 +254,7 @@ def size_by_folds(
 
 
 def _check(rule: Any, risk: Any, validation: Any, cv: Any, groups: Any) -> None:
-    """Refuse what has no meaning."""
+    """Refuse unknown values, and parameters that exclude each other."""
     for name, value, words in (("rule", rule, RULES), ("risk", risk, get_args(Risk))):
         if not isinstance(value, str) or value not in words:
             raise ParameterError(f"{name}={value!r}: choose one of {', '.join(map(repr, words))}")
@@ -274,17 +275,17 @@ def is_single_tree(estimator: Any) -> bool:
 
 
 def check_prunable(estimator: Any) -> None:
-    """Refuse what is not a single-tree estimator of this library."""
+    """Refuse anything but a single-tree estimator of this library."""
     if not is_single_tree(estimator):
         given = f"{estimator.__name__} (a class)" if isinstance(estimator, type) else type(estimator).__name__
         raise ParameterError(
             f"estimator={given}: give a single-tree estimator of treewright, such as "
-            "treewright.DecisionTreeClassifier(); nothing else can be pruned"
+            "treewright.DecisionTreeClassifier()"
         )
 
 
 def unpruned(estimator: Any) -> Any:
-    """A fresh copy of a tree estimator that does not cut back by itself."""
+    """An unfitted copy of a tree estimator with its own pruning switched off."""
     known = estimator.get_params(deep=False)
     return with_parameters(estimator, {name: value for name, value in OWN_PRUNING.items() if name in known})
 
@@ -296,13 +297,13 @@ class PruningPath:
     Attributes
     ----------
     alphas : float64[k], strictly ascending, the first 0.0
-        The price of a leaf from which on each subtree is the one wanted, in units of ``risk``.
+        The lowest price of a leaf at which each subtree is the best one, in units of ``risk``.
     n_leaves, depth : int64[k]
     train_error : float64[k]
-        Mean loss over the rows of the fit.
+        Mean loss over the training rows.
     cv_error : float64[k], or None
         Mean loss over all rows, each predicted by trees grown without its fold; with ``validation=`` over those rows.
-        None where neither was asked for.
+        None without either.
     standard_error : float64[k], or None
         Of ``cv_error``.
     n_folds : int
@@ -312,11 +313,11 @@ class PruningPath:
     loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
     judged_by : {"folds", "validation", "nothing"}
     grown : estimator
-        Fitted on all rows, not cut back.
+        Fitted on all rows, not pruned.
     chosen : int, or None
-        The step that the rule takes; None where nothing judges.
+        The step that the rule chooses; None without ``cv_error``.
     estimator : estimator
-        Fitted, cut back to the step ``chosen``; ``grown`` where nothing judges.
+        Fitted, pruned to the step ``chosen``; ``grown`` without ``cv_error``.
     """
 
     alphas: np.ndarray
@@ -339,16 +340,16 @@ class PruningPath:
 
     @property
     def best_alpha(self) -> float | None:
-        """The price of a leaf of the step that was chosen."""
+        """The price of a leaf at the chosen step."""
         return None if self.chosen is None else float(self.alphas[self.chosen])
 
     def step_of(self, rule: Rule) -> int:
-        """The step that a rule takes.
+        """The step that a rule chooses.
 
         Raises
         ------
         ParameterError
-            There is no such rule, or no errors to judge by.
+            There is no such rule, or no errors to choose by.
         """
         if rule not in RULES or self.cv_error is None or self.standard_error is None:
             raise ParameterError(f"rule={rule!r}: give '1se' or 'min', for a path with cross-validated errors")
@@ -365,7 +366,7 @@ class PruningPath:
         Returns
         -------
         estimator
-            Fitted; its ``prune_log_`` tells every cut.
+            Fitted; its ``prune_log_`` lists every cut.
 
         Raises
         ------
@@ -377,7 +378,7 @@ class PruningPath:
         return cut_to(self.grown, float(self.alphas[step]), self.risk)
 
     def at(self, *, leaves: int) -> Any:
-        """The largest tree of the path that has no more leaves than that.
+        """The largest tree of the path with at most so many leaves.
 
         Parameters
         ----------
@@ -436,11 +437,11 @@ class PruningPath:
         return "\n".join(lines)
 
     def _title(self) -> str:
-        """What was measured, and how."""
+        """The title of the table: the loss, and the rows it was measured on."""
         how = {
             "folds": f"cross-validated in {self.n_folds} folds",
-            "validation": "judged on rows of their own",
-            "nothing": "on the rows of the fit only",
+            "validation": "on held-out rows",
+            "nothing": "on the training rows only",
         }[self.judged_by]
         return f"{WORDS[self.loss]} of {len(self):,} subtrees, {how}"
 
@@ -457,7 +458,7 @@ class PruningPath:
         return f"{text} {mark}".rstrip()
 
     def _marks(self) -> dict[int, str]:
-        """Steps that the rules name."""
+        """Marks of the steps that the two rules choose."""
         if self.cv_error is None or self.standard_error is None:
             return {}
         simple, least = (self.step_of(rule) for rule in RULES)
@@ -471,13 +472,13 @@ class PruningPath:
 
     @property
     def why_one_leaf(self) -> str:
-        """Why nothing is left of the tree but its root, in words; empty where more is left, or never was."""
+        """Why only the root of the tree is left, in words; empty if more is left, or there never was more."""
         error, standard_error, chosen = self.cv_error, self.standard_error, self.chosen
         if error is None or standard_error is None or chosen is None or chosen == 0 or self.n_leaves[chosen] > 1:
             return ""
         least = self.step_of("min")
         if least == chosen:
-            return f"one leaf is left: no larger tree of the path has a lower error than it, {error[chosen]:.4g}"
+            return f"one leaf is left: no larger tree of the path has a lower error than {error[chosen]:.4g}"
         return (
             f"one leaf is left: its error, {error[chosen]:.4g}, is within one standard error "
             f"({standard_error[least]:.3g}) of the least, {error[least]:.4g} with {self.n_leaves[least]} leaves"
@@ -485,12 +486,12 @@ class PruningPath:
 
 
 def step_by(rule: Rule, error: np.ndarray, standard_error: np.ndarray) -> int:
-    """The step that a rule takes.
+    """The step that a rule chooses.
 
     Parameters
     ----------
     rule : {"1se", "min"}
-        The smallest tree of least error; or the smallest tree whose error is no more than that plus its standard error
+        The smallest tree of least error; or the smallest tree whose error is at most that plus its standard error
         (Breiman et al. 1984, section 3.4.3).
     error, standard_error : float64[k], by step: from the largest tree to the smallest
     """
@@ -501,5 +502,5 @@ def step_by(rule: Rule, error: np.ndarray, standard_error: np.ndarray) -> int:
 
 
 def cut_to(grown: Any, alpha: float, risk: Risk) -> Any:
-    """A fitted estimator cut back at a price."""
+    """A fitted estimator pruned at a price."""
     return grown.prune("cost_complexity", alpha=alpha, risk=risk)

@@ -1,6 +1,6 @@
-"""What judges the subtrees of a path: the rows of the fit, folds, rows kept aside. In: models, rows. Out: mean errors.
+"""Errors of the subtrees of a path on training rows, folds or held-out rows. In: models, rows. Out: mean errors.
 
-A fold is grown once; the errors of all subtrees of a path are read off that one tree (``prune.cost_complexity``).
+A fold is grown once; the errors of all subtrees of a path are computed from that one tree (``prune.cost_complexity``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEAST_SQUARE = 1e-300  # a mean of squares below it has lost digits, and its par
 GivenRows = tuple[Any, Any, np.ndarray | None]
 # Grows a tree on rows of the table: X, y, their weights.
 Grow = Callable[[Any, Any, "np.ndarray | None"], Model]
-# What is judged of a tree that was grown on these rows: a model, its path, the steps of it.
+# The subtrees to evaluate of a tree that was grown on these rows: a model, its path, the steps of it.
 View = Callable[[Model, GivenRows], tuple[Model, Path, np.ndarray]]
 
 
@@ -41,7 +41,7 @@ class JudgedRows(NamedTuple):
     ----------
     X : table of n rows
     weights : float64[n]
-        In the errors, in any unit (``in_units``).
+        Weights in the errors, in any unit (``in_units``).
     truth : float64[n, n_outputs]
         Codes among the classes of all rows, or numbers divided by ``scale``.
     labels : Labels or None
@@ -57,7 +57,7 @@ class JudgedRows(NamedTuple):
     scale: float
 
     def losses(self, model: Model, path: Path, steps: np.ndarray, rows: np.ndarray, loss: PathLoss) -> PathLosses:
-        """Losses of some rows under some subtrees of a path.
+        """Losses of given rows under given subtrees of a path.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class JudgedRows(NamedTuple):
 
 
 def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
-    """Per output the code, among the classes of all rows, of each class that a model knows."""
+    """Per output the codes of a model's classes among the classes of all rows."""
     codes = []
     for output, (own, known) in enumerate(zip(model.classes, labels.classes, strict=True)):
         alone = Labels(np.arange(len(own), dtype=np.int32)[:, None], (own,), labels.names[output : output + 1], True)
@@ -86,7 +86,7 @@ def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
 
 
 def judged_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray, ...] | None = None) -> JudgedRows:
-    """Rows with classes.
+    """Rows with classes as ``JudgedRows``.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def judged_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray
 
 
 def judged_numbers(X: Any, y: Any, weights: np.ndarray) -> JudgedRows:
-    """Rows with numbers; those of weight 0 do not set the scale."""
+    """Rows with numbers as ``JudgedRows``; those of weight 0 do not set the scale."""
     values = np.where((weights > 0)[:, None], encode_numbers(y).values, 0.0)
     # A power of 2 (nothing is rounded) that makes every loss at most 1: sums are then no larger than those of weights.
     with np.errstate(over="ignore"):  # infinite near the end of float64: `in_own_unit` refuses such losses
@@ -111,7 +111,7 @@ def judged_numbers(X: Any, y: Any, weights: np.ndarray) -> JudgedRows:
 
 
 def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
-    """The loss, checked; what goes with the tree where none is given."""
+    """The loss, checked; by default the one that suits the tree's criterion."""
     known: tuple[PathLoss, ...] = ("misclassification", "log_loss")
     if model.task == "regression":
         known = ("squared_error", "absolute_error")
@@ -119,16 +119,16 @@ def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
             known = known[::-1]
     if isinstance(loss, str) and loss == "log_loss" and model.n_outputs > 1:
         raise ParameterError(
-            f"loss='log_loss' is of one target, and there are {model.n_outputs}: leave it out", parameter="loss"
+            f"loss='log_loss' needs one target, and there are {model.n_outputs}: leave it out", parameter="loss"
         )
     return check_loss(loss, is_classification=model.task == "classification", known=known)
 
 
 def rows_that_judge(model: Model, X: Any, y: Any, weights: np.ndarray | None, n: int) -> tuple[JudgedRows, float]:
-    """The rows as judges, weighed as given and by class; and how many rows these weights stand for.
+    """The rows with weights as given and by class; and the number of rows that these weights stand for.
 
-    The second is the sum of the weights as given, of the rows that count: a class weight says how much a class
-    matters, not how many rows there are, so that a factor common to all classes changes nothing.
+    The number is the sum of the weights as given, over the rows that count: a class weight states how much a class
+    matters, not the number of its rows, so that a factor common to all classes changes nothing.
     """
     given = np.ones(n) if weights is None else weights
     if model.task == "regression":
@@ -144,7 +144,7 @@ def rows_that_judge(model: Model, X: Any, y: Any, weights: np.ndarray | None, n:
 def along_path(path: Path, risk: Risk) -> View:
     """The view of a path: a fold's own path at the prices that stand for the path's steps.
 
-    Its k-th subtree is wanted for prices from alpha_k to alpha_(k+1) and stands for their geometric mean.
+    The k-th subtree is the best one for prices from alpha_k to alpha_(k+1); their geometric mean represents them.
     """
     prices = np.append(np.sqrt(path.alphas[:-1]) * np.sqrt(path.alphas[1:]), np.inf)
 
@@ -156,12 +156,12 @@ def along_path(path: Path, risk: Risk) -> View:
 
 
 def whole_tree(tree: Tree) -> Path:
-    """A path of one step that cuts nothing: a tree as it is."""
+    """A path of one step: the unpruned tree."""
     return Path(np.zeros(1), np.array([tree.n_leaves]), np.full(1, np.nan), np.where(tree.is_leaf, 0, 1))
 
 
 class FoldRows(NamedTuple):
-    """The rows as given, with the weights that were given (float64[n] or None), and as judges."""
+    """The rows as given, with their weights (float64[n] or None), and as ``JudgedRows``."""
 
     X: Any
     y: Any
@@ -172,7 +172,7 @@ class FoldRows(NamedTuple):
 def by_folds(
     grow: Grow, rows: FoldRows, splits: list[Split], views: Sequence[View], loss: PathLoss, n_threads: int
 ) -> list[PathLosses]:
-    """Losses of all rows, each by the trees of the fold that it was kept out of; for each view."""
+    """Losses of all rows for each view, each row by the trees grown without its fold."""
 
     def judge(fold: int) -> list[PathLosses]:
         train, test = splits[fold]
@@ -186,7 +186,7 @@ def by_folds(
             raise
 
     of_folds = answers(judge, len(splits), n_threads)
-    # Summed in the order of the folds, whoever was first.
+    # Summed in the order of the folds, not in that of their completion.
     return [
         PathLosses(
             np.sum([one.loss for one in of_view], axis=0),
@@ -200,10 +200,9 @@ def by_folds(
 def by_rows_aside(
     model: Model, path: Path, validation: Any, scale: float, loss: PathLoss, *, owner: str = "pruning_path"
 ) -> tuple[PathLosses, float, int]:
-    """Losses of rows kept aside, how many rows their weights stand for, and how many count.
+    """Losses of held-out rows, the number of rows that their weights stand for, and the number of rows that count.
 
-    Their subtrees are those of the path itself. Rows of one class alone are refused: the smallest tree would look
-    perfect.
+    The subtrees are those of the path itself. Rows of a single class are refused: the smallest tree would look perfect.
     """
     matrix, target, weights = model.encode_rows(*validation, owner=owner, routed=True)
     check_holdout(model, target)
@@ -215,7 +214,7 @@ def by_rows_aside(
 
 
 def _stands_for(model: Model, X: Any, y: Any, weights: Any = None) -> float:
-    """How many rows the weights of rows kept aside stand for, as ``rows_that_judge`` counts them."""
+    """Number of rows that the weights of held-out rows stand for, as ``rows_that_judge`` counts them."""
     n = count_rows(X)
     given = check_weights(weights, n)
     given = np.ones(n) if given is None else given
@@ -229,7 +228,7 @@ def _stands_for(model: Model, X: Any, y: Any, weights: Any = None) -> float:
 def by_encoded_rows(
     model: Model, path: Path, rows: tuple[np.ndarray, np.ndarray, np.ndarray | None], scale: float, loss: PathLoss
 ) -> PathLosses:
-    """Losses of rows as ``Model.encode_rows`` gives them, under every subtree of the model's path."""
+    """Losses of rows from ``Model.encode_rows``, under every subtree of the model's path."""
     matrix, target, weights = rows
     weights = np.ones(len(matrix)) if weights is None else weights
     with np.errstate(over="ignore"):
@@ -255,11 +254,11 @@ def in_own_unit(numbers: np.ndarray, scale: float, loss: PathLoss) -> np.ndarray
             found = found * scale
     if not np.isfinite(found).all():
         raise DataError(
-            f"y holds numbers up to {min(scale, LARGEST):.0e} or predictions are as large: the squares of their errors "
-            "are beyond float64: divide y"
+            f"y or the predictions hold numbers up to {min(scale, LARGEST):.0e}, and the squares of their errors are "
+            "beyond float64: divide y"
         )
     if loss == "squared_error" and numbers.any() and found.max() < LEAST_SQUARE:
-        raise DataError(f"y holds numbers up to {scale:.0e}, the squares of their errors are below float64: multiply y")
+        raise DataError(f"y holds numbers up to {scale:.0e}, and the squares of errors are below float64: multiply y")
     return found
 
 

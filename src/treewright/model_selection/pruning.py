@@ -1,4 +1,4 @@
-"""Growing and cutting back in one go: ``PrunedTree``; and one tree under every pruner: ``compare_pruning``."""
+"""A tree grown and pruned in one fit, ``PrunedTree``; and all pruners on one tree, ``compare_pruning``."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from treewright.fitted import Model
     from treewright.tree.arrays import Tree
 
-OF_PATH = ("risk", "loss")  # what may be said of ``pruning_path`` beside the rows and folds
+OF_PATH = ("risk", "loss")  # options of ``pruning_path`` besides the rows and folds
 Rows = tuple[Any, np.ndarray, np.ndarray | None]
-# What is compared unless the user says otherwise: everything that needs no number to be chosen.
+# The methods compared by default: all that need no number to be chosen.
 DEFAULT = (
     "ccp_min", "ccp_1se", "reduced_error", "error_based", "pessimistic", "minimum_error", "significance",
     "description_length", "merge_equal_leaves",
@@ -53,7 +53,7 @@ def prunings() -> tuple[str, ...]:
 
 
 def check_options(pruning: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that a pruning has not, and a lack of one that has no default.
+    """Refuse unknown options of a pruning, and a missing option that has no default.
 
     Parameters
     ----------
@@ -69,35 +69,36 @@ def check_options(pruning: str, options: Mapping[str, Any]) -> None:
 
 
 def _gives(method: str) -> Callable[[PrunedTree], bool]:
-    """Whether the estimator within has a method; it is asked before the fit as well."""
+    """A check whether the inner estimator has a method; it works before the fit as well."""
     return lambda whole: hasattr(whole.estimator, method)
 
 
 class PrunedTree(MetaEstimatorMixin, BaseEstimator):
-    """A tree that is grown and then cut back, in one ``fit``: for cross-validation, comparison and tuning.
+    """A tree that is grown and then pruned, in one ``fit``: for cross-validation, comparison and tuning.
 
     Parameters
     ----------
     estimator : estimator
         A single-tree estimator of this library; its own pruning (``ccp_alpha``, ``confidence``) is switched off. The
-        folds run on as many threads as its ``n_jobs`` says.
+        folds run on as many threads as its ``n_jobs``.
     pruning : str, default "ccp_1se"
-        ``"ccp_1se"`` or ``"ccp_min"``: cost-complexity with the price found by cross-validation on the rows of the fit
-        (``pruning_path``); or a method of ``prune``. ``"reduced_error"`` keeps a part of the rows of the fit aside.
+        ``"ccp_1se"`` or ``"ccp_min"``: cost-complexity with the price chosen by cross-validation on the training rows
+        (``pruning_path``); or a method of ``prune``. ``"reduced_error"`` holds a part of the training rows out.
     options : mapping, optional
         The method's options, such as ``{"max_p_value": 0.01}``; of ``ccp_1se`` and ``ccp_min`` ``risk`` and ``loss``.
     cv : int or splitter, default 10
-        Folds of ``ccp_1se`` and ``ccp_min``, one for each row where there are fewer rows; stratified unless a class
-        has fewer rows than that.
+        Folds of ``ccp_1se`` and ``ccp_min``, one for each row if there are fewer rows; stratified unless a class has
+        fewer rows than that.
     prune_size : float in (0, 1), default 1/3
-        Share of the rows that ``reduced_error`` keeps aside to prune with.
+        Share of the rows that ``reduced_error`` holds out to prune with.
     random_state : int or None, default 0
-        Seed of the folds and of the rows kept aside.
+        Seed of the folds and of the held-out rows.
 
     Attributes
     ----------
     estimator_ : estimator
-        The pruned tree; what it has (``model_``, ``tree_``, ``show``, ``plot``, ``rules``, ``save`` ...) this one has.
+        The pruned tree; its attributes and methods (``model_``, ``tree_``, ``show``, ``plot``, ``rules``, ``save`` ...)
+        are also available here.
     path_ : PruningPath
         Every subtree with its error, and why this one was chosen; of ``ccp_1se`` and ``ccp_min``.
 
@@ -131,7 +132,7 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         return get_tags(self.estimator)
 
     def __getattr__(self, name: str) -> Any:
-        # Only what is not found here: the fitted tree answers for the rest, but for its inner state.
+        # Called for names not found here: they are looked up in the fitted tree, except its inner state.
         fitted = self.__dict__.get("estimator_")
         if fitted is None and not name.startswith("_") and self._would_have(name):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}: call fit first")
@@ -140,11 +141,11 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         return getattr(fitted, name)
 
     def _would_have(self, name: str) -> bool:
-        """Whether a fit would bring an attribute: what the estimator has, and what ends as fitted state does."""
+        """Whether a fit would add an attribute: one of the inner estimator, or a name that ends with ``_``."""
         return name.endswith("_") or hasattr(type(self.__dict__.get("estimator")), name)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree and cut it back.
+        """Grow the tree and prune it.
 
         Parameters
         ----------
@@ -156,7 +157,7 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         ParameterError
             There is no such pruning, an option is wrong, or the method is undefined for the tree.
         DataError
-            The rows were refused, or are too few for the folds or for a part to prune with.
+            The rows were refused, or are too few for the folds or for held-out rows.
         """
         self._check_parameters()
         estimator, options = unpruned(self.estimator), dict(self.options or {})
@@ -176,11 +177,11 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        """Refuse what is wrong whatever the table; folds and options are refused where they are used."""
+        """Refuse parameters that are wrong for any table; folds and options are checked where they are used."""
         check_prunable(self.estimator)
         if self.pruning not in prunings():
             guess = did_you_mean(str(self.pruning), prunings())
-            raise ParameterError(f"there is no pruning {self.pruning!r}{guess}: choose one of {', '.join(prunings())}")
+            raise ParameterError(f"pruning={self.pruning!r} is unknown{guess}: choose one of {', '.join(prunings())}")
         if self.options is not None and not isinstance(self.options, Mapping):
             raise ParameterError(f"options={self.options!r}: give a mapping from option to value")
         check_options(self.pruning, self.options or {})
@@ -192,7 +193,7 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
     def _fit_in_two_parts(self, estimator: Any, X: Any, y: Any, sample_weight: Any, options: Mapping[str, Any]) -> Any:
         """Grow on one part of the rows, prune with the other."""
         if len(as_array(y)) == 1:
-            raise DataError("n_samples=1: 2 rows or more are needed, to judge cuts by others than the tree is grown on")
+            raise DataError("n_samples=1: at least 2 rows are needed, to fit the tree and to prune it on other rows")
         grow, prune = rows_in_two(y, self.prune_size, self.random_state, is_classification=is_classifier(estimator))
         try:
             weights = check_weights(sample_weight, len(grow) + len(prune))
@@ -204,31 +205,31 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
             )
             return estimator.fit(*grown).prune(self.pruning, *judge, **options)
         except DataError:
-            # A refusal of a part counts its rows; that of the whole table, if there is one, names the caller's.
+            # An error in a part counts the part's rows; an error in the whole table names the caller's rows.
             clone(estimator).fit(X, y, sample_weight)
             raise
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict each row, as the pruned tree does."""
+        """Predict each row with the pruned tree."""
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.predict(X))
 
     @available_if(_gives("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Probabilities of the classes, as the pruned tree gives them; of a classifier only."""
+        """Class probabilities of the pruned tree; only for classifiers."""
         check_is_fitted(self, "estimator_")
         shares: np.ndarray | list[np.ndarray] = self.estimator_.predict_proba(X)
         return shares
 
     @available_if(_gives("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Their logarithms."""
+        """Logarithms of the class probabilities."""
         check_is_fitted(self, "estimator_")
         logs: np.ndarray | list[np.ndarray] = self.estimator_.predict_log_proba(X)
         return logs
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, or R2 for numbers."""
+        """Accuracy, or R2 for regression."""
         check_is_fitted(self, "estimator_")
         return float(self.estimator_.score(X, y, sample_weight))
 
@@ -258,23 +259,23 @@ def compare_pruning(
     cv: int = 10,
     random_state: int | None = 0,
 ) -> PrunerTable:
-    """Grow one tree and put it under every pruner.
+    """Grow one tree and prune it by every method.
 
     Parameters
     ----------
     est : estimator
         A single-tree estimator of this library, fitted or not; a copy is grown, without its own pruning.
     X, y : table of n rows and its target
-        To grow on, and what the pruners see.
+        Training rows of the tree and of the pruners.
     X_valid, y_valid : table and its target
-        Rows that the tree was not grown on. Where ``reduced_error`` is among the methods, half of them (by seed,
-        stratified) prune it, and every method is judged on the other half only: an error measured on the rows that
-        a tree was pruned with flatters it.
+        Rows that the tree was not fitted on. If ``reduced_error`` is among the methods, half of them (by seed,
+        stratified) prune it, and every method is evaluated on the other half only: an error measured on the rows that
+        a tree was pruned with is too low.
     methods : sequence of str
         Methods of ``prune``, ``"ccp_min"``, ``"ccp_1se"``.
     options : mapping from method to its options, optional
     sample_weight, valid_weight : optional
-        Weights of the rows. In a standard error a weight counts as so many rows: scale weights that only say how much
+        Weights of the rows. In a standard error a weight counts as so many rows: scale weights that only state how much
         rows matter to a mean of 1.
     cv : int
         Folds of ``ccp_min`` and ``ccp_1se``, among the rows of ``X``.
@@ -283,13 +284,13 @@ def compare_pruning(
     Returns
     -------
     PrunerTable
-        A method that is undefined for the tree (such as ``pessimistic`` for numbers) is left out and named. The error
-        of ``best`` is a little too good, as the rows that show it chose it.
+        A method that is undefined for the tree (such as ``pessimistic`` for regression) is left out and named. The
+        error of ``best`` is a little too low, as it was chosen on the same rows.
 
     Raises
     ------
     ParameterError
-        A method or option is unknown, an option that has no default is lacking, or ``est`` is not a single-tree
+        A method or option is unknown, an option without a default is missing, or ``est`` is not a single-tree
         estimator.
     DataError
         Rows were refused.
@@ -308,7 +309,7 @@ def compare_pruning(
     check_random_state(random_state)
     options = _checked_options(methods, options)
     if cv is None and any(name in BY_CROSS_VALIDATION for name in methods):
-        raise ParameterError("cv=None: ccp_min and ccp_1se find their price by folds, give a number such as cv=10")
+        raise ParameterError("cv=None: ccp_min and ccp_1se choose their price by folds: give a number such as cv=10")
     fresh = unpruned(est)
     grown = clone(fresh).fit(X, y, sample_weight)
     is_classification = is_classifier(grown)
@@ -341,7 +342,7 @@ def compare_pruning(
 
 @dataclass(frozen=True)
 class PrunedResult:
-    """What one pruner made of the tree.
+    """The tree pruned by one method, with its errors.
 
     Attributes
     ----------
@@ -349,7 +350,7 @@ class PrunedResult:
         ``"unpruned"``, a method of ``prune``, ``"ccp_min"`` or ``"ccp_1se"``.
     n_leaves, depth, n_nodes_cut : int
     train_error, valid_error : float
-        The misclassified share, or the mean squared error; weighted where weights were given.
+        The misclassification rate, or the mean squared error; weighted if weights were given.
     standard_error : float
         Of ``valid_error``, over the rows: sqrt(sum(w (e - mean)^2)) / sum(w), as in ``pruning_path``.
     estimator : estimator
@@ -375,11 +376,11 @@ class PrunerTable(Sequence[PrunedResult]):
     rows : tuple of PrunedResult
         The first is the unpruned tree.
     undefined : dict from str to str
-        Methods that have no meaning for this tree, and why.
+        Methods that are undefined for this tree, with the reasons.
     n_judged : int
         Rows that ``valid_error`` was measured on.
     error : str
-        What the errors are.
+        Name of the error.
     """
 
     rows: tuple[PrunedResult, ...]
@@ -406,8 +407,8 @@ class PrunerTable(Sequence[PrunedResult]):
     def best(self) -> PrunedResult:
         """The smallest tree whose validation error is within one standard error of the least.
 
-        It is chosen by the very rows that ``valid_error`` was measured on, which flatters that error a little: to know
-        how good it is, ask rows that chose nothing.
+        It is chosen on the same rows that ``valid_error`` was measured on, so that error is a little too low: measure
+        it on other rows.
         """
         least = min(self.rows, key=lambda row: (row.valid_error, row.n_leaves))
         good = [row for row in self.rows if row.valid_error <= least.valid_error + least.standard_error]
@@ -423,7 +424,7 @@ class PrunerTable(Sequence[PrunedResult]):
 
     def __str__(self) -> str:
         head = f"{'method':<20}{'leaves':>8}{'depth':>7}{'cut':>8}{'training':>11}{'validation':>12}{'std. error':>12}"
-        lines = [f"{self.error}, judged on {self.n_judged} rows", head]
+        lines = [f"{self.error} on {self.n_judged} validation rows", head]
         for row in self.rows:
             error = f"{row.valid_error:.4g}"
             lines.append(
@@ -434,7 +435,7 @@ class PrunerTable(Sequence[PrunedResult]):
         return "\n".join(lines)
 
     def plot(self, **options: Any) -> Figure:
-        """Leaves and errors of every pruner as a figure; needs the extra ``plot``."""
+        """Draw leaves and errors of every pruner; needs the extra ``plot``."""
         from treewright.show.figures.bars import pruning_comparison
 
         columns = self.to_dict()
@@ -445,7 +446,7 @@ class PrunerTable(Sequence[PrunedResult]):
 
 
 def _checked_options(methods: Any, options: Any) -> dict[str, dict[str, Any]]:
-    """The options of every method."""
+    """The options of every method, checked."""
     if isinstance(methods, str) or not isinstance(methods, Sequence):
         raise ParameterError(f"methods={methods!r}: give a list of names, such as {list(DEFAULT[:2])}")
     if options is not None and not (
@@ -464,17 +465,17 @@ def _checked_options(methods: Any, options: Any) -> dict[str, dict[str, Any]]:
 
 
 def _result(name: str, tree: Any, grown: Any, loss: Loss, learned: Rows, unseen: Rows) -> PrunedResult:
-    """What one pruner made of the tree."""
+    """The result of one pruner: its tree and the errors."""
     with np.errstate(over="ignore", invalid="ignore"):
         on_train, (on_unseen, spread) = mean_loss(loss, tree, *learned), mean_with_error(loss, tree, *unseen)
     if not np.isfinite([on_train, on_unseen, spread]).all():
-        raise DataError("the targets hold numbers so large that the squares of errors are beyond float64: divide both")
+        raise DataError("the targets are so large that the squares of errors are beyond float64: divide both")
     cut = grown.tree_.n_nodes - tree.tree_.n_nodes
     return PrunedResult(name, tree.get_n_leaves(), tree.get_depth(), cut, on_train, on_unseen, spread, tree)
 
 
 def _warn_of_small(unseen: Rows) -> None:
-    """Warn of weights that are no numbers of rows, which standard errors take them for."""
+    """Warn of weights that are no numbers of rows: standard errors treat them as such."""
     weights = unseen[2]
     if weights is not None:
         n_rows = int(np.count_nonzero(weights))
@@ -484,14 +485,15 @@ def _warn_of_small(unseen: Rows) -> None:
 def _parts(
     grown: Any, X_valid: Any, y_valid: Any, weights: Any, methods: Sequence[str], random_state: int | None
 ) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
-    """The rows to judge on, and those to prune with: the same unless a method needs some of its own."""
-    grown.model_.encode_rows(X_valid, y_valid, weights, routed=True)  # refuses what is wrong, before the work
+    """The rows to evaluate on, and those to prune with: the same unless a method needs held-out rows."""
+    grown.model_.encode_rows(X_valid, y_valid, weights, routed=True)  # raises errors in the rows before the work
     whole = (X_valid, y_valid, check_weights(weights, count_rows(y_valid)))
     if not any(name in METHODS and METHODS[name].needs == "holdout" for name in methods):
         return whole, whole
     if count_rows(y_valid) < 2:
         raise DataError(
-            "1 row to judge on is too few to keep another to prune with: give more, or leave reduced_error out"
+            "X_valid has 1 row, but reduced_error needs other rows than the evaluation: give at least 2, or leave "
+            "reduced_error out"
         )
     halves = rows_in_two(y_valid, 0.5, random_state, is_classification=is_classifier(grown))
     judged, to_prune = (tuple(None if part is None else take_rows(part, half) for part in whole) for half in halves)

@@ -1,16 +1,16 @@
 """One small tree that predicts what a model predicts. In: a fitted model, rows. Out: ``SurrogateTree``.
 
-The tree is grown on the model's predictions, not on the truth, and judged on rows that it was not grown on: how much of
-their variance it explains is its fidelity. Of classes it is grown on the predicted probabilities, as numbers: where one
-class is rare, the predicted class is nearly always the other one and tells nothing, the probability still rises and
-falls. The grown numbers are the class shares of a classification tree then (the squared error of the probabilities of
-all classes is their Gini impurity). Columns that the model never asks about, and text that only tells these rows apart
-(``data.identifiers``), are not offered to it.
+The tree is fitted to the model's predictions, not to the true values, and tested on held-out rows: the share of their
+variance that it explains is its fidelity. For classes it is fitted to the predicted probabilities, as numbers: if one
+class is rare, the predicted class is nearly always the other one, but the probability still varies. The fitted numbers
+are then the class proportions of a classification tree (the squared error of the probabilities of all classes is their
+Gini impurity). Columns that the model never tests, and text that only identifies these rows (``data.identifiers``), are
+left out.
 
 The idea is that of TREPAN (Craven and Shavlik 1996, "Extracting tree-structured representations of trained networks",
-NIPS 8, 24-30), which asks the network about rows that it makes up as well; here only given rows are asked about.
-Bastani, Kim and Bastani 2017, "Interpreting blackbox models via model extraction" (arXiv 1705.08504), say what such a
-tree is good for and how far it is to be trusted.
+NIPS 8, 24-30), which also lets the network predict synthetic rows; here only given rows are predicted.
+Bastani, Kim and Bastani 2017, "Interpreting blackbox models via model extraction" (arXiv 1705.08504), discuss the uses
+and limits of such a tree.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from treewright.predict.values import predict_codes, predict_numbers, predict_sh
 from treewright.tree.class_criteria import GINI, impurity_of_shares
 
 LEAVES = 16
-# Of more classes the predicted class alone is learned: each one's probability is a number to be learned beside others.
+# With more classes only the predicted class is learned: the probability of each class would be one more output.
 MOST_CLASSES = 30
-# What the tree of classes keeps of the parameters of the one of numbers.
+# The parameters that the classification tree keeps from the regression tree.
 SHARED = (
     "max_leaf_nodes",
     "min_samples_leaf",
@@ -63,33 +63,34 @@ Tree = DecisionTreeClassifier | DecisionTreeRegressor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurrogateTree:
-    """A small tree that predicts about what another model predicts.
+    """A small tree that approximates the predictions of another model.
 
     Attributes
     ----------
     estimator : DecisionTreeClassifier or DecisionTreeRegressor
-        Fitted on the predictions of the model. Its classes are the model's, also those that the model never predicted;
-        where the model has probabilities, its class shares are their means over the rows of a leaf.
+        Fitted to the predictions of the model. Its classes are the model's, also those that the model never predicted;
+        if the model has probabilities, its class proportions are their means over the rows of a leaf.
     of : str
-        What it stands for, in words: ``"the 100 trees"``.
+        The model it approximates, in words: ``"the 100 trees"``.
     measure : {"r2", "agreement"}
-        What ``fidelity`` is: the share of the variance of the model's probabilities, or numbers, that the tree explains
-        (of several the mean), or, of a model without probabilities and of more than 30 classes, ``agreement``.
+        The kind of ``fidelity``: the share of the variance of the model's probabilities, or numbers, that the tree
+        explains (the mean of several outputs); or ``agreement``, for a model without probabilities or with more than 30
+        classes.
     fidelity : float
-        On rows that the tree was not grown on; of weighted rows by weight. nan where the rows have one number only.
+        On held-out rows, weighted if they have weights. nan if all predictions are the same number.
     low, high : float
-        Ends of its interval: of a share as Wilson 1927 (of as many rows as the weights are worth), of R2 by the delta
-        method for log(1 - R2); nan where the rows do not tell, as where every prediction is the same number.
+        Ends of its interval: for a share as Wilson 1927 (with as many rows as the weights are worth), for R2 by the
+        delta method for log(1 - R2); nan if undefined, for example if all predictions are the same number.
     level : float
-        Of the interval.
+        Level of the interval.
     fidelity_at_fit : float
-        The same on the rows that the tree was grown on.
+        The same on the training rows of the tree.
     agreement : float
-        Share of the rows for which both predict the same class, in every output; nan for numbers.
+        Share of the rows for which both predict the same class, in every output; nan for regression.
     one_answer : float
-        The agreement of a tree without a question, which always predicts the most frequent class; 0 for numbers.
+        The agreement of a tree without a test, which always predicts the most frequent class; 0 for regression.
     n_fit, n_judged : int
-        Rows that the tree was grown on, and rows that judge it.
+        Training rows and held-out rows of the tree.
     weighted : bool
         Whether rows have weights.
     """
@@ -120,7 +121,7 @@ class SurrogateTree:
 
     @property
     def words(self) -> str:
-        """The fidelity as a sentence without a subject."""
+        """The fidelity in words, as a sentence without its subject."""
         rows = f"{counted(self.n_judged, 'weighted row' if self.weighted else 'row')} it did not see"
         share = _percent(self.fidelity)
         if math.isfinite(self.low):
@@ -128,7 +129,7 @@ class SurrogateTree:
         if self.measure == "agreement":
             return f"predicts the same class as {self.of} for {share} of {rows}; {self._always}"
         if math.isnan(self.fidelity):
-            return f"was judged on {rows}, which have no variance to explain"
+            return f"was tested on {rows}, which have no variance to explain"
         words = f"explains {share} of the variance in {self.answers} for {rows}"
         if math.isnan(self.agreement):
             return words
@@ -136,12 +137,12 @@ class SurrogateTree:
 
     @property
     def _always(self) -> str:
-        """What needs no tree, in words."""
-        return f"always the most frequent one would for {_percent(self.one_answer)}"
+        """The agreement of the most frequent class, in words."""
+        return f"always predicting the most frequent class agrees for {_percent(self.one_answer)}"
 
     @property
     def answers(self) -> str:
-        """What it is grown on, in words."""
+        """The predictions that the tree is fitted to, in words."""
         what = "what" if math.isnan(self.agreement) else "the class that"
         if self.measure == "r2" and what != "what":
             what = "the probabilities that"
@@ -163,7 +164,7 @@ class SurrogateTree:
     def __str__(self) -> str:
         size = f"{counted(self.n_leaves, 'leaf', 'leaves')}, depth {self.depth}"
         return "\n".join([
-            f"One tree in place of {self.of}: {size}, grown on {self.answers} for {counted(self.n_fit, 'row')}.",
+            f"One tree in place of {self.of}: {size}, fitted to {self.answers} for {counted(self.n_fit, 'row')}.",
             f"It {self.words}.",
             "",
             self.estimator.show(),
@@ -171,25 +172,25 @@ class SurrogateTree:
 
 
 class _Answers(NamedTuple):
-    """What a model predicts: codes int32[n, n_outputs] among ``classes``, or numbers float64[n, n_outputs].
+    """Predictions of a model: codes int32[n, n_outputs] among ``classes``, or numbers float64[n, n_outputs].
 
-    ``probabilities`` float64[n, m]: those of every class, of two classes the second one's alone; None where there are
+    ``probabilities`` float64[n, m]: those of every class, with two classes only the second one's; None if there are
     none, or too many.
     """
 
     predicted: np.ndarray
     classes: tuple[np.ndarray, ...]
     probabilities: np.ndarray | None
-    threshold: Threshold | None = None  # of the model, and so of the tree that stands for it
+    threshold: Threshold | None = None  # of the model, and so of its surrogate tree
 
     @property
     def grown_on(self) -> np.ndarray:
-        """What a tree is grown on: numbers where there are some, else codes."""
+        """The target of the tree: probabilities or numbers if there are any, else codes."""
         return self.predicted if self.probabilities is None else self.probabilities
 
     @property
     def is_numeric(self) -> bool:
-        """Whether that are numbers."""
+        """Whether the target of the tree is numeric."""
         return not self.classes or self.probabilities is not None
 
 
@@ -205,34 +206,34 @@ def surrogate_tree(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> SurrogateTree:
-    """Grow one small tree on what a model predicts, and tell how near it comes.
+    """Fit one small tree to the predictions of a model, and measure its fidelity.
 
     Parameters
     ----------
     fitted : fitted classifier or regressor, or Model
         Of this library or of scikit-learn: a forest, boosted trees, neighbours, a pipeline.
     X : table of n rows
-        Rows that the model is asked about, as its ``predict`` takes them; no target. Best such rows as the model will
-        meet: the tree is faithful where they are.
+        Rows to predict, as the model's ``predict`` takes them; no target. Use rows like those that the model will
+        predict: the tree is faithful only for such rows.
     max_leaf_nodes : int >= 2, default 16
-        Leaves of the tree at most; CART, best-first: the leaf whose split gains most is split next.
+        Most leaves of the tree; CART, best-first: the leaf whose split gains most is split next.
     min_samples_leaf : int >= 1, default 1
-        Rows that a leaf has at least; more where rows are few.
+        Fewest rows of a leaf; choose more if there are few rows.
     test_size : float in (0, 1), default 0.5
-        Share of the rows that the tree is not grown on but judged on.
+        Share of the rows that are held out to measure the fidelity.
     sample_weight : n numbers >= 0, optional
-        For growing and for judging.
+        For fitting and for the fidelity.
     level : float, between 0 and 1
-        Of the interval.
+        Level of the interval.
     random_state : int, RandomState or None
-        Seed of which rows are kept aside.
+        Seed of the held-out rows.
     n_jobs : int, optional
         Threads; the tree does not depend on it.
 
     Returns
     -------
     SurrogateTree
-        Print it, or take ``estimator``, ``fidelity``, ``low``, ``high``.
+        Print it, or use ``estimator``, ``fidelity``, ``low``, ``high``.
 
     Raises
     ------
@@ -243,9 +244,9 @@ def surrogate_tree(
 
     Notes
     -----
-    Fidelity is not accuracy: a faithful tree of a wrong model is wrong. And a fidelity of 0.95 still leaves rows for
-    which the tree's reasons are not the model's; it says nothing about *why* the model predicts as it does for a single
-    row. Anything with ``predict_proba`` is asked for probabilities.
+    Fidelity is not accuracy: a faithful tree of a wrong model is wrong. Even with a fidelity of 0.95 the tree does not
+    explain *why* the model predicts as it does for a single row. If the model has ``predict_proba``, the tree is fitted
+    to its probabilities.
 
     Examples
     --------
@@ -256,7 +257,7 @@ def surrogate_tree(
     >>> found = tw.model_selection.surrogate_tree(forest, X[1::2], max_leaf_nodes=4)
     >>> print(found.words)
     explains 88.4 % (81.3 to 92.8 %) of the variance in the probabilities that the 100 trees predict for 142 rows it did
-    not see, and predicts the same class for 90.8 %; always the most frequent one would for 62.7 %
+    not see, and predicts the same class for 90.8 %; always predicting the most frequent class agrees for 62.7 %
     """
     leaves = whole_number("max_leaf_nodes", max_leaf_nodes, 2)
     size = {"max_leaf_nodes": leaves, "min_samples_leaf": whole_number("min_samples_leaf", min_samples_leaf, 1)}
@@ -298,7 +299,7 @@ def surrogate_of_model(
     min_samples_leaf: int = 1, test_size: float = 0.5, level: float = 0.95, random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> SurrogateTree:  # fmt: skip
-    """As ``surrogate_tree``, on rows that are encoded already; the tree has the columns and levels of the model.
+    """``surrogate_tree`` on encoded rows; the tree has the columns and levels of the model.
 
     Parameters
     ----------
@@ -327,13 +328,13 @@ def surrogate_of_model(
 def _grown_on_rows(
     tree: Tree, model: Model, matrix: np.ndarray, answers: _Answers, rows: np.ndarray, weights: np.ndarray | None
 ) -> Tree:
-    """A tree grown on encoded rows; it has the model's own columns and levels, also those that these rows lack.
+    """A tree grown on encoded rows; it has all columns and levels of the model, also those that these rows lack.
 
-    Columns that the model never asks about, or that only tell these rows apart, have one value: no test asks for them.
+    Columns that the model never tests, or that only identify rows, are set to one value: the tree does not test them.
     """
     idle = sizes_of(model).n_tests == 0
     if model.missing == "surrogate":
-        idle[:] = False  # other columns may stand in
+        idle[:] = False  # other columns may be surrogates
     for at, column in enumerate(model.schema.columns):
         if column.kind == "nominal":
             cells = matrix[:, at][~np.isnan(matrix[:, at])]
@@ -346,7 +347,7 @@ def _grown_on_rows(
 
 
 def _part(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
-    """Weights of some rows, if there are any."""
+    """The weights of the given rows, or None."""
     return None if weights is None else weights[rows]
 
 
@@ -354,10 +355,10 @@ def _judged(
     answers: _Answers, weights: np.ndarray | None, grow: Any, predict: Any, of: str, test_size: float, level: float,
     random_state: Any, target_names: tuple[str, ...] = (),
 ) -> SurrogateTree:  # fmt: skip
-    """Grow on some rows, judge on the others."""
+    """Grow the tree on one part of the rows, measure its fidelity on the other."""
     n = len(answers.predicted)
     if n < 2:
-        raise DataError(f"{n} row(s) with weight: at least 2 are needed, one to grow the tree on and one to judge it")
+        raise DataError(f"{n} row(s) with weight: at least 2 are needed, one to fit the tree and one to test it")
     n_second = min(max(math.ceil(test_size * n), 1), n - 1)
     first, second = two_parts(
         answers.predicted[:, 0], n_second, random_state, by_class="where possible" if answers.classes else "never"
@@ -370,7 +371,7 @@ def _judged(
         common = np.tile(_most_frequent(answers, first, weights), (len(second), 1))
         one = share_right(answers.predicted[second], common, own)
     if answers.is_numeric:
-        # Of a class that no row has a chance of there is nothing to explain.
+        # A class with probability 0 in all rows has nothing to explain.
         varies = np.ptp(answers.grown_on[second], axis=0) > 0
         true, held = answers.grown_on[:, varies], predicted[:, varies]
         found = float(explained(true[second], held, own)) if varies.any() else math.nan
@@ -387,7 +388,7 @@ def _judged(
 
 
 def _agreement(answers: _Answers, predicted: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> float:
-    """The share of rows of the same class, in every output; ``predicted`` are codes, or numbers as grown on."""
+    """Share of rows with the same class in every output; ``predicted`` are codes or the numbers of the tree."""
     if answers.is_numeric:
         shares, threshold = _shares_in(answers, predicted), answers.threshold
         codes = [each.argmax(axis=1) if threshold is None else threshold.codes(each) for each in shares]
@@ -396,7 +397,7 @@ def _agreement(answers: _Answers, predicted: np.ndarray, rows: np.ndarray, weigh
 
 
 def _shares_in(answers: _Answers, numbers: np.ndarray) -> list[np.ndarray]:
-    """Per output float64[n, n_classes]: the probabilities that numbers as grown on stand for."""
+    """The probabilities from the numbers of the tree, per output float64[n, n_classes]."""
     found = []
     for labels in answers.classes:
         k = len(labels)
@@ -407,12 +408,12 @@ def _shares_in(answers: _Answers, numbers: np.ndarray) -> list[np.ndarray]:
 
 
 def _columns(n_classes: int) -> int:
-    """How many numbers hold the probabilities of so many classes; of two the second tells the first."""
+    """Number of probabilities to learn for so many classes: with two classes, only the second one's."""
     return n_classes if n_classes > 2 else n_classes - 1
 
 
 def _as_classifier(tree: Tree, answers: _Answers, target_names: tuple[str, ...]) -> Tree:
-    """A tree that was grown on probabilities as the tree of classes that it is: a leaf has their means as shares."""
+    """The tree grown on probabilities as a classifier: the class proportions of a leaf are their means."""
     if not answers.classes or not answers.is_numeric:
         return tree
     grown, numbers = tree.tree_, tree.model_
@@ -439,20 +440,20 @@ def _as_classifier(tree: Tree, answers: _Answers, target_names: tuple[str, ...])
 
 
 def _most_frequent(answers: _Answers, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """int[n_outputs]: per output the answer with the most weight."""
+    """int[n_outputs]: per output the prediction with the most weight."""
     own = _part(weights, rows)
     return np.array([np.bincount(codes, weights=own).argmax() for codes in answers.predicted[rows].T])
 
 
 def _model_of(fitted: Any) -> Model | None:
-    """The model of trees, where it is one; None for what else can predict."""
+    """The ``Model`` of a fitted object of this library; None for any other classifier or regressor."""
     model = fitted if isinstance(fitted, Model) else getattr(fitted, "model_", None)
     name = type(fitted).__name__
     if isinstance(model, Model):
         if model.facts.get("algorithm") == ISOLATION_FOREST:
             raise ParameterError(
-                "an isolation forest says how lonely a row is, no class and no number of a target: grow a tree on its "
-                "answers yourself, as in DecisionTreeClassifier(max_leaf_nodes=16).fit(X, forest.predict(X))"
+                "an isolation forest predicts anomaly scores, not a target: fit a tree to its predictions, as in "
+                "DecisionTreeClassifier(max_leaf_nodes=16).fit(X, forest.predict(X))"
             )
         return model
     if not isinstance(fitted, type) and hasattr(fitted, "predict"):
@@ -467,7 +468,7 @@ def _model_of(fitted: Any) -> Model | None:
 
 
 def _answers_of_model(model: Model, matrix: np.ndarray, n_jobs: int | None) -> _Answers:
-    """What a model predicts of encoded rows."""
+    """The predictions of a model for encoded rows."""
     if not model.classes:
         return _Answers(np.asarray(predict_numbers(model, matrix, n_jobs)), (), None)
     codes = np.asarray(predict_codes(model, matrix, n_jobs))
@@ -475,7 +476,7 @@ def _answers_of_model(model: Model, matrix: np.ndarray, n_jobs: int | None) -> _
 
 
 def _answers_of(fitted: Any, X: Any) -> _Answers:
-    """What anything with ``predict`` predicts of rows."""
+    """The predictions of any object with ``predict``."""
     predicted = np.asarray(fitted.predict(X))
     if getattr(fitted, "task", "") != "classification" and not (not hasattr(fitted, "task") and is_classifier(fitted)):
         return _Answers(predicted.astype(np.float64).reshape(len(predicted), -1), (), None)
@@ -492,7 +493,7 @@ def _answers_of(fitted: Any, X: Any) -> _Answers:
 
 
 def _numbers_of(shares: list[np.ndarray]) -> np.ndarray | None:
-    """What a tree is grown on of predicted probabilities; None where there is one class, or where there are many."""
+    """The predicted probabilities that a tree is fitted to; None with one class, or with too many."""
     counts = [share.shape[1] for share in shares]
     if max(counts) > MOST_CLASSES or max(counts) < 2:
         return None
@@ -501,19 +502,19 @@ def _numbers_of(shares: list[np.ndarray]) -> np.ndarray | None:
 
 
 def _labels(answers: _Answers, rows: np.ndarray) -> np.ndarray:
-    """Predicted classes as a target."""
+    """The predicted classes of the rows as a target."""
     held = answers.predicted[rows]
     return np.stack([labels[held[:, at]] for at, labels in enumerate(answers.classes)], axis=1)
 
 
 def _codes(predicted: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
-    """int[n, n_outputs]: labels as their places among the answers of the model."""
+    """int[n, n_outputs]: the positions of labels among the classes of the model."""
     columns = predicted.reshape(len(predicted), -1)
     return np.stack([np.searchsorted(labels, columns[:, at]) for at, labels in enumerate(classes)], axis=1)
 
 
 def _declared(fitted: Any) -> dict[str, Any]:
-    """What an estimator of this library was told of its columns; nothing of others."""
+    """The column declarations of an estimator of this library; empty for others."""
     if not type(fitted).__module__.startswith("treewright.") or not hasattr(fitted, "get_params"):
         return {}
     known = fitted.get_params(deep=False)
@@ -521,7 +522,7 @@ def _declared(fitted: Any) -> dict[str, Any]:
 
 
 def _unfitted(answers: _Answers, n_jobs: int | None, **more: Any) -> Tree:
-    """The tree before it is grown."""
+    """The unfitted tree estimator."""
     kind = DecisionTreeRegressor if answers.is_numeric else DecisionTreeClassifier
     return kind(n_jobs=n_jobs, **more)
 

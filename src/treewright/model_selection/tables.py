@@ -1,4 +1,4 @@
-"""How tables of results are written: which lines are shown, and numbers of a like precision beside each other."""
+"""Text of result tables: which lines are shown, and numbers with equal decimals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST, LAST, NEAR = 3, 12, 3
 
 
 def lines_shown(n: int, marks: Iterable[int]) -> list[int]:
-    """Positions of the lines of a table that are written out: all, or the ends and what is near a mark.
+    """Positions of the lines of a table to write: all, or those near the ends and near a mark.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def lines_shown(n: int, marks: Iterable[int]) -> list[int]:
 
 
 def abridged(shown: Sequence[int], lines: Iterable[str], what: str) -> list[str]:
-    """The lines at the positions shown, and a line in place of each gap between them."""
+    """The lines at the given positions, with one line for each gap between them."""
     written, before = [], -1
     for at, line in zip(shown, lines, strict=True):
         if at > before + 1:
@@ -48,19 +48,19 @@ def abridged(shown: Sequence[int], lines: Iterable[str], what: str) -> list[str]
 
 
 def best_and_simplest(best: int, simplest: int | None) -> dict[int, str]:
-    """Marks of the position of least error, and of the simplest within one standard error where there is one."""
+    """Marks of the position of least error and, if there is one, of the simplest within one standard error."""
     if simplest is None:
         return {best: "best"}
     return {best: "best, 1 s.e."} if simplest == best else {best: "best", simplest: "1 s.e."}
 
 
 def beside(spread: float, text: str) -> str:
-    """A standard error with as many decimals as the number that it stands beside.
+    """A standard error with as many decimals as the number next to it.
 
     Parameters
     ----------
     spread : float
-        nan where there is none.
+        nan if there is none.
     text : str
         The number as it is written.
 
@@ -74,7 +74,7 @@ def beside(spread: float, text: str) -> str:
     if not text.replace(".", "", 1).lstrip("-").isdigit():
         return f"{spread:.3g}"
     decimals = len(text.partition(".")[2])
-    # Of a number that happens to be short (an error of 0) the standard error is still told.
+    # Next to a short number (an error of 0) the standard error is still written.
     return f"{spread:.{decimals}f}" if spread == 0 or round(spread, decimals) > 0 else f"{spread:.2g}"
 
 
@@ -84,9 +84,9 @@ def side_by_side(columns: list[TextColumn]) -> list[str]:
 
 
 def written(values: Iterable[float]) -> list[str]:
-    """Numbers that stand together as text, all with the same decimals; - where there is none.
+    """Numbers as text, all with the same number of decimals; - for nan.
 
-    Three decimals, fewer beside thousands, more where all numbers are small; powers of ten beyond that.
+    Three decimals, fewer for thousands, more if all numbers are small; powers of ten beyond that.
 
     Examples
     --------

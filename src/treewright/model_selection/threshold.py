@@ -1,13 +1,13 @@
-"""From which probability on a class is predicted: by what mistakes cost, or by a wanted precision or recall.
+"""Choosing a decision threshold: by the costs of mistakes, or by a required precision or recall.
 
-In: an estimator and a table, or a fitted model and rows that it has not seen. Out: ``ThresholdChoice``, with every
-threshold that tells the test rows apart, and the model that decides by the chosen one.
+In: an estimator and a table, or a fitted model and held-out rows. Out: ``ThresholdChoice``, with every threshold that
+changes a prediction of the test rows, and the model that predicts by the chosen one.
 
-The probabilities that choose are those of rows that a fit has not seen: each row's fold is left out. Predicting the
-class at a threshold needs only the rows in descending order of their probability, so one pass of running sums counts
-the mistakes of every threshold. Elkan (2001), "The foundations of cost-sensitive learning", shows that the threshold of
-least cost is ``fp / (fp + fn)`` where probabilities are right; leaves and forests are not that well calibrated, so the
-costs are counted, and his number only decides between thresholds that cost the same.
+The threshold is chosen by probabilities of held-out rows: each row's fold is left out. The rows are sorted by
+descending probability, so one pass of running sums counts the mistakes of every threshold. Elkan (2001), "The
+foundations of cost-sensitive learning", shows that the threshold of least cost is ``fp / (fp + fn)`` for exact
+probabilities; leaves and forests are not that well calibrated, so the costs are counted, and this number only decides
+between thresholds of equal cost.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 
 Wish = Literal["cost", "precision", "recall"]
 DEFAULT_FOLDS = 5
-MOST_COST = 1e100  # the costs of all rows add up within float64
+MOST_COST = 1e100  # so that the sum of the costs of all rows stays within float64
 _SAME = 1e-12  # costs that differ by less, relative to the least, are equal: they are sums in another order
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What a threshold is chosen for.
+    """The aim of a threshold: least cost, or a required precision or recall.
 
     Attributes
     ----------
     wish : {"cost", "precision", "recall"}
     fp, fn : float
-        What a false positive and a false negative cost, for ``"cost"``.
+        Costs of a false positive and a false negative, for ``"cost"``.
     least : float
-        The least precision or recall that will do.
+        The required precision or recall.
     """
 
     wish: Wish
@@ -70,7 +70,7 @@ def aim_of(cost: Any, precision: Any, recall: Any) -> Aim:
     Raises
     ------
     ParameterError
-        None is given, or several; costs lack a name, are not within 0 to 1e100 or both 0; a share is not above 0 to 1.
+        No aim is given, or several; a cost is missing, outside 0 to 1e100, or both are 0; a share is not in (0, 1].
     """
     given = {
         name: value
@@ -97,7 +97,7 @@ def aim_of(cost: Any, precision: Any, recall: Any) -> Aim:
 
 
 def _number(name: str, value: Any) -> float:
-    """A number that is no truth value; an integer beyond float64 is infinite."""
+    """A number as float (a bool is refused); an integer beyond float64 is infinite."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise ParameterError(f"{name} is {shown(value)}: give a number")
     try:
@@ -120,34 +120,33 @@ def choose_threshold(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> ThresholdChoice:
-    """Choose from which probability on one of two classes is predicted.
+    """Choose the decision threshold of a classifier of two classes.
 
     Give one of ``cost``, ``precision`` and ``recall``.
 
     Parameters
     ----------
     estimator : unfitted classifier of treewright, or a fitted ``Model``
-        A classifier is judged by folds, then fitted on all rows. A model is judged as it is: give rows that its fit has
-        not seen.
+        A classifier is cross-validated, then fitted on all rows. A model is tested as it is: give held-out rows.
     X : table of n rows
     y : n labels of two classes
     cost : {"fp": float, "fn": float}, optional
-        What predicting the positive class wrongly costs, and what missing it costs, in any unit. The threshold of the
-        least total cost is chosen; of equal ones that nearest to ``fp / (fp + fn)`` (Elkan 2001).
-    precision : float, above 0 to 1, optional
-        The least precision that will do; among the thresholds that reach it the one of highest recall is chosen.
-    recall : float, above 0 to 1, optional
-        The least recall that will do; among the thresholds that reach it the one of highest precision is chosen.
+        Costs of a false positive and a false negative, in any unit. The threshold of the least total cost is chosen;
+        among equal ones the one nearest to ``fp / (fp + fn)`` (Elkan 2001).
+    precision : float in (0, 1], optional
+        The required precision; among the thresholds that reach it the one with the highest recall is chosen.
+    recall : float in (0, 1], optional
+        The required recall; among the thresholds that reach it the one with the highest precision is chosen.
     positive : class label, optional
-        The second of the sorted classes where it is not named.
+        By default the second of the sorted classes.
     cv : int >= 2, splitter, iterable of pairs, or array of n fold numbers
-        As of ``cross_validate``; each row is tested once. Not used for a model.
+        As for ``cross_validate``; each row is tested once. Not used for a model.
     sample_weight : n numbers >= 0, optional
         They count in the fits and in costs, precision and recall.
     random_state : int, RandomState or None
-        For folds given as a number, and for chance inside the estimator that has no seed.
+        Seed of folds given as a number, and of an estimator that has no seed.
     n_jobs : int or None
-        Threads that fit folds side by side; the result does not depend on it.
+        Threads that fit folds in parallel; the result does not depend on it.
 
     Returns
     -------
@@ -156,14 +155,14 @@ def choose_threshold(
     Raises
     ------
     ParameterError
-        No aim, or several; one out of range; the estimator is no classifier of two classes; no such class.
+        No aim, or several; one out of range; the estimator is no classifier of two classes; there is no such class.
     DataError
-        No threshold reaches the precision; a class has no row with weight; a label is of neither class of a model.
+        No threshold reaches the precision; a class has no row with weight; a label is not a class of the model.
 
     Notes
     -----
-    A threshold on rows of the fit would be too high: there the probabilities are nearly certain. The precision that is
-    reached on new rows is lower about half of the time; ask for a bit more where it must hold.
+    A threshold chosen on training rows would be too high: there the probabilities are nearly 0 or 1. The precision on
+    new rows is lower about half of the time; require a little more if it must hold.
 
     Examples
     --------
@@ -192,9 +191,9 @@ def choice_by_folds(
     estimator: Any, task: Task, aim: Aim, positive: Any, *, cv: Any = DEFAULT_FOLDS, random_state: Any,
     n_jobs: int | None = None, seeded: bool = True,
 ) -> ThresholdChoice:  # fmt: skip
-    """As ``choose_threshold``, of a checked task and whatever can be copied and fitted to a ``model_``.
+    """``choose_threshold`` for a checked task and any estimator whose fitted copies have a ``model_``.
 
-    ``seeded`` gives chance in the folds' copies a seed where it has none.
+    ``seeded`` gives the copies of the folds a seed if they have none.
     """
     fitted = task.fit(estimator, None, "all rows", seeded=False)
     model = _model_of(fitted)
@@ -221,20 +220,20 @@ def choice_by_folds(
 
 
 def _model_of(fitted: Any) -> Model | NeighborsModel:
-    """The model of a fitted classifier, which decides by no threshold yet."""
+    """The model of a fitted classifier, without a decision threshold."""
     model = getattr(fitted, "model_", None)
     if not isinstance(model, Model | NeighborsModel):
         raise ParameterError(
-            f"{type(fitted).__name__} has no model that could keep a threshold: give a classifier of treewright; "
-            "scikit-learn's TunedThresholdClassifierCV takes any"
+            f"{type(fitted).__name__} has no model that could keep a threshold: give a classifier of treewright, or "
+            "use scikit-learn's TunedThresholdClassifierCV"
         )
     return model.with_threshold(None)
 
 
 def deciding(fitted: Any, model: Model | NeighborsModel) -> Any:
-    """A fitted classifier, which now decides as its model does."""
+    """The fitted classifier with the given model, which has a decision threshold."""
     holder = fitted
-    while "model_" not in vars(holder):  # a pruned tree hands on what its tree is
+    while "model_" not in vars(holder):  # a pruned tree delegates to its inner tree
         holder = holder.estimator_
     holder.model_ = model
     return fitted
@@ -242,29 +241,29 @@ def deciding(fitted: Any, model: Model | NeighborsModel) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ThresholdChoice:
-    """Every threshold that tells the test rows apart, and the one that was chosen.
+    """Every threshold that changes a prediction of the test rows, and the chosen one.
 
     Attributes
     ----------
     thresholds : float64[k], ascending, 0 to 1
-        Each predicts other rows as positive than the next; written with as few digits as that takes.
+        Each predicts other rows as positive than the next; with as few digits as possible.
     tp, fp, fn, tn : float64[k]
         Weight of the test rows by truth and prediction; without weights their number.
     chosen : int
         The position of the chosen one.
     aim : str
-        What it was chosen for.
+        The aim it was chosen for.
     positive, negative : class label
     usual : int
-        The position of what the larger share decides.
+        The position of the threshold that predicts the more probable class.
     n_folds : int
-        0 where a model was judged on rows of its own.
+        0 if a model was tested on given rows.
     cost_each : (float, float) or None
-        What a false positive and a false negative cost, where that chose.
+        Costs of a false positive and a false negative, if they were the aim.
     model : Model or NeighborsModel
-        It decides by the threshold.
+        It predicts by the threshold.
     estimator : estimator, or None
-        Fitted on all rows, and deciding by the threshold; None where a model was given.
+        Fitted on all rows, and predicting by the threshold; None if a model was given.
     """
 
     thresholds: np.ndarray
@@ -287,22 +286,22 @@ class ThresholdChoice:
 
     @property
     def threshold(self) -> float:
-        """The positive class is predicted where its probability is at least that."""
+        """The positive class is predicted if its probability is at least this."""
         return float(self.thresholds[self.chosen])
 
     @property
     def precision(self) -> np.ndarray:
-        """float64[k]: of what is predicted positive the share that is so; nan where nothing is."""
+        """float64[k]: share of positive rows among those predicted positive; nan if there are none."""
         return _share(self.tp, self.tp + self.fp)
 
     @property
     def recall(self) -> np.ndarray:
-        """float64[k]: of what is positive the share that is predicted so."""
+        """float64[k]: share of rows predicted positive among the positive rows."""
         return _share(self.tp, self.tp + self.fn)
 
     @property
     def cost(self) -> np.ndarray | None:
-        """float64[k]: what the mistakes cost per test row; None without costs."""
+        """float64[k]: cost of the mistakes per test row; None without costs."""
         if self.cost_each is None:
             return None
         held: np.ndarray = self.tp + self.fp + self.fn + self.tn
@@ -338,17 +337,17 @@ class ThresholdChoice:
         return str(self)
 
     def __str__(self) -> str:
-        marks = {self.usual: "the larger share"}
-        marks[self.chosen] = "chosen, the larger share" if self.usual == self.chosen else "chosen"
+        marks = {self.usual: "more probable class"}
+        marks[self.chosen] = "chosen, more probable class" if self.usual == self.chosen else "chosen"
         shown = lines_shown(len(self), marks)
         lines = [f"{self.words}, judged {_where(self.n_folds)}", self._head()]
         return "\n".join([*lines, *abridged(shown, (self._line(at, marks.get(at, "")) for at in shown), "threshold")])
 
     @property
     def words(self) -> str:
-        """What is predicted from where on, and why."""
+        """The chosen threshold and its aim, in words."""
         at = written_number(self.threshold, exact=True)
-        return f"{self.positive} is predicted from a probability of {at} on: {self.aim}"
+        return f"predicts {self.positive} if its probability is at least {at}: {self.aim}"
 
     def _head(self) -> str:
         cost = "" if self.cost is None else f" {'cost per row':>13}"
@@ -364,12 +363,12 @@ class ThresholdChoice:
 
 
 def _where(n_folds: int) -> str:
-    """What judged the thresholds."""
-    return f"in {n_folds} folds" if n_folds else "on rows of their own"
+    """The rows that the thresholds were tested on, in words."""
+    return f"in {n_folds} folds" if n_folds else "on the given rows"
 
 
 def _are_positive(model: Any, code: int, y: Any, n_rows: int) -> np.ndarray:
-    """bool[n_rows]: which rows are of the positive class; a label of neither class is refused."""
+    """bool[n_rows]: which rows are of the positive class; a label that is no class is refused."""
     labels = encode_labels(y)
     check_lengths(n_rows, labels)
     return np.asarray(recode(labels, model.classes)[:, 0] == code)
@@ -379,20 +378,20 @@ def _chosen(
     aim: Aim, model: Model | NeighborsModel, code: int, is_positive: np.ndarray, shares: np.ndarray,
     weights: np.ndarray | None, n_folds: int = 0,
 ) -> ThresholdChoice:  # fmt: skip
-    """The best threshold for an aim, of the shares float64[n] of the positive class."""
+    """The best threshold for an aim; ``shares`` float64[n] are the probabilities of the positive class."""
     weight = np.ones(len(shares)) if weights is None else weights
     totals = weight[is_positive].sum(), weight[~is_positive].sum()
     if min(totals) <= 0:
         name = model.classes[0].tolist()[code if totals[0] <= 0 else 1 - code]
         raise DataError(f"no row with weight is of class {name!r}: a threshold needs rows of both classes")
-    # From the highest share to the lowest, one step for each that differs: who is predicted positive only grows.
+    # From the highest share to the lowest, one step for each different one: each adds rows predicted positive.
     order = np.argsort(-shares, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(shares[order]) != 0, True))
     distinct = shares[order][ends]
     tp, fp = (np.cumsum(np.where(is_positive == truth, weight, 0.0)[order])[ends] for truth in (True, False))
     # A threshold above a share and up to the next higher one predicts from the higher one on.
     low, high = np.append(distinct[1:], 0.0), distinct
-    if distinct[0] < 1.0:  # nothing at all is positive
+    if distinct[0] < 1.0:  # no row is predicted positive
         low, high, tp, fp = (
             np.append(first, all_) for first, all_ in ((distinct[0], low), (1.0, high), (0.0, tp), (0.0, fp))
         )
@@ -423,7 +422,7 @@ def _chosen(
 
 
 def _best(aim: Aim, thresholds: np.ndarray, tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> int:
-    """The position of the threshold that an aim asks for."""
+    """The position of the best threshold for an aim."""
     if aim.wish == "cost":
         cost = aim.fp * fp + aim.fn * fn
         equal = np.flatnonzero(cost <= cost.min() + _SAME * (aim.fp * fp.max() + aim.fn * fn.max()))
@@ -434,20 +433,20 @@ def _best(aim: Aim, thresholds: np.ndarray, tp: np.ndarray, fp: np.ndarray, fn: 
     if not len(enough):
         best = int(np.nanargmax(reached))
         raise DataError(
-            f"no threshold reaches a {aim}: the highest is {reached[best]:.4g}, from a probability of "
-            f"{thresholds[best]:g} on; ask for less, or give more rows or columns"
+            f"no threshold reaches a {aim}: the highest is {reached[best]:.4g}, at a threshold of "
+            f"{thresholds[best]:g}; require less, or give more rows or columns"
         )
     return int(enough[np.lexsort((reached[enough], other[enough]))[-1]])
 
 
 def _within(low: float, high: float, theory: float | None) -> float:
-    """The threshold above ``low``, up to ``high``, of fewest digits next to the theoretical one, or to the middle.
+    """The threshold in (low, high] with the fewest digits, near the theoretical one or else near the middle.
 
-    The middle where the theory is not between them: a new row near either probability is then taken for that side.
+    The middle if the theoretical one is not between them: new rows near either end then fall on that side.
     """
     middle = theory if theory is not None and low < theory <= high else (low + high) / 2
     for digits in range(1, 18):
-        # The digit below as well: of a theory that is the upper end itself every rounding up lies beyond.
+        # The digit below as well: if the theory is the upper end itself, every rounding up lies beyond it.
         for near in (round(middle, digits), round(middle - 10.0**-digits, digits)):
             if low < near <= high:
                 return near
@@ -455,5 +454,5 @@ def _within(low: float, high: float, theory: float | None) -> float:
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """``part / whole``; nan where there is nothing."""
+    """``part / whole``; nan where ``whole`` is 0."""
     return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)

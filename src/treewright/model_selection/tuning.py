@@ -1,8 +1,8 @@
 """The best parameters by cross-validation. In: an estimator, a grid, a table. Out: ``Tuning``.
 
-Candidates are those of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``; they are fitted and scored by the
-loop of ``cross_validate``, so every table of the estimators will do, weights count in the scores too, and the leaves of
-each candidate are known.
+Candidates are those of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``. They are fitted and scored by the
+loop of ``cross_validate``: it takes every table that the estimators take, weights count in the scores too, and the
+leaves of each candidate are known.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def tune(
     n_jobs: int | None = None,
     groups: Any = None,
 ) -> Tuning:
-    """Try parameters on the same folds, choose, and fit the chosen ones on all rows.
+    """Try parameters on the same folds, and fit the chosen ones on all rows.
 
     Parameters
     ----------
@@ -71,15 +71,15 @@ def tune(
         Values are a list; for ``random`` and ``halving`` also a distribution of scipy.stats (an object with ``rvs``).
         Parameters of a part are written ``part__parameter``, as in scikit-learn.
     method : {"grid", "random", "halving"}
-        All combinations; ``n_candidates`` drawn at random; or all (drawn, where a distribution is among the values) on
-        few training rows at first, of which the best ``1 / factor`` go on with ``factor`` times the rows, and so on,
-        until no more than ``factor`` are left for all rows.
+        "grid": all combinations; "random": ``n_candidates`` sampled combinations; "halving": all (sampled, if a
+        distribution is among the values) on few training rows at first, of which the best ``1 / factor`` go on with
+        ``factor`` times the rows, and so on, until no more than ``factor`` are left for all rows.
     rule : {"best", "1se"}
-        The greatest mean score (of equals the fewest leaves, then the first), or the fewest leaves within one standard
-        error of it.
+        The greatest mean score (among equals the fewest leaves, then the first), or the fewest leaves within one
+        standard error of it.
     cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
     n_candidates : int >= 1
-        For drawing.
+        Number of sampled candidates.
     factor : int >= 2
         For ``halving``.
     sample_weight : n numbers >= 0, optional
@@ -87,10 +87,10 @@ def tune(
     scoring : None, str or callable
         None is the accuracy, or R2; one score only.
     random_state : int, RandomState or None
-        Of the folds (those of ``cross_validate``), of the draws (those of scikit-learn's ``ParameterSampler``), of the
-        rows of ``halving`` and of chance inside an estimator that has no seed of its own.
+        Seed of the folds (those of ``cross_validate``), of the sampled candidates (those of scikit-learn's
+        ``ParameterSampler``), of the rows of ``halving`` and of an estimator that has no seed of its own.
     n_jobs : int, optional
-        Folds side by side. Given a ``random_state``, the result does not depend on it.
+        Folds in parallel. Given a ``random_state``, the result does not depend on it.
     groups : n group labels, optional
         For a splitter that keeps groups together.
 
@@ -102,8 +102,8 @@ def tune(
     Raises
     ------
     ParameterError
-        The estimator has no such parameter, a value is outside its range or given twice, ``rule="1se"`` for what has no
-        leaves.
+        The estimator has no such parameter, a value is outside its range or given twice, or ``rule="1se"`` for an
+        estimator without leaves.
     DataError
         The folds cannot be made of these rows, or the score of every candidate is nan.
     TooLargeError
@@ -112,12 +112,12 @@ def tune(
     Warns
     -----
     DataWarning
-        What the fits warn of, once of each sort with the number of fits; a score that is nan.
+        Warnings of the fits, once of each sort with the number of fits; a score that is nan.
 
     Notes
     -----
-    The score of the chosen candidate flatters it: it was the best of many. ``cross_validate`` on
-    ``GridSearchCV(est, grid)``, or rows kept aside, tell what it is worth.
+    The score of the chosen candidate is too good: it was the best of many. ``cross_validate`` on
+    ``GridSearchCV(est, grid)``, or held-out rows, give a fair score.
 
     Successive halving is Jamieson and Talwalkar 2016 (AISTATS 51, 240-248), with rows as the resource: the last round
     has all training rows, the rounds before it 1 / factor, 1 / factor^2 ..., and every round scores on all test rows.
@@ -138,7 +138,7 @@ def tune(
     n_candidates, factor = whole_number("n_candidates", n_candidates, 1), whole_number("factor", factor, 2)
     task = task_of(est, X, y, sample_weight, random_state)
     score, scorer = one_scorer(scoring, is_classification=task.is_classification)
-    # The folds first: those of a RandomState are then the folds of cross_validate.
+    # The folds are sampled first: with a RandomState they are then the folds of cross_validate.
     splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     if method == "random" or (method == "halving" and not _all_listed(grid)):
         settings = sampled(est, grid, n_candidates, random_state)
@@ -183,14 +183,14 @@ def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:
 
 
 def sampled(estimator: Any, grid: Any, n_candidates: int, random_state: Any) -> list[dict[str, Any]]:
-    """Some combinations at random; without repeating one, where all values are listed.
+    """Some combinations at random; without repetition if all values are listed.
 
     Parameters
     ----------
     estimator : estimator
     grid : dict from parameter to list of values or to a distribution of scipy.stats, or list of such dicts
     n_candidates : int >= 1
-        The whole grid where it has no more than that.
+        The whole grid if it has no more than that.
     random_state : int, RandomState or None
     """
     n_candidates = whole_number("n_candidates", n_candidates, 1)
@@ -212,15 +212,15 @@ def is_listed(grid: Any) -> bool:
 
 
 def _size(grid: Sequence[Mapping[str, Any]]) -> int:
-    """How many combinations a grid of lists has."""
+    """Number of combinations of a grid of lists."""
     return sum(math.prod(len(values) for values in part.values()) for part in grid)
 
 
 def _check_number(n_candidates: int, what: str) -> None:
-    """Refuse a number of candidates that nobody can wait for."""
+    """Refuse too large a number of candidates."""
     if n_candidates > MOST_CANDIDATES:
         raise TooLargeError(
-            f"{what} {n_candidates} candidates, at most {MOST_CANDIDATES} can be tried: give fewer values, or draw "
+            f"{what} {n_candidates} candidates, at most {MOST_CANDIDATES} can be tried: give fewer values, or sample "
             "some with method='random' and n_candidates"
         )
 
@@ -255,19 +255,19 @@ def _values(estimator: Any, name: str, values: Any) -> Any:
 
 
 def _refuse_twice(name: str, values: Sequence[Any]) -> None:
-    """Refuse a value that comes twice: it would be tried twice."""
+    """Refuse a repeated value, which would be tried twice."""
     seen = set()
     for value in values:
         if not isinstance(value, str | int | float | None):
             continue
-        known = (type(value), value)  # 1 and 1.0 may mean different things: a number and a share
+        known = (type(value), value)  # 1 and 1.0 may have different meanings: a number and a share
         if known in seen:
             raise ParameterError(f"the values of {name!r} hold {value!r} twice: give each once")
         seen.add(known)
 
 
 def _all_listed(grid: Any) -> bool:
-    """Whether the grid can be listed; what is no grid is refused by whoever lists it."""
+    """Whether all values of the grid are listed; the function that lists it refuses what is no grid."""
     try:
         return is_listed(grid)
     except (AttributeError, TypeError):
@@ -276,7 +276,7 @@ def _all_listed(grid: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """What every candidate is tried on."""
+    """The estimator, task and scorer that every candidate is tried with."""
 
     estimator: Any
     task: Task
@@ -308,7 +308,7 @@ class _Trial:
 def _halving(
     trial: _Trial, settings: Sequence[Mapping[str, Any]], splits: Sequence[Split], factor: int, random_state: Any
 ) -> tuple[list[Candidate], int]:
-    """Successive halving: rounds with ever more training rows for ever fewer candidates. And how many were tried."""
+    """Successive halving, with more training rows for fewer candidates; returns them and the number of trials."""
     orders = nested_orders(trial.task, splits, random_state)
     alive = list(range(len(settings)))
     last: dict[int, Candidate] = {}
@@ -318,7 +318,7 @@ def _halving(
     while n_left > factor and fewest // factor**n_rounds >= 2:
         n_rounds, n_left = n_rounds + 1, math.ceil(n_left / factor)
     for left in range(n_rounds - 1, -1, -1):
-        # The last round has the very rows of the folds, in their order: its scores are those of a grid search.
+        # The last round has exactly the rows of the folds, in their order: its scores are those of a grid search.
         part = [
             (train if left == 0 else np.sort(order[: len(order) // factor**left]), test)
             for (train, test), order in zip(splits, orders, strict=True)
@@ -349,7 +349,7 @@ def _chosen(tried: Sequence[Candidate], allowed: Sequence[int], rule: Rule) -> i
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One setting of the parameters.
+    """One combination of parameters, with its scores.
 
     Attributes
     ----------
@@ -357,9 +357,9 @@ class Candidate:
     mean, standard_error : float
         Of the score over the folds. Greater is better.
     train_mean : float
-        Mean score of the rows that were learned from.
+        Mean score on the training rows.
     n_leaves, depth : float
-        Means over the folds; nan for what is no tree.
+        Means over the folds; nan for an estimator that is no tree.
     n_train : int
         Training rows of a fold (the fewest); under ``halving`` fewer than all for those that were dropped.
     scores : float64[k]
@@ -386,7 +386,7 @@ class Tuning(Sequence[Candidate]):
     Attributes
     ----------
     candidates : tuple of Candidate
-        In the order tried; under ``halving`` with what the last round they were in said.
+        In the order tried; under ``halving`` with the scores of their last round.
     chosen : int
         Position of the chosen one.
     method : {"grid", "random", "halving"}
@@ -419,7 +419,7 @@ class Tuning(Sequence[Candidate]):
 
     @property
     def best_parameters(self) -> dict[str, Any]:
-        """Its parameters."""
+        """The chosen parameters."""
         return dict(self.best.parameters)
 
     def to_dict(self) -> dict[str, list[Any]]:

@@ -1,10 +1,11 @@
-"""Search by squares of distances in many columns: every row is looked at roughly, few are measured.
+"""Search by squared distances in many columns: an approximate distance for every row, an exact one for a few.
 
-A rough look at every row, a product of matrices in float32, leaves a few candidates; their exact rank distances decide.
+Approximate distances to all rows, a product of matrices in float32, leave a few candidates; their exact rank distances
+decide.
 
-Why no row is passed over. Let X, Y be a query and a point less the middle of the points, times a power of two (so that
-no cell of a point is above 1), x, y the same rounded to float32, |x| the length of x, u = 2^-24, d the number of
-columns, and S = |x|^2 + |y|^2. The rank is D^2 = |X - Y|^2, since the middle falls out. The rough look is
+Why no row is missed. Let X, Y be a query and a point minus the centre of the points, times a power of two (so that no
+cell of a point is above 1), x, y the same rounded to float32, |x| the length of x, u = 2^-24, d the number of columns,
+and S = |x|^2 + |y|^2. The rank is D^2 = |X - Y|^2, since the centre cancels. The rough look (approximate distance) is
 
     L = fl(low(y) + fl(-2 x y)),    low(y) = fl(|y|^2 (1 - e)),    e = 1.02 (d + 16) u.
 
@@ -14,13 +15,13 @@ columns, and S = |x|^2 + |y|^2. The rank is D^2 = |X - Y|^2, since the middle fa
 3. low(y) is rounded: u S; the sum is: at most 2.1 u S.
 
 Together less than e S, so D^2 >= |x|^2 (1 - e) + L. A row whose L is above (the k-th exact rank so far)
-- |x|^2 (1 - e) is farther than k others, be they the last or not. The exact rank is itself rounded, by less than
-(d + 3) 2^-53 of it; ``_limit`` adds that, and 2^-90 for what is too small for a float. Queries farther
-than 2^30 and tables whose squares could leave float64 are not looked at roughly.
+- |x|^2 (1 - e) is farther than k others, which need not be the final ones. The exact rank is itself rounded, by less
+than (d + 3) 2^-53 of it; ``_limit`` adds that, and 2^-90 for numbers too small for a float. Queries farther than 2^30
+and tables whose squares could leave float64 are searched without rough looks.
 
-The product, four queries against a tile of points, is compared at once: it never leaves the first cache. On one
-processor the loop is as fast as the library's product (80 billion steps a second, OpenBLAS 77), whose own threads come
-into each other's way when several threads call it.
+The product, four queries against a tile of points, is compared immediately: it never leaves the first cache. On one
+processor the loop is as fast as the library's product (80 billion steps a second, OpenBLAS 77), whose own threads
+disturb each other when several threads call it.
 """
 
 from __future__ import annotations
@@ -61,19 +62,19 @@ _MOST_COLUMNS = 160_000
 
 @dataclass(frozen=True, eq=False)
 class Brute:
-    """Every query against every point, roughly; few exactly. Ranks are ``ranks.SQUARES``, bit for bit those of Direct.
+    """Every query against every point, approximately; few exactly. Ranks are ``ranks.SQUARES``, the same as Direct's.
 
-    It holds a turned copy of the points in float32 (4 bytes a cell). Memory beside that and the results, per thread:
+    It holds a transposed copy of the points in float32 (4 bytes a cell). Additional memory per thread, without results:
     256 queries in float32 and float64 (12 bytes a cell), and for rows within a rank 8 MiB and some 100 bytes for each
-    that 256 queries find (callers ask for few queries at a time where that could be too much).
+    that 256 queries find (callers send few queries at a time if that could be too much).
 
     Attributes
     ----------
     direct : Direct
-        The points themselves. It searches where the rough look tells too little: queries that find many rows at nearly
-        one distance, huge or tiny cells, many neighbours.
+        The points themselves. It searches if rough looks do not help: many rows at nearly the same distance, huge or
+        tiny cells, many neighbours.
     rough : _Rough or None
-        None where no rough look is possible.
+        None if no rough look is possible.
 
     Examples
     --------
@@ -137,7 +138,7 @@ class Brute:
     def _within_of_block(
         self, rough: _Rough, queries: np.ndarray, rank: float, most: int, buffers: Found
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Counts, rows and ranks of a block of queries, in order; ``buffers`` as the kernel fills them."""
+        """Counts, rows and ranks of a block of queries, in order, from the ``buffers`` that the kernel fills."""
         block = rough.queries(queries, most)
         pieces, visit = [], 0
         while visit * TILE < len(rough.tiles.low):
@@ -147,7 +148,7 @@ class Brute:
             pieces.append([buffer[:n_found].copy() for buffer in buffers])
         left = np.flatnonzero(block.looks > most)
         if len(left):
-            # What was found of these before they were given up is found again.
+            # Rows of these queries that were found before they were given up are found again.
             pieces = [[part[block.looks[piece[0]] <= most] for part in piece] for piece in pieces]
             offsets, rows, ranks = self.direct.within(queries[left], rank, 1)
             pieces.append([np.repeat(left, np.diff(offsets)), rows, ranks])
@@ -155,18 +156,18 @@ class Brute:
 
 
 class Queries(NamedTuple):
-    """A block of m queries, made ready; the last three are written to.
+    """A prepared block of m queries; the last three arrays are written to.
 
     Attributes
     ----------
     rough : float32[m rounded up to ``QUERIES``, d rounded up to ``COLUMNS``]
         Minus twice the centred, scaled queries; the rest is 0.
     known : float64[m]
-        Squares of the queries, made smaller by the bound of the error: what ranks are less by in rough looks.
+        Squares of the queries minus the error bound: rough looks are ranks without these.
     looks : int64[m]
-        Rows that were looked at twice; a query of more than allowed is given up.
+        Rows that were measured exactly; a query with too many is given up.
     limits : float32[m]
-        The largest rough look that is still of interest.
+        The largest rough look of a possible neighbour.
     products : float32[QUERIES * TILE]
     """
 
@@ -185,12 +186,12 @@ class Tiles(NamedTuple):
     turned : float32[tiles * columns * TILE]
         Cells, tile by tile and column by column; the rest is 0.
     low : float32[tiles * TILE]
-        Squares of the points, made smaller by the bound of the error.
+        Squares of the points minus the error bound.
     square : float64
-        Of the scale, a power of two.
+        The square of the scale, a power of two.
     stride : int
-        The tiles are looked at in steps of so many, round and round; it has no divisor in common with their number.
-        Sorted points would else come nearer all the time, and each be looked at twice.
+        The step in which the tiles are visited, modulo their number, with which it has no common divisor. Otherwise
+        sorted points could come nearer all the time, and each be measured exactly.
     """
 
     turned: np.ndarray
@@ -201,12 +202,12 @@ class Tiles(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Rough:
-    """What the rough look needs of the points.
+    """The prepared points for rough looks.
 
     Attributes
     ----------
     center : float64[d]
-        The middle of the points, rounded as may be.
+        The approximate centre of the points.
     scale : float64
         A power of two.
     error : float64
@@ -221,7 +222,7 @@ class _Rough:
 
     @classmethod
     def of(cls, points: np.ndarray) -> _Rough | None:
-        """What the rough look needs, or None where none is possible."""
+        """The prepared points, or None if rough looks are impossible."""
         n, d = points.shape
         if n == 0 or not 1 <= d <= _MOST_COLUMNS:
             return None
@@ -244,7 +245,7 @@ class _Rough:
         return cls(center, scale, error, Tiles(turned.reshape(-1), low.reshape(-1), scale**2, _stride(n_tiles)))
 
     def queries(self, points: np.ndarray, most: int) -> Queries:
-        """Queries, made ready; those too far for a rough look count as given up: ``most`` looks and one."""
+        """The prepared queries; those too far for a rough look count as given up, with ``most + 1`` looks."""
         m, d = points.shape
         with np.errstate(over="ignore", invalid="ignore"):
             cells = ((points - self.center) * self.scale).astype(np.float32)
@@ -269,7 +270,7 @@ def _squares(cells: np.ndarray) -> np.ndarray:
 
 
 def _stride(n_tiles: int) -> int:
-    """Steps that visit every tile once and leave far between one visit and the next: near the golden section."""
+    """A stride that visits every tile once, with distant tiles after each other: near the golden section."""
     stride = max(1, round(0.618 * n_tiles))
     while math.gcd(stride, n_tiles) > 1:
         stride += 1
@@ -289,7 +290,7 @@ def _fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
 @twin_of(_fused)
 def _plus_product(a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c``, rounded once or twice, whichever this processor is faster at: for the rough look only."""
+    """``a * b + c``, rounded once or twice, as is faster on this processor: for rough looks only."""
     return a * b + c
 
 
@@ -298,7 +299,7 @@ def _products(queries, first, turned, at, products):
     """Products of ``QUERIES`` queries from ``first`` on and the tile whose cells begin at ``turned[at]``.
 
     ``queries`` float32[m, d] and ``products`` float32[QUERIES * TILE] as in ``Queries``, ``turned`` float32[tiles * d *
-    TILE] as in ``Tiles``. Four columns a turn: 16 products for every four cells and four sums that are fetched.
+    TILE] as in ``Tiles``. Four columns at a time: 16 products for every four cells and four sums that are loaded.
     """
     second, third, fourth = first + np.uintp(1), first + np.uintp(2), first + np.uintp(3)
     for i in range(np.uintp(QUERIES * TILE)):
@@ -338,7 +339,7 @@ def _exact(query, row, queries, points):
 
 @inner_kernel
 def _limit(rank, square, width, known):
-    """The largest rough look, float32, of a row whose rank can be ``rank`` or less; the proof stands above.
+    """The largest rough look, float32, of a row whose rank can be ``rank`` or less; proof in the module docstring.
 
     ``square`` as in ``Tiles``, ``width`` the number of columns, ``known`` that of the query.
     """
@@ -348,7 +349,7 @@ def _limit(rank, square, width, known):
 
 @inner_kernel
 def _any_below(products, begin, low, first, limit):
-    """How many rough looks of one query and a tile are at most ``limit``.
+    """The number of rough looks of one query and a tile that are at most ``limit``.
 
     ``products`` float32[QUERIES * TILE] as in ``Queries``, ``low`` float32[tiles * TILE] as in ``Tiles``.
     """
@@ -370,10 +371,10 @@ def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
     block : Queries
     tiles : Tiles
     most : int
-        A query is given up when so many of its rows were looked at twice.
+        A query is given up when more of its rows than this were measured exactly.
     rows : int64[m, k], OUT
     ranks : float64[m, k], OUT
-        In order; of queries that were given up they mean nothing.
+        In order; undefined for queries that were given up.
     """
     rough, known, looks, limits, products = block
     turned, low, square, stride = tiles
@@ -391,7 +392,7 @@ def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
                 begin, base = (query - first) * TILE, tile * TILE
                 if looks[query] > most:
                     continue
-                # Most tiles hold nothing near enough: one sweep without a branch says so.
+                # Most tiles have no near rows: one sweep without a branch finds that.
                 if _any_below(products, np.uintp(begin), low, np.uintp(base), limits[query]) == 0:
                     continue
                 its_ranks, its_rows = ranks[query], rows[query]
@@ -410,8 +411,8 @@ def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
 def within_of_block(queries, points, block, tiles, rank, visit, most, found):
     """The points whose rank is at most ``rank``, from tile ``visit`` on until ``found`` (OUT) has no room for a tile.
 
-    ``queries`` float64[m, d], ``points`` float64[n, d]; as ``nearest_of_block`` otherwise. Of queries that were given
-    up some may be missing. Returns how many were found, and the tile to go on with: the number of tiles when all are
+    ``queries`` float64[m, d], ``points`` float64[n, d]; otherwise as ``nearest_of_block``. Some rows of queries that
+    were given up may be missing. Returns the number of rows found, and the next tile: the number of tiles when all are
     done.
     """
     rough, known, looks, _, products = block

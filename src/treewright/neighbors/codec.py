@@ -1,10 +1,10 @@
 """The model file of nearest neighbours: written, read, and checked both times.
 
-It is the container of the files of trees, in a format of its own: the stored rows and their targets, the numbers of the
-metric, and what a prediction asks for. Any bytes give valid parts or one ``ModelFileError``; the same model gives the
-same bytes, and nothing in a file is run: functions of Python cannot be saved. What the name of a metric says, and what
-the columns say, is not written: a file cannot contradict itself there. Of parts that pass the check every query has its
-neighbours: points are numbers that the metric can compare, and every code is one of a class or a level.
+It uses the container of the files of trees, in a format of its own: the stored rows and their targets, the numbers of
+the metric, and the settings of predictions. Any bytes give valid parts or one ``ModelFileError``; the same model gives
+the same bytes, and nothing in a file is run: Python functions cannot be saved. Facts that follow from the name of the
+metric or the columns are not written, so a file cannot contradict them. After the check, every query has its
+neighbours: points are numbers that the metric can compare, and every code is that of a class or a level.
 """
 
 from __future__ import annotations
@@ -76,32 +76,32 @@ _METADATA = {
     "unseen": str,
     "weights": str,
 }
-_BLOCK = 2**20  # cells that are looked at together
+_BLOCK = 2**20  # cells that are checked at a time
 _OF_NUMBERS = ("center", "scales", "transform")
 _OF_MIXED = ("kinds", "scales", "tables")
-# Shares of the classes of a level add up to 1, but for rounding.
+# The class proportions of a level add up to 1, except for rounding.
 _SUM_ERROR = 1e-9
 UNSEEN = ("other", "missing", "error")
-# Squares of a row of length one may be so far from 1: rounding is some 1e-15, and no distance is beyond its range.
+# Tolerance of the squared length of unit rows: rounding is some 1e-15, and distances stay within their range.
 _LENGTH_ERROR = 1e-9
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write the model file of a ``NeighborsModel`` in one step: a crash, a full disk or Ctrl-C leave the old one."""
+    """Write the model file of a ``NeighborsModel`` in one step: a crash, a full disk or Ctrl-C keep the old one."""
     write_whole(path, dumps(model))
 
 
 def dumps(model: Any) -> bytes:
-    """The bytes of the model file of a ``NeighborsModel``: the same model gives the same bytes, always."""
+    """The bytes of the model file of a ``NeighborsModel``: the same model always gives the same bytes."""
     stored, facts = model.stored, dict(model.facts)
     if not isinstance(model.weights, str):
         raise ParameterError(
-            "weights is a function of Python, which a model file cannot hold: fit with weights by name, such as "
+            "weights is a Python function, which a model file cannot hold: fit with weights by name, such as "
             "'distance', or keep the model with pickle"
         )
     if stored.metric.kind == CALLED:
         raise ParameterError(
-            "metric is a function of Python, which a model file cannot hold: fit with a metric by name, such as "
+            "metric is a Python function, which a model file cannot hold: fit with a metric by name, such as "
             "'gower', or keep the model with pickle"
         )
     check_plain(facts)
@@ -133,30 +133,30 @@ def dumps(model: Any) -> bytes:
 
 
 def loads(data: bytes | bytearray | memoryview) -> dict[str, Any]:
-    """The parts of a model in the bytes of a model file: what ``NeighborsModel`` is made of."""
+    """The parts of a model in the bytes of a model file: the attributes of ``NeighborsModel``."""
 
     def reader_of(file_format: int) -> Reader[dict[str, Any]]:
         if file_format != NEIGHBORS_FORMAT:
-            raise ModelFileError("it holds trees, no nearest neighbours: treewright.load reads it")
+            raise ModelFileError("it holds trees, not nearest neighbours: treewright.load reads it")
         return READER
 
     return read_bytes(data, reader_of)
 
 
 def _parts(model: Any) -> dict[str, Any]:
-    """What ``check_parts`` looks at."""
+    """The parts of a model, for ``check_parts``."""
     names = ("task", "schema", "n_columns", "stored", "classes", "n_outputs", "n_neighbors", "weights", "unseen")
     own = {"target_names": model.target_names, "facts": model.facts, "threshold": model.threshold}
     return {name: getattr(model, name) for name in names} | own
 
 
 def _in_order(layout: Layout) -> Layout:
-    """The widest cells first, so that every array begins at a multiple of its cell size; else by name."""
+    """The layout, widest cells first, so that every array begins at a multiple of its cell size; else by name."""
     return dict(sorted(layout.items(), key=lambda item: (-item[1][0].itemsize, item[0])))
 
 
 def _arrays_of_points(points: np.ndarray | csr_matrix) -> dict[str, np.ndarray]:
-    """Stored rows by the names of their arrays; in half the bytes where no digit is lost."""
+    """Stored rows by the names of their arrays; as float32 if that is exact."""
     if isinstance(points, np.ndarray):
         return {_POINTS: _shortened(points)}
     return {
@@ -167,7 +167,7 @@ def _arrays_of_points(points: np.ndarray | csr_matrix) -> dict[str, np.ndarray]:
 
 
 def _shortened(cells: np.ndarray) -> np.ndarray:
-    """float64 cells as float32 where that is exact; missing cells in one spelling."""
+    """float64 cells as float32 if that is exact; all missing cells with the same bits."""
     if _is_single(cells):
         return cells.astype(np.float32)
     if np.isnan(cells).any():
@@ -177,7 +177,7 @@ def _shortened(cells: np.ndarray) -> np.ndarray:
 
 
 def _is_single(cells: np.ndarray) -> bool:
-    """Whether float32 holds every cell."""
+    """Whether float32 represents every cell exactly."""
     flat = cells.reshape(-1)
     with np.errstate(over="ignore", under="ignore"):
         for begin in range(0, len(flat), _BLOCK):
@@ -188,7 +188,7 @@ def _is_single(cells: np.ndarray) -> bool:
 
 
 def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
-    """The arrays that a file must hold; the widths of cells, and the arrays of the metric, are as its header says."""
+    """The arrays that a file must hold; the header states the widths of cells and the arrays of the metric."""
     layout: Layout = {"codes": (_I4, 2)} if metadata.get("task") == "classification" else {"values": (_F8, 2)}
     if "n_columns" in metadata:
         layout |= {_CELLS: (_stated(places, _CELLS)[0], 1), _OFFSETS: (_I8, 1), _COLUMNS: (_I4, 1)}
@@ -201,7 +201,7 @@ def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
 
 
 def _stated(places: Mapping[str, Any], name: str, dtypes: tuple[np.dtype, ...] = (_F8, _F4)) -> tuple[np.dtype, int]:
-    """Dtype and number of axes that the header states of an array; the first dtype where it states none of them."""
+    """Dtype and number of axes of an array in the header; the first of ``dtypes`` if the header has none of them."""
     place = places.get(name)
     place = place if isinstance(place, dict) else {}
     dtype, shape = place.get("dtype"), place.get("shape")
@@ -210,7 +210,7 @@ def _stated(places: Mapping[str, Any], name: str, dtypes: tuple[np.dtype, ...] =
 
 
 def _expected(metadata: dict[str, Any]) -> dict[str, type]:
-    """The metadata that a file must hold: a schema, or for sparse rows the number of columns."""
+    """The types of the metadata that a file must hold: a schema, or for sparse rows the number of columns."""
     return {**_METADATA, "n_columns": int} if "n_columns" in metadata else {**_METADATA, "schema": dict}
 
 
@@ -243,7 +243,7 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[s
 
 
 def _points_of(arrays: Mapping[str, np.ndarray], n_columns: int) -> np.ndarray | csr_matrix:
-    """Stored rows that ``check_parts`` has still to look at."""
+    """Stored rows, not yet checked by ``check_parts``."""
     if _POINTS in arrays:
         return _lengthened(arrays[_POINTS])
     from scipy.sparse import csr_matrix
@@ -251,24 +251,24 @@ def _points_of(arrays: Mapping[str, np.ndarray], n_columns: int) -> np.ndarray |
     cells, offsets, columns = _lengthened(arrays[_CELLS]), arrays[_OFFSETS], arrays[_COLUMNS]
     n_rows = len(offsets) - 1
     whole = n_rows >= 1 and offsets[0] == 0 and offsets[-1] == len(cells) == len(columns)
-    # Compared, not subtracted: a difference of hostile numbers may overflow.
+    # Compared, not subtracted: a difference of malicious numbers may overflow.
     if not whole or (offsets[1:] < offsets[:-1]).any():
         raise ModelFileError(f"damaged model file: {_OFFSETS} do not divide {len(cells):,} cells")
     if not 1 <= n_columns <= 2**31 - 1 or ((columns < 0) | (columns >= n_columns)).any():
-        raise ModelFileError(f"damaged model file: a cell stands in none of {n_columns:,} columns")
+        raise ModelFileError(f"damaged model file: a cell is in none of {n_columns:,} columns")
     rises = columns[1:] > columns[:-1]
     begins = offsets[1:-1]
     rises[begins[(begins > 0) & (begins < len(columns))] - 1] = True
     if not rises.all():
-        raise ModelFileError("damaged model file: the columns of a sparse row do not rise")
+        raise ModelFileError("damaged model file: the columns of a sparse row are not ascending")
     wide = offsets if len(cells) > 2**31 - 1 else offsets.astype(np.int32)
     return csr_matrix((cells, columns.astype(wide.dtype), wide), shape=(n_rows, n_columns), copy=False)
 
 
 def _lengthened(cells: np.ndarray) -> np.ndarray:
-    """Cells as float64 that can be written to, as those of a fit are: kernels take one type of array."""
+    """Cells as writable float64, like those of a fit: kernels take one type of array."""
     if cells.dtype == np.float64 and _is_single(cells):
-        raise ModelFileError("damaged model file: cells are written longer than they need be")
+        raise ModelFileError("damaged model file: cells are float64, and float32 would be exact")
     found = cells.astype(np.float64)  # one model, one file: neither more bytes nor another spelling
     bits = found[np.isnan(found)].view(np.uint64)
     if (bits != np.array(np.nan).view(np.uint64)).any():
@@ -296,22 +296,22 @@ def metric_to_parts(metric: Metric) -> tuple[dict[str, Any], dict[str, np.ndarra
 
 
 def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], schema: Schema | None) -> Metric:
-    """The metric that ``metric_to_parts`` was given; arrays are kept, not copied. Without a schema: of sparse rows."""
+    """The metric of ``metric_to_parts``; arrays are kept, not copied. Without a schema it is for sparse rows."""
     name, p = entry.get("name"), entry.get("p")
     p = np.inf if p is None else p
     is_mixed = isinstance(name, str) and name in RULES
     if set(entry) != {"name", "p", *(["n_classes"] if is_mixed else [])} or not isinstance(p, float) or not p >= 1:
-        raise ModelFileError("metric: an entry is lacking, unknown or out of range")
+        raise ModelFileError("metric: an entry is missing, unknown or out of range")
     if (
         not isinstance(name, str)
         or name not in KINDS
         or (name != "minkowski" and p != (1.0 if name == "manhattan" else 2.0))
     ):
-        raise ModelFileError(f"metric: {str(name)[:40]!r} with p={p} is none that there is")
+        raise ModelFileError(f"metric: {str(name)[:40]!r} with p={p} is unknown")
     kind = EXPONENTS.get(p, POWERS) if name == "minkowski" else KINDS[name]
     if schema is None:
         if name not in OF_SPARSE_ROWS or arrays:
-            raise ModelFileError(f"metric: {str(name)[:40]!r} is none of sparse rows, or it has arrays of dense ones")
+            raise ModelFileError(f"metric: {str(name)[:40]!r} is not for sparse rows, or it has arrays for dense ones")
         return Metric(name, SQUARES)
     if is_mixed:
         return Metric(name, MIXED, mixed=_mixed(RULES[name], entry["n_classes"], arrays, schema), names=schema.names)
@@ -322,7 +322,7 @@ def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], 
     elif name == "mahalanobis":
         possible = (set(shapes),)
     if set(arrays) not in possible:
-        raise ModelFileError(f"metric: {name!r} has other arrays than {', '.join(sorted(arrays)) or 'none'}"[:200])
+        raise ModelFileError(f"metric: {name!r} cannot have the arrays {', '.join(sorted(arrays)) or 'none'}"[:200])
     for each, cells in arrays.items():
         _check_array(each, cells, shapes[each])
     if "scales" in arrays and (arrays["scales"] < 0).any():
@@ -333,7 +333,7 @@ def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], 
 
 
 def _check_array(name: str, cells: np.ndarray, shape: tuple[int, ...]) -> None:
-    """An array of finite float64 of this shape."""
+    """Check that an array is finite float64 of this shape."""
     if cells.dtype != np.float64 or cells.shape != shape:
         raise ModelFileError(
             f"metric: {name} has dtype {cells.dtype} and shape {cells.shape}, expected float64 {shape}"
@@ -352,10 +352,10 @@ def _mixed(rule: int, n_classes: Any, arrays: Mapping[str, np.ndarray], schema: 
     n_levels = np.array([len(column.levels) if column.kind == "nominal" else 0 for column in schema.columns], np.int64)
     of_levels = SHARES if rule == HVDM else EQUALITY
     if (kinds[is_nominal] != of_levels).any() or not np.isin(kinds[~is_nominal], (DIFFERENCE, EQUALITY)).all():
-        raise ModelFileError("metric: a column is compared as one of another kind")
+        raise ModelFileError("metric: a column is compared as if it had another kind")
     _check_array("scales", arrays["scales"], (p,))
     if (arrays["scales"] <= 0).any() or (arrays["scales"][kinds != DIFFERENCE] != 1).any():
-        raise ModelFileError("metric: a scale is not above 0, or a column has one that is not divided by it")
+        raise ModelFileError("metric: a scale is not above 0, or a column that is not scaled has one")
     if type(n_classes) is not int or not (1 <= n_classes < 2**31 if rule == HVDM else n_classes == 0):
         raise ModelFileError("metric: n_classes is out of range")
     sizes = [int(levels) * n_classes for levels in n_levels]  # whole numbers of Python: no product overflows
@@ -365,15 +365,15 @@ def _mixed(rule: int, n_classes: Any, arrays: Mapping[str, np.ndarray], schema: 
         has_rows = shares[:, 0] != NO_ROWS
         wrong = (shares[has_rows] < 0).any() or (np.abs(shares[has_rows].sum(axis=1) - 1.0) > _SUM_ERROR).any()
         if wrong or (shares[~has_rows] != NO_ROWS).any():
-            raise ModelFileError("metric: the shares of a level are no shares")
+            raise ModelFileError("metric: the class proportions of a level are not proportions")
     starts = np.cumsum([0, *sizes]).astype(np.int64)
     return MixedColumns(kinds, arrays["scales"], rule, n_levels, arrays["tables"], starts, n_classes)
 
 
 def check_parts(parts: Mapping[str, Any]) -> None:
-    """Refuse parts that contradict each other: the attributes of ``NeighborsModel`` by name.
+    """Refuse contradicting parts: the attributes of ``NeighborsModel`` by name.
 
-    Arrays have the number of axes that they should have.
+    The numbers of axes of the arrays have been checked.
     """
     stored, schema = parts["stored"], parts["schema"]
     check_target(parts["task"], parts["n_outputs"], parts["classes"], parts["target_names"])
@@ -384,11 +384,11 @@ def check_parts(parts: Mapping[str, Any]) -> None:
     except ParameterError as error:
         raise ModelFileError(str(error)) from None
     if not isinstance(parts["facts"].get("algorithm", ""), str):
-        raise ModelFileError("facts: algorithm is no text")
+        raise ModelFileError("facts: algorithm is not text")
     if schema is not None:
         check_columns(schema)
         if parts["n_columns"] != len(schema):
-            raise ModelFileError(f"n_columns is {parts['n_columns']}, the schema has {len(schema)}")
+            raise ModelFileError(f"n_columns is {parts['n_columns']}, and the schema has {len(schema)}")
     n_rows, k = stored.n_rows, parts["n_neighbors"]
     if type(k) is not int or not 1 <= k <= n_rows:
         raise ModelFileError(f"n_neighbors is {k!r}: expected 1 to {n_rows:,}, the number of stored rows")
@@ -404,38 +404,38 @@ def check_parts(parts: Mapping[str, Any]) -> None:
 
 
 def _check_word(name: str, found: object, known: tuple[str, ...]) -> None:
-    """One of the words that there are."""
+    """Check that a value is one of the known words."""
     if found not in known:
         raise ModelFileError(f"{name} is {str(found)[:40]!r}: expected one of {', '.join(map(repr, known))}")
 
 
 def _check_stored_target(stored: Stored, classes: tuple[np.ndarray, ...], n_outputs: int) -> None:
-    """Codes of classes, or numbers, for every row."""
+    """Check that every row has codes of classes, or numbers."""
     given = stored.values if stored.codes is None else stored.codes
     name = "values" if stored.codes is None else "codes"
     if (stored.codes is None) == bool(classes) or given is None:
-        raise ModelFileError("targets of the rows: classes have codes, numbers have values")
+        raise ModelFileError("targets of the rows: expected codes for classification, values for regression")
     if given.shape != (stored.n_rows, n_outputs):
         raise ModelFileError(f"{name} have shape {given.shape}, expected {(stored.n_rows, n_outputs)}")
     if stored.codes is None:
         _refuse_row("values", ~np.isfinite(given), "is not finite")
     else:
         n_classes = np.array([len(labels) for labels in classes])
-        _refuse_row("codes", (given < 0) | (given >= n_classes), "is the code of no class")
+        _refuse_row("codes", (given < 0) | (given >= n_classes), "is not the code of a class")
 
 
 def _check_points(metric: Metric, points: np.ndarray, schema: Schema) -> None:
-    """Dense rows as ``metric.points`` gives them."""
+    """Check dense rows in the coordinates of ``metric.points``."""
     is_direction = metric.kind == SQUARES and metric.name in DIRECTIONS
     expected = len(schema) + int(is_direction)
     if points.ndim != 2 or points.shape[1] != expected:
         raise ModelFileError(f"points have shape {points.shape}, expected {expected} columns under {metric.name!r}")
     if metric.kind == PRECOMPUTED and points.shape[0] != points.shape[1]:
-        raise ModelFileError(f"points have shape {points.shape}: distances between the rows of the fit are a square")
+        raise ModelFileError(f"points have shape {points.shape}: distances between the training rows are square")
     if metric.name not in RULES:
         nominal = next((at for at, column in enumerate(schema.columns) if column.kind == "nominal"), None)
         if nominal is not None:
-            raise ModelFileError(f"column {nominal} is nominal, and metric {metric.name!r} is of numbers")
+            raise ModelFileError(f"column {nominal} is nominal, and metric {metric.name!r} is for numbers")
         is_wrong = np.isinf(points) if metric.kind == MIXED else ~np.isfinite(points)
         _refuse_row("points", is_wrong, "is not finite")
         if metric.kind == PRECOMPUTED:
@@ -444,18 +444,18 @@ def _check_points(metric: Metric, points: np.ndarray, schema: Schema) -> None:
             _refuse_row("points", (points != 0) & (points != 1), "is neither 0 nor 1")
         if is_direction:
             lengths = np.einsum("ij,ij->i", points, points)
-            _refuse_row("points", ~(np.abs(lengths - 1.0) <= _LENGTH_ERROR)[:, None], "is of a row not of length one")
+            _refuse_row("points", ~(np.abs(lengths - 1.0) <= _LENGTH_ERROR)[:, None], "is in a row not of length one")
         return
     _refuse_row("points", np.isinf(points), "is infinite")
     for at, column in enumerate(schema.columns):
         if column.kind != "numeric":
             cells = points[:, at]
             known = np.isnan(cells) | ((cells >= 0) & (cells < len(column.levels)) & (cells == np.floor(cells)))
-            _refuse_row(f"points, column {at}", ~known[:, None], "is the code of no level")
+            _refuse_row(f"points, column {at}", ~known[:, None], "is not the code of a level")
 
 
 def _refuse_row(name: str, bad: np.ndarray, what: str) -> None:
-    """Raise on the first row in which some cell is bad."""
+    """Raise an error about the first row with a bad cell, if there is one."""
     rows = bad.any(axis=1)
     if rows.any():
         raise ModelFileError(f"{name}, row {int(rows.argmax())}: a cell {what}")

@@ -1,7 +1,7 @@
-"""Search that looks at every pair: by a formula of numbers, by a user's own function, or as distances are given.
+"""Search that compares every pair: by a formula of numbers, by a user's own function, or by given distances.
 
-The cells of a tile of points are turned so that one column's cells lie side by side: the processor then works on many
-points at once, and each point's sum is still taken over the columns in order, one by one (docs/decisions/0007).
+The cells of a tile of points are transposed so that those of a column are contiguous: the processor then computes many
+points at once, and each point's sum still runs over the columns in order, one by one (docs/decisions/0007).
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from treewright.neighbors.ranks import (
     select,
 )
 
-# Points of a tile, and columns turned at a time: 128 KiB of cells, which the second cache holds, whatever the table.
+# Points of a tile, and columns transposed at a time: 128 KiB of cells, which fit into the second cache for any table.
 TILE = 256
 COLUMNS = 64
-# Jaccard counts twice in one sum: cells nonzero in one row only by 1, cells nonzero in either by this. Both are exact.
+# Jaccard has two counts in one sum: cells nonzero in only one row by 1, nonzero in either by this. Both are exact.
 _EITHER = 2.0**26
 # Queries that are measured against one tile of points: 128 KiB of sums.
 _QUERIES = 64
-# Of all ranks of some queries, and of rows found within a rank: bytes of one thread.
+# Bytes of one thread, for all ranks of some queries, or for rows found within a rank.
 _BLOCK_BYTES = 2**23
-# More neighbours are selected from all ranks of a query: the sorted array of the nearest would cost k steps a row.
+# More neighbours are selected from all ranks of a query: a sorted array of the nearest would cost k steps a row.
 _FEW = 64
 
 
 class Scratch(NamedTuple):
-    """Arrays of one thread."""
+    """Temporary arrays of one thread."""
 
     cells: np.ndarray  # float64[COLUMNS, TILE]: a tile of points by column
     sums: np.ndarray  # float64[queries of a block, TILE]: their rank distances
@@ -62,10 +62,10 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Direct:
-    """Every query against every point, in blocks that the caches hold. It searches by any formula of numbers.
+    """Every query against every point, in blocks that fit into the caches, by any formula of numbers.
 
-    Memory beside points and results, per thread: 256 KiB; for more than 64 neighbours 8 MiB or the ranks of one query
-    (8 bytes a point) if that is more; for rows within a rank 8 MiB and some 100 bytes for each that 64 queries find.
+    Additional memory per thread: 256 KiB; for more than 64 neighbours 8 MiB or the ranks of one query (8 bytes a point)
+    if that is more; for rows within a rank 8 MiB and some 100 bytes for each that 64 queries find.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ class Direct:
         Kept, not copied.
     kind : int
         ``ranks.SQUARES`` to ``ranks.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the columns that
-        are nonzero in either row, the share that is zero in the other; 0 where there are none. Canberra: the sum of
-        |a - b| / (|a| + |b|), where 0 / 0 counts 0.
+        are nonzero in either row, the share that is zero in the other; 0 if there are none. Canberra: the sum of
+        |a - b| / (|a| + |b|), with 0 / 0 counted as 0.
     p : float >= 1
-        Of ``ranks.POWERS``.
+        For ``ranks.POWERS``.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Direct:
 
 
 def _scratch(n_threads: int, size: int) -> list[Scratch]:
-    """One for each thread, for blocks of ``size`` queries."""
+    """Temporary arrays for each thread, for blocks of ``size`` queries."""
     return [Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE))) for _ in range(n_threads)]
 
 
@@ -157,7 +157,7 @@ def _scratch(n_threads: int, size: int) -> list[Scratch]:
 def _add_squares(query, first, n_columns, cells, n, sums):
     """Add (a - b)^2 of ``n_columns`` columns of ``query`` float64[d] from ``first`` on, to ``sums`` float64[n].
 
-    ``cells`` float64[COLUMNS, TILE] are the points'. Four columns a turn spare three visits to the sums.
+    ``cells`` float64[COLUMNS, TILE] are those of the points. Four columns at a time save three passes over the sums.
     """
     at = np.uintp(0)
     for _ in range(n_columns // 4):
@@ -182,7 +182,7 @@ def _add_squares(query, first, n_columns, cells, n, sums):
 def _add_column(kind, p, a, cells, n, sums):
     """Add one column by the formula of ``kind`` to ``sums`` float64[n].
 
-    ``a`` is the query's cell, ``cells`` float64[n] are the points'.
+    ``a`` is the cell of the query, ``cells`` float64[n] are those of the points.
     """
     if kind == MANHATTAN:
         for i in range(n):
@@ -211,7 +211,7 @@ def _add_column(kind, p, a, cells, n, sums):
 
 @inner_kernel
 def _finish(kind, n_columns, n, sums):
-    """Make shares of the counts in ``sums`` float64[n]."""
+    """Turn the counts in ``sums`` float64[n] into shares."""
     if kind == HAMMING:
         for i in range(n):
             sums[i] /= n_columns
@@ -230,7 +230,7 @@ def measure(kind, p, queries, begin, end, points, first, n, scratch):
     kind : int
         ``ranks.SQUARES``, ...
     p : float64
-        Of ``POWERS``.
+        For ``POWERS``.
     queries : float64[m, d]
     points : float64[N, d]
     n : int, 1 to ``TILE``
@@ -292,9 +292,9 @@ def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
 @costs(lambda kind, p, queries, begin, end, points, *_: (end - begin) * points.size)
 @kernel
 def within_of_block(kind, p, queries, begin, end, points, first, limit, scratch, found):
-    """The points from ``first`` on whose rank is at most ``limit``, until ``found`` (OUT) has no room for a tile more.
+    """The points from ``first`` on whose rank is at most ``limit``, until ``found`` (OUT) has no room for another tile.
 
-    ``queries`` float64[m, d], ``points`` float64[N, d]. Returns how many were found, and the point to go on with: the
+    ``queries`` float64[m, d], ``points`` float64[N, d]. Returns the number of rows found, and the next point: the
     number of points when all are done.
     """
     sums, n_found = scratch.sums, 0
@@ -314,16 +314,15 @@ def within_of_block(kind, p, queries, begin, end, points, first, limit, scratch,
 
 @dataclass(frozen=True, eq=False)
 class Called:
-    """Python, pair by pair, in the calling thread: a user's function need not bear two calls at a time.
+    """A user's function, called pair by pair in the calling thread, so that it need not be thread-safe.
 
-    Whatever the function raises goes on with a note that names both rows. Memory beside points and results: the ranks
-    of one query, 8 bytes a point.
+    Its exceptions get a note that names both rows. Additional memory: the ranks of one query, 8 bytes a point.
 
     Attributes
     ----------
     points : float64[n, d]
     function : callable
-        Takes two rows float64[d], the query first, that it cannot write to; returns a number >= 0.
+        From two read-only rows float64[d], the query first, to a number >= 0.
 
     Examples
     --------
@@ -380,12 +379,12 @@ class Called:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Distances that were worked out elsewhere: a query is its distances to all rows of the fit.
+    """Given distances: a query is its distances to all training rows.
 
     Attributes
     ----------
     n : int
-        Rows of the fit.
+        The number of training rows.
 
     Examples
     --------
@@ -419,12 +418,12 @@ class Given:
 
 
 def _pair(query: int, row: int) -> str:
-    """Both rows by name."""
-    return f"row {query} of the rows asked about and row {row} of the fit (both counted from 0)"
+    """Both rows in words."""
+    return f"row {query} of the rows to predict and training row {row} (both counted from 0)"
 
 
 def _checked(answer: Any, query: int, row: int) -> float:
-    """An answer of the function as a float."""
+    """The result of the function as a float, checked."""
     if isinstance(answer, np.ndarray | np.generic) and answer.ndim == 0:
         answer = answer.item()
     if not isinstance(answer, Real):

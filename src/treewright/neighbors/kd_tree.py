@@ -1,13 +1,13 @@
-"""Neighbours in a KD-tree: points in boxes in boxes, for few columns. Built, then searched.
+"""Neighbours in a KD-tree, for few columns: nested boxes of points. Built, then searched.
 
-The k-d tree of Bentley (1975), eight children of a node side by side. A node of m leaves is cut so that the largest
-power of two below m leaves stand on its left. So every leaf but the last is full, and the leaves 8 i to 8 i + 7 are one
+The k-d tree of Bentley (1975), with eight consecutive children of a node. A node of m leaves is cut so that the largest
+power of two below m leaves are on its left. So every leaf but the last is full, and the leaves 8 i to 8 i + 7 are one
 node, as are the 64 of eight such nodes.
 
-The rank distance of a box is worked out as that of a point is: the same formula, column by column in the same order, of
-how far the point is outside of the box. Each step of it (difference, product, sum) is rounded, and rounding keeps
-order: no row of the box can have a smaller rank distance, to the last bit. So bounds need no margin, and the bound of
-equal rows is their very rank distance. (Only powers are not sure to keep order: see ``_power_below``.)
+The rank distance of a box is computed like that of a point: the same formula, column by column in the same order, of
+the distances of the query from the box. Each step (difference, product, sum) is rounded, and rounding is monotone: no
+row of the box can have a smaller rank distance, not even by a bit. So bounds need no margin, and the bound of equal
+rows is exactly their rank distance. (Only powers may not be monotone: see ``_power_below``.)
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from treewright.neighbors.nearest import clear, clear_many, collect, keep, part,
 from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES, raised
 
 LEAF = 32  # points: four times the lanes
-NO_ROW = 2**63 - 1  # fills leaves and groups up; stands behind whatever a list of no rows holds
-_GLANCE = 128  # rows that are looked at to find the widest column
-_BLOCK_POINTS = 512  # that one task searches for
-_BLOCK_LEAVES = 1024  # that one task parts or writes, about
+NO_ROW = 2**63 - 1  # fills leaves and groups; larger than any row
+_GLANCE = 128  # rows that are sampled to find the widest column
+_BLOCK_POINTS = 512  # points searched by one task
+_BLOCK_LEAVES = 1024  # leaves cut or written by one task, about
 _LEAST = 64  # of either: fewer are not worth a thread
 _FEW = 200  # more neighbours are collected, not kept in order: see ``nearest``
-_MOST_WAITING = 128  # twice the levels of two children there can be
-# What bounds of powers are made smaller by: see ``_power_below``.
+_MOST_WAITING = 128  # twice the most levels of two children
+# The factor of bounds of powers: see ``_power_below``.
 _SHRINK = 1.0 - 2.0**-48
 _SMALLEST = 2.0**-1074
 
@@ -50,7 +50,7 @@ class KdArrays(NamedTuple):
     boxes : float64[n_groups, d, 2, 8]
         Smallest and largest value of each column in each child; a missing child is from inf to -inf.
     low_rows : int64[n_groups, 8]
-        Lowest row of each child, ``NO_ROW`` of a missing one.
+        Lowest row of each child, ``NO_ROW`` for a missing one.
     first_child : int64[n_groups]
         Number of the first child; the others follow it.
     """
@@ -63,7 +63,7 @@ class KdArrays(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Scratch of one thread: nodes that may hold nearer rows, eight rank distances, many nearest rows."""
+    """Temporary arrays of one thread: nodes that may hold nearer rows, eight rank distances, many nearest rows."""
 
     bounds: np.ndarray  # float64[s]
     low_rows: np.ndarray  # int64[s]
@@ -80,12 +80,12 @@ class KdTree:
     Attributes
     ----------
     arrays : KdArrays
-        The points, by leaf, and their boxes: about 1.1 times the memory of the points, and 8 bytes a row.
+        The points by leaf, and their boxes: about 1.1 times the memory of the points, and 8 bytes a row.
     n_points : int
     kind : int
         ``SQUARES``, ``MANHATTAN``, ``CHEBYSHEV`` or ``POWERS``.
     p : float >= 1
-        Of ``POWERS``.
+        For ``POWERS``.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class KdTree:
 
     @classmethod
     def of(cls, points: np.ndarray, kind: int, p: float = 2.0, n_threads: int = 1) -> KdTree:
-        """Build the tree of ``points``, float64[n, d], C order, n and d at least 1, finite; threads change nothing."""
+        """Build the tree of ``points``, float64[n, d], C order, n and d at least 1, finite. Threads change nothing."""
         order = _parted(points, n_threads)
         n_leaves, d = -(-len(points) // LEAF), points.shape[1]
         firsts = _first_groups(n_leaves)
@@ -142,7 +142,7 @@ class KdTree:
         return rows, ranks
 
     def within(self, points: np.ndarray, rank: float, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As ``Index.within``; searched twice, at first only counting: no more memory is taken than is returned."""
+        """As ``Index.within``, in two passes, of which the first only counts: no memory beyond the result is needed."""
         offsets = np.zeros(len(points) + 1, np.int64)
         order = self._visiting_order(points, n_threads)
         scratch = self._scratch(n_threads, 0)
@@ -166,9 +166,9 @@ class KdTree:
         return offsets, rows, ranks
 
     def _visiting_order(self, points: np.ndarray, n_threads: int) -> np.ndarray:
-        """int64[m]: the points by the leaf they fall into, so that the same leaves are wanted one after another.
+        """int64[m]: the points sorted by their leaf, so that consecutive points need the same leaves.
 
-        100,000 points among 1,000,000 rows of 3 columns took 1.5 times as long in an order of chance.
+        100,000 points among 1,000,000 rows of 3 columns took 1.5 times as long in random order.
         """
         leaves, eights = np.zeros(len(points), np.int64), np.empty((n_threads, LANES))
 
@@ -179,7 +179,7 @@ class KdTree:
         return np.argsort(leaves)
 
     def _scratch(self, n_threads: int, n_more: int) -> list[Waiting]:
-        """One for each thread. Of each level no more than eight nodes wait."""
+        """Temporary arrays for each thread. At most eight nodes of each level wait."""
         size = LANES * len(_first_groups(len(self.arrays.leaves)))
         return [
             Waiting(
@@ -195,7 +195,7 @@ class KdTree:
 
 
 def _each_block(work: Callable[[int, int, int], None], n: int, size: int, n_threads: int, least: int = _LEAST) -> None:
-    """``work(begin, end, thread)`` for blocks of ``size`` out of ``n``, or of ``least`` where threads had nothing."""
+    """Call ``work(begin, end, thread)`` for blocks of ``size`` out of ``n``, or down to ``least`` for idle threads."""
     size = min(size, max(least, -(-n // n_threads)))
     threads.run_each(
         lambda task, thread: work(task * size, min((task + 1) * size, n), thread), -(-n // size), n_threads
@@ -203,7 +203,7 @@ def _each_block(work: Callable[[int, int, int], None], n: int, size: int, n_thre
 
 
 def _first_groups(n_leaves: int) -> list[int]:
-    """Number of the first group of each level, the lowest level first; then how many groups there are."""
+    """The number of the first group of each level, the lowest level first; then the number of groups."""
     firsts, n = [0], n_leaves
     while n > 1 or len(firsts) == 1:
         n = -(-n // LANES)
@@ -212,7 +212,7 @@ def _first_groups(n_leaves: int) -> list[int]:
 
 
 def _parted(points: np.ndarray, n_threads: int) -> np.ndarray:
-    """int64[n]: the rows by leaf. Large nodes are cut side by side, then each thread takes whole subtrees."""
+    """int64[n]: the rows by leaf. Large nodes are cut in parallel, then each thread cuts whole subtrees."""
     order, numbers = np.arange(len(points)), np.empty(len(points))
     large, subtrees = [(0, -(-len(points) // LEAF))], []
     while large:
@@ -231,7 +231,7 @@ def _parted(points: np.ndarray, n_threads: int) -> np.ndarray:
 def _cut_each(
     points: np.ndarray, order: np.ndarray, numbers: np.ndarray, nodes: list[tuple[int, int]], n_threads: int
 ) -> list[tuple[int, int]]:
-    """Part the rows of nodes, each a first leaf and a number of leaves; their children."""
+    """Cut nodes, each given by its first leaf and number of leaves; returns their children."""
     n_lefts = [0] * len(nodes)
 
     def cut(task: int, _thread: int) -> None:
@@ -255,9 +255,9 @@ def left_leaves(n_leaves):
 
 @inner_kernel
 def _widest(points, order, begin, end):
-    """The column of ``points`` float64[n, d] in which some of the rows ``order[begin:end]`` are farthest apart.
+    """The column of ``points`` float64[n, d] with the largest range in a sample of the rows ``order[begin:end]``.
 
-    The first of equal ones. A glance at every so manyth row is enough. ``order`` int64[n].
+    The first of equal ones. The sample is evenly spaced. ``order`` int64[n].
     """
     step = max(1, (end - begin) // _GLANCE)
     widest, width = 0, -1.0
@@ -273,7 +273,7 @@ def _widest(points, order, begin, end):
 
 @inner_kernel
 def _cut(points, order, numbers, begin, end, n_leaves):
-    """Part the rows ``order[begin:end]`` of a node into those of its two children; how many leaves the left one has.
+    """Divide the rows ``order[begin:end]`` of a node between its two children; returns the leaves of the left one.
 
     ``points`` float64[n, d], ``order`` int64[n], ``numbers`` float64[n], scratch.
     """
@@ -287,15 +287,15 @@ def _cut(points, order, numbers, begin, end, n_leaves):
 
 @kernel
 def cut_node(points, order, numbers, first, n_leaves):
-    """Part the rows of one node.
+    """Divide the rows of one node between its children.
 
     Parameters
     ----------
     points : float64[n, d], IN
     order : int64[n], IN and OUT
-        Rows; those of the node stand from ``first * LEAF`` on.
+        Rows; those of the node begin at ``first * LEAF``.
     numbers : float64[n]
-        Scratch; of the node's rows only.
+        Scratch; only the range of the node's rows is used.
     first, n_leaves : int
         Leaves of the node, two or more.
 
@@ -310,7 +310,7 @@ def cut_node(points, order, numbers, first, n_leaves):
 
 @kernel
 def cut_subtree(points, order, numbers, first, n_leaves, waiting):
-    """Part the rows of a node down to its leaves, as ``cut_node`` does.
+    """Divide the rows of a node down to its leaves, like ``cut_node``.
 
     ``points`` float64[n, d], ``order`` int64[n]; ``numbers`` float64[n] and ``waiting`` int64[128] are scratch.
     """
@@ -323,7 +323,7 @@ def cut_subtree(points, order, numbers, first, n_leaves, waiting):
             continue
         begin = first * LEAF
         n_left = _cut(points, order, numbers, begin, min(begin + n_leaves * LEAF, len(order)), n_leaves)
-        # The smaller side waits on top: the left one has half of the leaves or more, so few ever wait.
+        # The smaller side is on top of the stack: the left one has half of the leaves or more, so few ever wait.
         waiting[n], waiting[n + 1] = first, n_left
         waiting[n + 2], waiting[n + 3] = first + n_left, n_leaves - n_left
         n += 4
@@ -337,11 +337,11 @@ def fill_leaves(points, order, first, end, leaves, rows, boxes, low_rows):
     ----------
     points : float64[n, d], IN
     order : int64[n], IN and OUT
-        Rows by leaf; in each leaf they are put in order.
+        Rows by leaf; those of each leaf are sorted.
     leaves : float64[n_leaves, LEAF / 8, d, 8], OUT
-        Column by column in each eight points. Missing points are infinite.
+        Column by column for each eight points. Missing points are infinite.
     rows : int64[n_leaves, LEAF], OUT
-        ``NO_ROW`` of missing points.
+        ``NO_ROW`` for missing points.
     boxes : float64[n_groups, d, 2, 8], OUT
         Smallest and largest value of each column in each leaf.
     low_rows : int64[n_groups, 8], OUT
@@ -392,16 +392,16 @@ def fill_groups(first, end, parent, boxes, low_rows):
 
 @inner_kernel
 def _power_below(gap, p):
-    """What ``gap ** p`` of a larger gap is never below.
+    """A lower bound of ``gap ** p`` for this gap and all larger ones.
 
-    A power is off by a few units in the last place at most, but nothing promises that it keeps order.
+    A power has an error of a few units in the last place at most, but may not be monotone.
     """
     return max(0.0, raised(gap, p) * _SHRINK - _SMALLEST)
 
 
 @inner_kernel
 def _box_powers(boxes, group, query, p, eight):
-    """As ``_box_ranks``, of ``POWERS``.
+    """As ``_box_ranks``, for ``POWERS``.
 
     ``boxes`` float64[n_groups, d, 2, 8], ``query`` float64[d], ``eight`` float64[8].
     """
@@ -416,7 +416,7 @@ def _box_powers(boxes, group, query, p, eight):
 
 @inner_kernel
 def _box_ranks(boxes, group, query, kind, p, eight):
-    """Write to ``eight`` float64[8] from which rank distance on each child of a group may hold rows.
+    """Write to ``eight`` float64[8] the least possible rank distance of rows in each child of a group.
 
     ``boxes`` float64[n_groups, d, 2, 8] as in ``KdArrays``, ``query`` float64[d]; ``kind`` is that of ``KdTree``, ``p``
     of ``POWERS``.
@@ -451,7 +451,7 @@ def _box_ranks(boxes, group, query, kind, p, eight):
 
 @inner_kernel
 def _point_powers(leaves, at, query, p, eight):
-    """As ``_point_ranks``, of ``POWERS``.
+    """As ``_point_ranks``, for ``POWERS``.
 
     ``leaves`` float64[n_leaves, LEAF / 8, d, 8], ``query`` float64[d], ``eight`` float64[8].
     """
@@ -494,7 +494,7 @@ def _point_ranks(leaves, at, query, kind, p, eight):
 
 @inner_kernel
 def _scan(leaf, tree, query, kind, p, eight, k, n, rows, ranks):
-    """Keep the rows of a leaf that are among the nearest of ``query`` float64[d]; how many are held then.
+    """Keep the rows of a leaf that are among the nearest of ``query`` float64[d]; returns the number of rows held.
 
     ``rows`` int64[k] and ``ranks`` float64[k] are kept in order, or have room for 2 k (see ``collect``); ``eight``
     float64[8] is scratch.
@@ -516,10 +516,10 @@ def _scan(leaf, tree, query, kind, p, eight, k, n, rows, ranks):
 
 @inner_kernel
 def _push(n, group, tree, waiting, worst, worst_row):
-    """Let the children of a group wait that may hold nearer rows, the nearest on top; how many nodes wait then.
+    """Push the children of a group that may hold nearer rows, the nearest on top; returns the number of waiting nodes.
 
-    Their rank distances stand in ``waiting.eight``. Of children equally far the one with the lowest row comes first, so
-    that of many equal points few are looked at.
+    Their rank distances are in ``waiting.eight``. Among equally distant children the one with the lowest row comes
+    first, so that few of many equal points are visited.
     """
     begin, first = n, tree.first_child[group]
     bounds, lows, nodes = waiting.bounds, waiting.low_rows, waiting.nodes
@@ -541,7 +541,7 @@ def _push(n, group, tree, waiting, worst, worst_row):
 
 @inner_kernel
 def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
-    """The nearest rows of one point, in order if there is room for ``k``; else how many are held, see ``collect``.
+    """Find the nearest rows of one point, in order if there is room for ``k``; else returns their number (``collect``).
 
     ``query`` float64[d]; ``rows`` int64[k or 2 k] and ``ranks`` float64[k or 2 k] as in ``_scan``.
     """
@@ -563,7 +563,7 @@ def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
 
 
 def _steps(tree, points, order, begin, end, *_):
-    """Of a search that opens thirty leaves for a point: few columns need fewer, many need all."""
+    """The cost of a search that opens thirty leaves for a point: few columns need fewer, many need all."""
     return (end - begin) * min(tree.leaves.size, 30 * tree.leaves[0].size)
 
 
@@ -581,7 +581,7 @@ def search_nearest(tree, points, order, begin, end, kind, p, waiting, rows, rank
     p : float
         Of ``POWERS``.
     waiting : Waiting
-        Scratch; ``more_rows`` and ``more_ranks`` are empty, or hold twice as many as are asked for.
+        Scratch; ``more_rows`` and ``more_ranks`` are empty, or have room for twice the neighbours.
     rows : int64[m, k], OUT
     ranks : float64[m, k], OUT
     """
@@ -600,7 +600,7 @@ def search_nearest(tree, points, order, begin, end, kind, p, waiting, rows, rank
 
 @kernel
 def find_leaves(tree, points, begin, end, kind, p, eight, leaves):
-    """Write to ``leaves`` int64[m] into which leaf each of the points ``begin`` to ``end - 1`` falls, or next to it.
+    """Write to ``leaves`` int64[m] the leaf of each of the points ``begin`` to ``end - 1``, or one next to it.
 
     ``points`` float64[m, d]; ``eight`` float64[8] is scratch.
     """
@@ -620,10 +620,10 @@ def find_leaves(tree, points, begin, end, kind, p, eight, leaves):
 
 @inner_kernel
 def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
-    """Count the rows of one point from ``at`` on, and write them there if ``is_written``; where they end.
+    """Count the rows of one point from ``at`` on, and write them there if ``is_written``; returns their end.
 
-    ``query`` float64[d]; ``rows`` int64[c] and ``ranks`` float64[c], OUT. Counting and writing are one walk, so that
-    they cannot differ.
+    ``query`` float64[d]; ``rows`` int64[c] and ``ranks`` float64[c], OUT. Counting and writing use the same code, so
+    that they cannot differ.
     """
     n_leaves, eight = len(tree.leaves), waiting.eight
     size = tree.leaves.shape[2] * LANES
@@ -660,7 +660,7 @@ def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
 @costs(_steps)
 @kernel
 def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets):
-    """Write to ``offsets[i + 1]`` how many rows point i has; else as ``search_nearest``.
+    """Write to ``offsets[i + 1]`` the number of rows of point i; otherwise as ``search_nearest``.
 
     ``points`` float64[m, d], ``order`` int64[m], ``offsets`` int64[m + 1].
     """
@@ -673,7 +673,7 @@ def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offset
 @costs(_steps)
 @kernel
 def fill_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets, rows, ranks):
-    """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; else as ``count_within``.
+    """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; otherwise as ``count_within``.
 
     ``points`` float64[m, d], ``order`` int64[m]; ``rows`` int64[c] and ``ranks`` float64[c], OUT.
     """

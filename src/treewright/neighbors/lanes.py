@@ -1,7 +1,7 @@
-"""Eight float64 that kernels work on at once: vectors out of arrays, and back.
+"""Vectors of eight float64 for kernels: from arrays, and back.
 
-Written as loops, eight numbers side by side are too few for the compiler to vectorise, and it would look for overlaps
-of the arrays each time. Each lane is rounded as the same float64 operation alone is, so the bits are the same.
+Loops over eight numbers are too short for the compiler to vectorise, and it would check for overlaps of the arrays each
+time. Each lane is rounded like the same float64 operation alone, so the bits are the same.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["LANES", "add", "at_most", "larger", "load", "minus", "spread", "stor
 
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_ALIGNED = 8  # bytes: arrays of NumPy promise no more
+_ALIGNED = 8  # bytes: NumPy guarantees no more for its arrays
 
 
 class Lanes(types.Type):
-    """Numba's type of eight float64; kernels alone know it."""
+    """Numba's type of eight float64, for kernels only."""
 
     def __init__(self) -> None:
         super().__init__("Lanes")
@@ -41,7 +41,7 @@ class _Model(models.PrimitiveModel):
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    """Address of eight numbers of a float64 array (C order, any number of axes, counted flat)."""
+    """The address of eight numbers of a float64 array (C order, any number of axes, flat index)."""
     view = context.make_array(kind)(context, builder, array)
     return builder.bitcast(builder.gep(view.data, [at]), _VECTOR.as_pointer())
 
@@ -98,7 +98,7 @@ def _add(typing_context: Any, one: Any, other: Any) -> Any:
 
 @twin_of(_add)
 def add(one: Any, other: Any) -> np.ndarray:
-    """Sums."""
+    """The sums of two vectors."""
     return np.add(one, other)
 
 
@@ -109,7 +109,7 @@ def _minus(typing_context: Any, one: Any, other: Any) -> Any:
 
 @twin_of(_minus)
 def minus(one: Any, other: Any) -> np.ndarray:
-    """Differences."""
+    """The differences of two vectors."""
     return np.subtract(one, other)
 
 
@@ -120,7 +120,7 @@ def _times(typing_context: Any, one: Any, other: Any) -> Any:
 
 @twin_of(_times)
 def times(one: Any, other: Any) -> np.ndarray:
-    """Products."""
+    """The products of two vectors."""
     return np.multiply(one, other)
 
 
@@ -134,7 +134,7 @@ def _larger(typing_context: Any, one: Any, other: Any) -> Any:
 
 @twin_of(_larger)
 def larger(one: Any, other: Any) -> np.ndarray:
-    """The larger of each two."""
+    """The larger numbers of two vectors."""
     return np.where(one > other, one, other)
 
 
@@ -152,5 +152,5 @@ def _at_most(typing_context: Any, vector: Any, number: Any) -> Any:
 
 @twin_of(_at_most)
 def at_most(vector: Any, number: Any) -> np.uint64:
-    """Which lanes are at most those of another vector: a bit for each, uint64."""
+    """A bit for each lane that is at most that of another vector, uint64."""
     return np.uint64(np.packbits(vector <= number, bitorder="little")[0])

@@ -1,7 +1,8 @@
-"""What distance means: a metric, its points, and the cells that it has no distance to.
+"""Metrics: distances, the points that they compare, and the cells that they refuse.
 
-A row becomes a point, each for itself. Every sum runs over the columns in order: a row has the same point alone and
-among a million. (BLAS gives no such promise, and a row of the fit would not be at distance 0 from itself.)
+Each row becomes a point independently of the others. Every sum runs over the columns in order, so a row has the same
+point alone and in a large table. (BLAS does not guarantee this, and a training row would not be at distance 0 from
+itself.)
 """
 
 from __future__ import annotations
@@ -39,28 +40,28 @@ _INFINITY_BITS = int(np.float64(np.inf).view(np.int64))
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """How far two rows are from each other.
+    """A distance between rows.
 
-    Rows become points, and indexes rank pairs of points by a rank distance that is quick to compute. Differences beyond
+    Rows become points, and indexes order pairs of points by a rank distance that is fast to compute. Differences beyond
     1e154 have infinite squares, differences below 1e-162 squares of 0: scale such columns.
 
     Attributes
     ----------
     name : str
-        ``"euclidean"``, ``"gower"``, ...; of a callable its own name.
+        ``"euclidean"``, ``"gower"``, ...; for a callable its own name.
     kind : int
         Formula of the rank distance: ``ranks.SQUARES``, ... ; ``MIXED``, ``CALLED``, ``PRECOMPUTED`` (cells are
-        distances to the rows of the fit).
+        distances to the training rows).
     p : float >= 1
-        Of ``POWERS``.
+        For ``POWERS``.
     center, scales : float64[p] or None
         Points are ``(cells - center) * scales``.
     transform : float64[p, p] or None
-        Then times this matrix (Mahalanobis).
+        A further factor of points (Mahalanobis).
     mixed : MixedColumns or None
-        Of ``MIXED``.
+        For ``MIXED``.
     function : callable or None
-        Of ``CALLED``: takes two float64[p], returns a number >= 0.
+        For ``CALLED``: takes two float64[p], returns a number >= 0.
     names : tuple of p column names
         For messages.
     """
@@ -76,7 +77,7 @@ class Metric:
     names: tuple[Hashable, ...] = ()
 
     def check(self, matrix: np.ndarray, schema: Schema | None = None) -> None:
-        """Refuse the cells that ``points`` refuses, without making points; columns have the names of ``schema``."""
+        """Refuse the cells that ``points`` refuses, without computing points; ``schema`` has the names of columns."""
         names = (self.names or None) if schema is None else schema.names
         if self.kind == PRECOMPUTED:
             refuse_distances(matrix)
@@ -95,13 +96,13 @@ class Metric:
         -------
         float64[n, d], C order
             Without nan or infinity (nan only under mixed metrics: a missing cell). ``d`` is p, and p + 1 for cosine,
-            angle and correlation. It may be ``matrix`` itself: never write to it. A point beyond float64 is held at its
-            largest number.
+            angle and correlation. It may be ``matrix`` itself: never write to it. Coordinates beyond float64 are
+            limited to its largest number.
         """
         self.check(matrix)
         points = np.ascontiguousarray(matrix, np.float64)
         if not (points.flags.writeable and points.flags.aligned):
-            points = points.copy()  # another type of array: each kernel would be compiled once more, some seconds
+            points = points.copy()  # another type of array would compile each kernel again, for some seconds
         if self.kind == JACCARD:
             return (points != 0).astype(np.float64)
         if self.center is not None or self.scales is not None:
@@ -117,7 +118,7 @@ class Metric:
         return points
 
     def distances(self, ranks: np.ndarray) -> np.ndarray:
-        """The metric's own distances.
+        """The distances for rank distances.
 
         Parameters
         ----------
@@ -164,8 +165,8 @@ class Metric:
         2.5
         """
         if not distance >= 0:
-            raise ParameterError(f"a distance of {distance!r}: give a number >= 0")
-        # The bits of numbers >= 0, read as an integer, stand in the order of the numbers: halve their interval.
+            raise ParameterError(f"{distance!r} is not a distance: give a number >= 0")
+        # Bisection of the bits of numbers >= 0, which as integers have the same order as the numbers.
         low, high = 0, _INFINITY_BITS + 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -175,7 +176,7 @@ class Metric:
 
 
 def refuse_distances(matrix: np.ndarray) -> None:
-    """Refuse cells that are no distances: missing, infinite or negative ones.
+    """Refuse cells that are not distances: missing, infinite or negative ones.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def refuse_distances(matrix: np.ndarray) -> None:
 
 
 def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: str, *, takes_missing: bool) -> None:
-    """Refuse infinite cells, and missing ones where the metric has no rule for them.
+    """Refuse infinite cells, and missing ones if the metric has no rule for them.
 
     Examples
     --------
@@ -214,7 +215,7 @@ def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: s
     treewright.exceptions.MissingValueError: column 'age' has 1 missing value(s) (first row 1), and ...
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        total = matrix.sum()  # the quick look, without a second matrix: a sum that is finite has finite terms
+        total = matrix.sum()  # a fast check without a second matrix: a finite sum has finite terms
     if np.isfinite(total):
         return
     for at in range(matrix.shape[1]):
@@ -223,7 +224,7 @@ def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: s
             raise DataError(
                 f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (",
                 first_row(int(infinite.argmax())),
-                "): no distance to them can be compared. Replace them or drop the rows",
+                "), which have no distances. Replace them, or drop the rows",
                 row=int(infinite.argmax()),
             )
     if takes_missing:
@@ -238,13 +239,13 @@ def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: s
                 setting("metric", metric),
                 " has no distance to NaN. Use ",
                 setting("metric", "heom"),
-                ", 'hvdm', 'gower' or 'nan_euclidean', which have, or fill the cells in, or drop the rows",
+                ", 'hvdm', 'gower' or 'nan_euclidean', which do, or fill in the cells, or drop the rows",
                 row=int(absent.argmax()),
             )
 
 
 def refuse_nominal(schema: Schema, metric: str) -> None:
-    """Refuse nominal columns under a metric of numbers."""
+    """Refuse nominal columns with a metric for numbers."""
     nominal = [column.name for column in schema.columns if column.kind == "nominal"]
     if nominal:
         at = schema.positions[nominal[0]]
@@ -274,12 +275,12 @@ def times_matrix(rows, matrix, out):
 
 @kernel
 def unit_rows(rows, centred, out):
-    """Rows divided by their length, and one coordinate more, which puts rows of zeros beside them.
+    """Rows divided by their length, with another coordinate for rows of zeros.
 
-    A row of zeros has no direction. Its point is 0 everywhere but 1 in the last coordinate: the squares from it to
-    every unit row add up to exactly 2 (a cosine of 0), to another row of zeros to 0. The last coordinate of a unit row
-    makes up for the rounding of its own squares: some units in the last place, which add some 1e-32 to squares between
-    unit rows.
+    A row of zeros has no direction. Its point is 0 except for 1 in the last coordinate: its squared distance to every
+    unit row is exactly 2 (a cosine of 0), to another row of zeros 0. The last coordinate of a unit row compensates the
+    rounding of its own squares: some units in the last place, which add some 1e-32 to squared distances between unit
+    rows.
 
     Parameters
     ----------
@@ -317,9 +318,9 @@ def _squares(points, i, p):
 
 @inner_kernel
 def _shrink(points, i, p):
-    """Multiply row i of ``points`` float64[n, p + 1] by a power of two: its largest cell is from 0.5 to 1 then.
+    """Multiply row i of ``points`` float64[n, p + 1] by a power of two, so that its largest cell is from 0.5 to 1.
 
-    No square overflows then. Returns the largest magnitude before: 0 for a row of zeros, which stays as it is.
+    Then no square overflows. Returns the largest magnitude before: 0 for a row of zeros, which does not change.
     """
     largest = 0.0
     for j in range(p):
@@ -335,7 +336,7 @@ def _shrink(points, i, p):
 
 @inner_kernel
 def _centre(points, i, p):
-    """Subtract its mean from row i of ``points`` float64[n, p + 1], after ``_shrink``; equal cells become exactly 0."""
+    """Subtract the mean from row i of ``points`` float64[n, p + 1], after ``_shrink``; equal cells become exactly 0."""
     equal = True
     for j in range(1, p):
         equal = equal and points[i, j] == points[i, 0]
@@ -343,7 +344,7 @@ def _centre(points, i, p):
         for j in range(p):
             points[i, j] = 0.0
         return
-    for _ in range(2):  # the second time takes what rounding left of the first
+    for _ in range(2):  # the second time removes the rounding error of the first
         mean = 0.0
         for j in range(p):
             mean += points[i, j]
@@ -354,10 +355,10 @@ def _centre(points, i, p):
 
 @inner_kernel
 def _remainder(squares):
-    """The coordinate c for which ``squares + (1 - c) * (1 - c)`` is 2 in float64, of squares that are nearly 1.
+    """The coordinate c for which ``squares + (1 - c) * (1 - c)`` is 2 in float64, for squares that are nearly 1.
 
-    Below 1 squares are 1 - m / 2**53 and all of m - 1, ..., m + 2 over 2**53 fill it up to a number that rounds to 2;
-    one of these is a multiple of four, and the square of 1 + t / 2**52 is 1 + 4 t / 2**53.
+    Below 1 squares are 1 - m / 2**53, and each of m - 1, ..., m + 2 over 2**53 completes them to a number that rounds
+    to 2; one of these is a multiple of four, and the square of 1 + t / 2**52 is 1 + 4 t / 2**53.
     Above 1 they are 1 + m / 2**52, and the square of 1 - m / 2**53 is 1 - m / 2**52.
     """
     if squares > 1.0:

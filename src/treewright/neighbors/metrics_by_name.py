@@ -1,4 +1,4 @@
-"""Which metric an estimator's parameters mean: a name, a scale and weights become a ``Metric`` of the rows of a fit."""
+"""Metrics by name: a name, a scale and weights become a ``Metric`` for training rows."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ KINDS = {
     "nan_euclidean": MIXED,
     "precomputed": PRECOMPUTED,
 }
-# Those that have a meaning for missing cells.
+# Metrics that accept missing cells.
 TAKE_MISSING = (*RULES, "nan_euclidean")
 # Exponents of minkowski that have a formula of their own.
 EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
 _OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
 METRICS = ("auto", *KINDS)
-# Names of other libraries, and what to write here.
+# Names in other libraries, and what to write instead.
 _HINTS = {
     "sqeuclidean": (setting("metric", "euclidean"), " (it has the same neighbours)"),
     "seuclidean": (setting("metric", "euclidean"), " with ", setting("scale", "standard")),
@@ -74,12 +74,12 @@ _HINTS = {
 }
 _WEIGHTED = ("euclidean", "manhattan", "minkowski")
 _PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
-# Metrics that numbers times a constant would not change, or that know their own scales.
+# Metrics for which scales make no difference, or that have their own.
 _UNSCALED = {
     "mahalanobis": "it has the scales of its covariance",
-    "hamming": "it asks only which cells are equal",
-    "jaccard": "it asks only which cells are 0",
-    "precomputed": "its cells are distances already",
+    "hamming": "it only compares whether cells are equal",
+    "jaccard": "it only compares which cells are 0",
+    "precomputed": "its cells are already distances",
     **dict.fromkeys(RULES, "it divides every column by its own range or deviation"),
 }
 
@@ -100,21 +100,20 @@ def metric_of(
     ----------
     name : str or callable
         One of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is minkowski of ``p`` (2:
-        euclidean) where every column is numeric and no cell is missing, else heom. A callable takes two float64[p]
+        euclidean) if every column is numeric and no cell is missing, else heom. A callable takes two float64[p]
         (scaled cells) and ``metric_params`` as keywords; it returns a number >= 0.
     matrix : float64[n, p] or float32[n, p]
-        The encoded rows of the fit, n >= 1; nan is missing.
+        The encoded training rows, n >= 1; nan is missing.
     p : float >= 1
-        Of minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev. A metric that has no power, or another one,
-        refuses any but 2.
+        For minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev. Other metrics refuse any value but 2.
     scale : None, "standard", "range", "robust" or p numbers
-        Cells less their center times a scale: mean and 1 / standard deviation, least cell and 1 / range, median and
+        Cells minus their center, times a scale: mean and 1 / standard deviation, least cell and 1 / range, median and
         1 / interquartile range. Constant columns have scale 1. Numbers multiply the cells; 0 leaves a column out.
     metric_params : mapping, optional
-        ``{"w": p numbers >= 0}`` of euclidean, manhattan, minkowski: weights of |a - b|^p, as in SciPy.
-        ``{"V": ...}`` of mahalanobis: another covariance than that of the rows; ``{"VI": ...}``: its inverse.
+        ``{"w": p numbers >= 0}`` for euclidean, manhattan, minkowski: weights of |a - b|^p, as in SciPy.
+        ``{"V": ...}`` for mahalanobis: another covariance than that of the rows; ``{"VI": ...}``: its inverse.
     target : int[n], float64[n], or with a second axis of 1; optional
-        Of hvdm: codes of classes, or numbers.
+        For hvdm: codes of classes, or numbers.
 
     Examples
     --------
@@ -140,12 +139,12 @@ def metric_of(
             Phrase(f"scale={shown(scale)}", "setting", "scale", scale),
             ": ",
             setting("metric", name),
-            f" has no use for it, {_UNSCALED[name]}: ",
+            f" does not use it, because {_UNSCALED[name]}: ",
             setting("scale", None),
             parameter="scale",
         )
     if kind == PRECOMPUTED:
-        return Metric(name, kind, names=schema.names)  # which checks the distances when they become points
+        return Metric(name, kind, names=schema.names)  # it checks the distances when they become points
     if name not in RULES:
         refuse_nominal(schema, name)
     refuse_cells(matrix, schema.names, name, takes_missing=kind == MIXED)
@@ -176,13 +175,13 @@ def _params(metric_params: Any) -> dict[str, Any]:
 
 
 def _known(name: str, schema: Schema, matrix: np.ndarray, p: Any) -> str:
-    """The metric's own name."""
+    """The metric's name for a name or an alias."""
     if name == "auto":
-        # Not Gower: a row with next to nothing known is at distance 0 from many, and then the nearest to all of them.
+        # Not Gower: a row with few known cells is at distance 0 from many rows, and then the nearest to all of them.
         is_plain = all(column.kind == "numeric" for column in schema.columns) and not missing_columns(matrix)
         if is_plain:
             return "euclidean" if p == 2 else "minkowski"
-        refuse_power(p, "metric='auto' is heom for columns of names and missing cells, which")
+        refuse_power(p, "metric='auto' is heom for nominal columns and missing cells, which")
         return "heom"
     name = _OTHER_NAMES.get(name, name)
     if name not in KINDS:
@@ -200,7 +199,7 @@ def _known(name: str, schema: Schema, matrix: np.ndarray, p: Any) -> str:
 
 
 def refuse_power(p: Any, what: str) -> None:
-    """Refuse an exponent where a metric has none: without a word it would change nothing.
+    """Refuse an exponent for a metric without one, instead of ignoring it.
 
     Raises
     ------
@@ -210,7 +209,7 @@ def refuse_power(p: Any, what: str) -> None:
     if p != 2:
         raise ParameterError(
             Phrase(f"p={shown(p)}", "setting", "p", p),
-            f": {what} has no use for it, it is the power of ",
+            f": {what} does not use p, the power of ",
             setting("metric", "minkowski"),
             ": leave p out",
             parameter="p",
@@ -231,8 +230,7 @@ def _power(p: Any) -> float:
     """The exponent of minkowski."""
     if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating) or not p >= 1:
         raise ParameterError(
-            f"p={shown(p)}: minkowski takes a number >= 1 (below 1 the way by a third point may be shorter), "
-            "or infinity, which is chebyshev"
+            f"p={shown(p)}: minkowski takes a number >= 1 (below 1 it is not a metric), or infinity, which is chebyshev"
         )
     return float(p)
 
@@ -266,7 +264,7 @@ def _covariance(given: dict[str, Any], matrix: np.ndarray, schema: Schema) -> Co
 def _scaled(
     name: str, kind: int, power: float, matrix: np.ndarray, schema: Schema, scale: Any, given: dict[str, Any]
 ) -> Metric:
-    """A metric of numbers with its scales and weights."""
+    """A metric for numbers with its scales and weights."""
     moves = name not in DIRECTIONS and name != "canberra"
     weights = None
     if given:
@@ -281,15 +279,15 @@ def _scaled(
 def _center_and_scales(
     scale: Any, matrix: np.ndarray, schema: Schema, *, moves: bool, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Center and scales that ``scale`` means; None where cells stay as they are.
+    """Center and scales of ``scale``; None if cells do not change.
 
     Parameters
     ----------
     moves : bool
-        Distances stay the same where all rows move by the same: then numbers that lie far from 0 are moved near it
-        before they are multiplied, or else rounding would move rows that are close to each other.
+        Whether distances do not change when all rows are shifted: then numbers far from 0 are shifted near 0 before
+        they are multiplied, since rounding would otherwise change small distances.
     weights : float64[p], optional
-        More scales.
+        Additional scales.
     """
     center, scales = None, weights
     if isinstance(scale, str):
@@ -307,14 +305,14 @@ def _center_and_scales(
 
 
 def _short_center(matrix: np.ndarray) -> np.ndarray | None:
-    """A number near the cells of each column that lie far from 0, so short that subtracting it rounds nothing.
+    """A number near the cells of each column that is far from 0, with so few bits that subtracting it is exact.
 
-    0 for columns whose range reaches farther than the way to 0: integers and other short numbers stay as they are.
+    0 for columns whose range is larger than their distance from 0: integers and other short numbers do not change.
     """
     center = np.zeros(matrix.shape[1])
     low, high = _extremes(matrix)
     for at in np.flatnonzero(np.minimum(np.abs(low), np.abs(high)) > high * 0.5 - low * 0.5):
-        # The multiple of the last power of two within the range; where all are equal the cell itself.
+        # The multiple of the last power of two within the range; if all cells are equal, the cell itself.
         spread = high[at] - low[at]
         step = np.ldexp(0.5, int(np.frexp(spread)[1])) if 0 < spread < np.inf else 0.0
         center[at] = np.floor(low[at] / step) * step if step > 0 else low[at]
@@ -322,14 +320,14 @@ def _short_center(matrix: np.ndarray) -> np.ndarray | None:
 
 
 def _extremes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest known cell of each column, float64[p]; nan where none is known."""
+    """The least and the largest known cell of each column, float64[p]; nan if none is known."""
     return np.fmin.reduce(matrix, axis=0).astype(np.float64), np.fmax.reduce(matrix, axis=0).astype(np.float64)
 
 
 def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
-    """Refuse an exponent that carries the range of the columns beyond float64, and a range whose squares vanish in it.
+    """Refuse an exponent for which powers of the columns' range leave float64, and a range whose squares vanish.
 
-    Squares that are too large are refused when a search meets them.
+    Squares that are too large are refused when a search finds them.
     """
     low, high = (np.nan_to_num(metric.points(cells[None])) for cells in _extremes(matrix))
     widest = float(np.abs(high * 0.5 - low * 0.5).max()) * 2.0
@@ -341,7 +339,7 @@ def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
     if metric.kind != POWERS:
         if reached < 1e-280:
             raise DataError(
-                f"differences of up to {widest:.3g} have squares that float64 cannot tell from 0, so all rows would be "
+                f"differences of up to {widest:.3g} have squares that are 0 in float64, so all rows would be "
                 "equally near. Give a scale, such as ",
                 setting("scale", "standard"),
             )

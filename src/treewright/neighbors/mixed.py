@@ -1,7 +1,7 @@
-"""Search where cells may be missing or of several kinds: Gower, HEOM, HVDM, nan_euclidean; each query meets each row.
+"""Search of all pairs with missing cells or columns of several kinds: Gower, HEOM, HVDM, nan_euclidean.
 
-A tile of points is turned so that one column's cells lie side by side: the processor works on many points at once, and
-each point's sum is still taken over the columns in order. Every quotient is a division, as the definitions have it.
+A tile of points is transposed so that the cells of a column are contiguous: the processor computes many points at once,
+and each point's sum still runs over the columns in order. Every quotient is a division, as in the definitions.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, GOWER, NAN_
 from treewright.neighbors.nearest import clear, keep_tile
 from treewright.neighbors.ranks import blocks_of, in_order, joined, select
 
-# Points of a tile, and columns turned at a time.
+# Points of a tile, and columns transposed at a time.
 TILE = 256
 COLUMNS = 64
 # Queries that are measured against one tile of points.
 _QUERIES = 64
-# Of lines of levels, and of all ranks of some queries: bytes of one thread.
+# Bytes of one thread, for lines of levels, and for all ranks of some queries.
 _BLOCK_BYTES = 2**23
 # More neighbours are selected from all ranks of a query.
 _FEW = 64
 
 
 class ColumnArrays(NamedTuple):
-    """``MixedColumns`` for kernels.
+    """The arrays of ``MixedColumns`` for kernels.
 
     Attributes
     ----------
     kinds, scales, rule, n_levels, tables, starts, n_classes
-        As there.
+        As in ``MixedColumns``.
     lines : int64[p + 1]
-        Where each column's line begins: of a column of shares one number per level and two more, of others none.
+        The beginning of each column's line: one number per level and two more for a column of shares, none for others.
     """
 
     kinds: np.ndarray
@@ -51,7 +51,7 @@ class ColumnArrays(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays of one thread.
+    """Temporary arrays of one thread.
 
     Attributes
     ----------
@@ -68,10 +68,10 @@ class Scratch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """Every query against every row, in blocks that the caches hold.
+    """Every query against every row, in blocks that fit into the caches.
 
-    Memory beside rows and results, per thread: 384 KiB, up to 8 MiB of levels' distances (HVDM; one query's, if those
-    are more), and for more than 64 neighbours or rows within a rank 8 MiB or the ranks of one query if that is more.
+    Additional memory per thread: 384 KiB, up to 8 MiB of levels' distances (HVDM; those of one query, if that is more),
+    and for more than 64 neighbours or rows within a rank 8 MiB or the ranks of one query if that is more.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class Mixed:
         return joined([blocks[begin] for begin in sorted(blocks)])
 
     def _measure_all(self, points: np.ndarray, n_threads: int, take: Callable[[int, np.ndarray], None]) -> None:
-        """Hand all ranks of each block of queries to ``take``: its first query, and float64[queries, n]."""
+        """Call ``take`` for each block of queries, with its first query and all ranks, float64[queries, n]."""
         n = len(self.points)
         size, n_tasks = blocks_of(len(points), n_threads, min(self._most_queries(), _BLOCK_BYTES // (8 * n)))
         scratch = self._scratch(min(n_threads, n_tasks), size)
@@ -162,11 +162,11 @@ class Mixed:
         run_each(work, n_tasks, n_threads)
 
     def _most_queries(self) -> int:
-        """Of a block, so that their lines of levels fit."""
+        """The most queries of a block whose lines of levels fit."""
         return min(_QUERIES, _BLOCK_BYTES // (8 * max(1, int(self._arrays.lines[-1]))))
 
     def _scratch(self, n_threads: int, size: int) -> list[Scratch]:
-        """Arrays of each thread."""
+        """Temporary arrays for each thread."""
         width = int(self._arrays.lines[-1])
         return [
             Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE)), np.empty((size, TILE)), np.empty((size, width)))
@@ -176,14 +176,14 @@ class Mixed:
 
 @inner_kernel
 def _fill_lines(query, columns, lines):
-    """Squared distances from a query's level to every level, of each column of shares.
+    """Squared distances from a query's level to every level, for each column of shares.
 
     Parameters
     ----------
     query : float64[p]
     columns : ColumnArrays
     lines : float64[w], OUT
-        Of a column: its levels, then what the fit never saw, then what is missing.
+        For a column: its levels, then an unseen level, then a missing cell.
     """
     for column in range(len(query)):
         n_levels, begin = columns.n_levels[column], columns.lines[column]
@@ -211,7 +211,7 @@ def _fill_lines(query, columns, lines):
 
 @inner_kernel
 def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
-    """Add one column as Gower does: parts of points whose cell is known, and how many there are.
+    """Add one column as Gower does: the terms of points whose cell is known, and their number.
 
     ``cells``, ``sums``, ``counts`` float64[>= n].
     """
@@ -231,7 +231,7 @@ def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
 
 @inner_kernel
 def _add_known_squares(a, cells, n, sums, counts):
-    """Add the squares of one column where the points' cells are known, and count them.
+    """Add the squares of one column for points whose cell is known, and count them.
 
     ``cells``, ``sums``, ``counts`` float64[>= n].
     """
@@ -243,9 +243,9 @@ def _add_known_squares(a, cells, n, sums, counts):
 
 @inner_kernel
 def _add_square(kind, scale, unseen, a, cells, line, n, sums):
-    """Add the square of one column as HEOM and HVDM do: a missing cell is 1 apart from everything.
+    """Add the square of one column as HEOM and HVDM do: a missing cell has distance 1 from everything.
 
-    ``cells``, ``sums`` float64[>= n]; ``line`` float64[w], of ``SHARES`` the squares by level.
+    ``cells``, ``sums`` float64[>= n]; ``line`` float64[w], for ``SHARES`` the squares by level.
     """
     if kind == DIFFERENCE:
         for i in range(n):
@@ -262,7 +262,7 @@ def _add_square(kind, scale, unseen, a, cells, line, n, sums):
 
 @inner_kernel
 def _turn(columns, points, first, n, left, width, cells):
-    """The cells of a tile by column, into ``cells`` float64[COLUMNS, TILE]; a missing one of shares ends its line.
+    """Copy a tile by column into ``cells`` float64[COLUMNS, TILE]; a missing cell of shares becomes the last level.
 
     ``points`` float64[N, p].
     """
@@ -303,7 +303,7 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
             for c in range(width):
                 column, cells = left + c, scratch.cells[c]
                 a, kind, scale = queries[begin + at, column], columns.kinds[column], columns.scales[column]
-                # No cell is -1: a column of numbers has no code for what the fit never saw.
+                # No cell is -1, because a numeric column has no code for unseen levels.
                 unseen = np.float64(columns.n_levels[column]) if columns.n_levels[column] > 0 else np.nan
                 if columns.rule == GOWER:
                     if a == a:
@@ -323,7 +323,7 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
         for at in range(end - begin):
             for i in range(n):
                 known = scratch.counts[at, i]
-                # Where all are known nothing is rounded: these are the bits of the Euclidean distance.
+                # If all cells are known nothing is rounded here: the result is bit-identical to the Euclidean distance.
                 if known == 0.0:
                     scratch.sums[at, i] = np.inf
                 elif known < p:
@@ -335,8 +335,8 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
 def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks):
     """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
 
-    ``queries`` float64[m, p], ``points`` float64[N, p]; ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT; else as
-    ``measure``.
+    ``queries`` float64[m, p], ``points`` float64[N, p]; ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT;
+    otherwise as ``measure``.
     """
     for query in range(begin, end):
         clear(ranks[query], rows[query])
@@ -353,7 +353,7 @@ def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks)
 def ranks_of_block(columns, queries, begin, end, points, scratch, ranks):
     """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
 
-    ``queries`` float64[m, p], ``points`` float64[N, p]; else as ``measure``.
+    ``queries`` float64[m, p], ``points`` float64[N, p]; otherwise as ``measure``.
     """
     for query in range(begin, end):
         _fill_lines(queries[query], columns, scratch.lines[query - begin])

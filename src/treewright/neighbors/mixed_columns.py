@@ -1,10 +1,10 @@
-"""How columns of several kinds are compared, as the rows of a fit say.
+"""The comparison of columns of several kinds, learned from training rows.
 
 Gower (1971), "A general coefficient of similarity and some of its properties"; Wilson and Martinez (1997), "Improved
-heterogeneous distance functions" (HEOM, and HVDM with their N2). Where they leave a case open, it is settled here: a
-column that the fit saw constant compares as levels do; a level that the fit never saw is 1 apart from everything, also
-from itself (two such cells may be different words); Gower's part of a column is at most 1, also outside the range of
-the fit; standard deviations are those of a population.
+heterogeneous distance functions" (HEOM, and HVDM with their N2). They leave some cases open, which are decided here: a
+column that is constant in the training rows compares like levels; an unseen level has distance 1 from everything, also
+from itself (two such cells may be different words); Gower's term of a column is at most 1, also outside the training
+range; standard deviations are those of a population.
 """
 
 from __future__ import annotations
@@ -21,34 +21,32 @@ from treewright.neighbors.scaling import LARGEST
 
 GOWER, HEOM, HVDM, NAN_EUCLIDEAN = range(4)
 RULES = {"gower": GOWER, "heom": HEOM, "hvdm": HVDM}
-# Kinds of columns: differences over a scale; equal or not; shares of classes.
+# Kinds of columns: differences over a scale; equal or not; class proportions.
 DIFFERENCE, EQUALITY, SHARES = range(3)
-# Numbers that are targets count as classes: so many groups of equal size.
+# Numeric targets are divided into this many groups of equal size, which count as classes.
 _GROUPS = 10
-# In place of a level's shares: the fit has no row of it.
+# In place of the class proportions of a level without training rows.
 NO_ROWS = -1.0
 
 
 @dataclass(frozen=True, eq=False)
 class MixedColumns:
-    """How each column is compared.
+    """The comparison of each column.
 
     Attributes
     ----------
     kinds : uint8[p]
         ``DIFFERENCE``: |a - b| / scale. ``EQUALITY``: 0 or 1. ``SHARES``: by ``tables``.
     scales : float64[p] > 0
-        Range, or four standard deviations; 1 where there is none.
+        Range, or four standard deviations; 1 for other columns.
     rule : int
-        ``GOWER``, ``HEOM``, ``HVDM`` or ``NAN_EUCLIDEAN``: how columns add up and what a missing cell is.
+        ``GOWER``, ``HEOM``, ``HVDM`` or ``NAN_EUCLIDEAN``: how columns add up and how missing cells are treated.
     n_levels : int64[p]
-        Of a nominal column the codes that are levels; a cell of this code holds a level that the fit never saw.
-        0 for others.
+        Levels of a nominal column, whose codes are below this; a cell with this code is an unseen level. 0 for others.
     tables : float64[...]
-        Of HVDM. For each level of each column of ``SHARES`` the share of each class among its rows; ``NO_ROWS`` where
-        it has none.
+        For HVDM: the class proportions of each level of each column of ``SHARES``; ``NO_ROWS`` for levels without rows.
     starts : int64[p + 1]
-        Where each column's part of ``tables`` begins: n_levels rows of ``n_classes``.
+        The beginning of each column's part of ``tables``: n_levels rows of ``n_classes``.
     n_classes : int
     """
 
@@ -62,7 +60,7 @@ class MixedColumns:
 
 
 def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndarray | None) -> MixedColumns:
-    """How to compare the columns of a fit's rows.
+    """The comparison of columns, from training rows.
 
     Parameters
     ----------
@@ -71,7 +69,7 @@ def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndar
     matrix : float64[n, p] or float32[n, p]
         nan is missing; nothing is infinite.
     target : int[n] or int[n, 1], float64[n] or float64[n, 1], or None
-        Of HVDM: codes of classes, or numbers.
+        For HVDM: codes of classes, or numbers.
 
     Examples
     --------
@@ -106,7 +104,7 @@ def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndar
 
 
 def nan_euclidean_columns(p: int) -> MixedColumns:
-    """Columns of numbers that are compared where both rows know them, p of them; nothing is learned from rows.
+    """Numeric columns, p of them, compared if both cells are known; nothing is learned from rows.
 
     Examples
     --------
@@ -120,7 +118,7 @@ def nan_euclidean_columns(p: int) -> MixedColumns:
 
 
 def _spread(cells: np.ndarray, rule: int, label: str) -> float:
-    """Range or four standard deviations of the known cells of a column; 0 where they are all the same, or none."""
+    """Range or four standard deviations of the known cells of a column; 0 if they are all the same or none."""
     known = cells[~np.isnan(cells)]
     if not len(known):
         return 0.0
@@ -130,16 +128,16 @@ def _spread(cells: np.ndarray, rule: int, label: str) -> float:
     if not np.isfinite(spread):
         raise DataError(
             f"{label} reaches from {shown(low)} to {shown(high)}: its range is beyond float64. "
-            "Make its numbers smaller, or drop the rows that hold such values"
+            "Scale its numbers down, or drop the rows with such values"
         )
     if rule != HVDM or spread == 0:
         return float(spread)
-    # Of shares of the range: no square overflows or vanishes.
+    # Computed on cells divided by the range, so that no square overflows or vanishes.
     return min(4.0 * float(((known - low) / spread).std()) * float(spread), LARGEST)
 
 
 def _classes(target: np.ndarray | None) -> tuple[np.ndarray, int]:
-    """Classes of the rows, for shares: int64[n] and how many; numbers by groups."""
+    """Classes of the rows, int64[n], and their number; numeric targets become groups."""
     if target is None:
         raise ParameterError(
             setting("metric", "hvdm"), " compares levels by the classes of their rows, and there is no target: give y"
@@ -154,13 +152,13 @@ def _classes(target: np.ndarray | None) -> tuple[np.ndarray, int]:
     flat = target.reshape(len(target))
     if flat.dtype.kind in "iu":
         return flat.astype(np.int64), int(flat.max()) + 1
-    # Equal numbers share a group: that of the first of them in ascending order.
+    # Equal numbers are in one group: that of the first of them in ascending order.
     groups = np.searchsorted(np.sort(flat), flat, side="left") * _GROUPS // len(flat)
     return groups.astype(np.int64), _GROUPS
 
 
 def _shares(cells: np.ndarray, n_levels: int, classes: np.ndarray, n_classes: int) -> np.ndarray:
-    """The share of each class among the known cells of each level, float64[n_levels * n_classes]."""
+    """The class proportions of each level, float64[n_levels * n_classes]."""
     known = ~np.isnan(cells)
     place = cells[known].astype(np.int64) * n_classes + classes[known]
     counts = np.bincount(place, minlength=n_levels * n_classes).reshape(n_levels, n_classes)

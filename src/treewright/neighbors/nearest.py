@@ -1,11 +1,11 @@
 """The nearest rows so far: pairs of a rank distance and a row, kept in order. For the kernels of every index.
 
-Pairs are ordered by (rank, row). Rows differ, so no two pairs are equal: what is parted has one answer, whatever order
-it came in, and equal ranks take no longer than others.
+Pairs are ordered by (rank, row). Rows differ, so no two pairs are equal: a partition has one result for any order of
+the input, and equal ranks take no longer than others.
 
-Of up to some dozens of neighbours a sorted array is faster than a heap, and it is in order when the search ends
-(``clear``, ``keep``). Of hundreds it spends its time on moving. There rows are collected in arrays of twice the room,
-and whenever these are full the farther half is dropped: a constant number of steps a row, whatever k (``clear_many``,
+For up to some dozens of neighbours a sorted array is faster than a heap, and it is in order when the search ends
+(``clear``, ``keep``). For hundreds, moving the pairs would take too long: rows are collected in arrays of twice the
+size, and when these are full the farther half is dropped: a constant number of steps a row, for any k (``clear_many``,
 ``collect``, ``settle``).
 """
 
@@ -18,13 +18,13 @@ from treewright.core.jit import inlined_kernel, inner_kernel
 
 @inner_kernel
 def is_before(number, row, other_number, other_row):
-    """Whether one pair stands before another: of equal numbers the lower row."""
+    """Whether one pair is before another: by number, then by row."""
     return (number < other_number) | ((number == other_number) & (row < other_row))
 
 
 @inner_kernel
 def clear(ranks, rows):
-    """Begin: ``ranks`` float64[k] and ``rows`` int64[k] hold no row yet."""
+    """Clear ``ranks`` float64[k] and ``rows`` int64[k]: they hold no row yet."""
     for at in range(len(ranks)):
         ranks[at] = np.inf
         rows[at] = np.int64(2**62)
@@ -32,7 +32,7 @@ def clear(ranks, rows):
 
 @inner_kernel
 def keep(rank, row, ranks, rows):
-    """Put a row where it stands among the nearest (``ranks`` float64[k], ``rows`` int64[k]); the last one falls out.
+    """Insert a row among the nearest (``ranks`` float64[k], ``rows`` int64[k]); the last one is dropped.
 
     Callers compare with ``ranks[-1]`` first: ``rank > ranks[-1]`` needs no call.
     """
@@ -49,11 +49,11 @@ def keep(rank, row, ranks, rows):
 
 @inlined_kernel
 def keep_tile(found, first, n, ranks, rows):
-    """Put the rows ``first`` to ``first + n - 1``, of ranks ``found`` float64[n], where they stand among the nearest.
+    """Insert the rows ``first`` to ``first + n - 1``, with ranks ``found`` float64[n], among the nearest.
 
     ``ranks`` float64[k] and ``rows`` int64[k] are the nearest, as for ``keep``.
-    Tiles come in ascending order: a later row of equal rank stands behind. The first k rows are kept even at infinity.
-    Written out in each search it was a twentieth faster; called instead of inlined it is a fifteenth slower.
+    Tiles come in ascending order: of equal ranks the later row is behind. The first k rows are kept even at infinity.
+    Repeated in each search it was a twentieth faster; called instead of inlined it is a fifteenth slower.
     """
     k = len(ranks)
     for i in range(n):
@@ -63,7 +63,7 @@ def keep_tile(found, first, n, ranks, rows):
 
 @inner_kernel
 def clear_many(k, ranks, rows):
-    """Begin: the first half of ``ranks`` float64[2 k] and ``rows`` int64[2 k] is stopgaps, the second is free."""
+    """Clear ``ranks`` float64[2 k] and ``rows`` int64[2 k]: the first half are placeholders, the second is free."""
     for at in range(k):
         ranks[at] = np.inf
         rows[at] = np.int64(2**62) + at
@@ -71,10 +71,10 @@ def clear_many(k, ranks, rows):
 
 @inner_kernel
 def collect(rank, row, k, n, ranks, rows):
-    """Hold a row if it may be among the nearest ``k``; how many of ``n`` (at first ``k``) are held then.
+    """Add a row if it may be among the nearest ``k``; returns the new number of rows ``n`` (at first ``k``).
 
-    ``ranks`` float64[2 k], ``rows`` int64[2 k]. Place ``k - 1`` always says how near a row has to be: it holds the last
-    of the nearest k as of the latest drop, and before that a stopgap.
+    ``ranks`` float64[2 k], ``rows`` int64[2 k]. Position ``k - 1`` always holds the current limit: the last of the
+    nearest k at the latest drop, and before that a placeholder.
     """
     if not is_before(rank, row, ranks[k - 1], rows[k - 1]):
         return n
@@ -87,7 +87,7 @@ def collect(rank, row, k, n, ranks, rows):
 
 @inner_kernel
 def settle(k, n, ranks, rows):
-    """Put the nearest ``k`` of the ``n`` rows that are held first, in order.
+    """Move the nearest ``k`` of the ``n`` rows to the front, in order.
 
     ``ranks`` float64[2 k], ``rows`` int64[2 k].
     """
@@ -97,7 +97,7 @@ def settle(k, n, ranks, rows):
 
 
 _FEW = 24  # pairs that are sorted by insertion
-_SAMPLE = 15  # pairs of which one becomes the pivot
+_SAMPLE = 15  # pairs from which the pivot is chosen
 _SMALL_SAMPLE = 3
 
 
@@ -114,7 +114,7 @@ def _sort_few(numbers, rows, begin, end):
 
 @inner_kernel
 def _sink(numbers, rows, begin, at, end):
-    """Let pair ``begin + at`` sink to its place in the heap of the pairs ``begin`` to ``end - 1``, the last on top.
+    """Sink pair ``begin + at`` to its place in the heap of the pairs ``begin`` to ``end - 1``, with the last on top.
 
     ``numbers`` float64[n], ``rows`` int64[n].
     """
@@ -136,7 +136,7 @@ def _sink(numbers, rows, begin, at, end):
 def sort(numbers, rows, begin, end):
     """Sort the pairs ``begin`` to ``end - 1``: ``numbers`` float64[n], ``rows`` int64[n].
 
-    A heap: never more than n log n steps, and no memory.
+    By a heap: never more than n log n steps, and no memory.
     """
     if end - begin <= _FEW:
         _sort_few(numbers, rows, begin, end)
@@ -151,14 +151,14 @@ def sort(numbers, rows, begin, end):
 
 @inner_kernel
 def _bring_pivot(numbers, rows, begin, end, nth):
-    """Put a pair near the ``nth`` in order at the end: of a sample, taken from all over, the one that stands so.
+    """Move a pair that is near the ``nth`` in order to the end: the corresponding pair of a sample.
 
     ``numbers`` float64[n], ``rows`` int64[n].
     """
     size = _SAMPLE if end - begin >= _SAMPLE * _SAMPLE else _SMALL_SAMPLE
     step = (end - begin) // size
     for i in range(size):
-        # Not at equal distances, which a pattern in the data could be in step with.
+        # Not at equal distances, to which a pattern in the data could correspond.
         one, other = begin + i, begin + i * step + (i * 7919 + end) % step
         numbers[one], numbers[other] = numbers[other], numbers[one]
         rows[one], rows[other] = rows[other], rows[one]
@@ -170,23 +170,23 @@ def _bring_pivot(numbers, rows, begin, end, nth):
 
 @inner_kernel
 def part(numbers, rows, begin, end, nth):
-    """Bring the pair that is the ``nth`` in order to place ``nth``; those before it stand before, the others behind.
+    """Move the pair that is the ``nth`` in order to position ``nth``, smaller pairs before it, the others after it.
 
     Parameters
     ----------
     numbers : float64[n], IN and OUT
-        None is nan.
+        Without nan.
     rows : int64[n], IN and OUT
-        Each only once.
+        Distinct.
     begin, end, nth : int
         ``begin <= nth < end``; pairs elsewhere are not touched.
 
     Notes
     -----
-    Quickselect without a branch in its loop (it would be guessed wrong every other time). Should pivots be bad ones
-    again and again, what is left is sorted.
+    Quickselect without a branch in its loop (it would be mispredicted every other time). If pivots are bad repeatedly,
+    the rest is sorted.
     """
-    patience = 8 * (end - begin)  # with fair pivots some 2 are used up
+    patience = 8 * (end - begin)  # with good pivots about 2 of the 8 are needed
     while end - begin > _FEW:
         patience -= end - begin
         if patience < 0:

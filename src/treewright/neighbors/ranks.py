@@ -1,4 +1,4 @@
-"""Rank distances: their kinds, what every index gives, and the answers of blocks of queries put together."""
+"""Rank distances: their kinds, the protocol of indexes, and functions that join the results of blocks of queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_FACTORS = 8.0
 
 @inner_kernel
 def raised(gap: float, p: float) -> float:
-    """A gap to the power of p; by multiplication where p is a small whole number, which takes an eighth of the time."""
+    """A gap to the power of p; by multiplication if p is a small whole number, which takes an eighth of the time."""
     if p > _MOST_FACTORS or p != np.floor(p):
         return power(gap, p)
     product = gap
@@ -26,7 +26,7 @@ def raised(gap: float, p: float) -> float:
 
 
 class Index(Protocol):
-    """Rows of the fit, ready to be searched. Rows are ordered by (rank distance, row)."""
+    """An index of training rows. Results are ordered by (rank distance, row)."""
 
     def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` nearest rows of each point.
@@ -42,7 +42,7 @@ class Index(Protocol):
         -------
         rows : int64[m, k]
         ranks : float64[m, k]
-            Their rank distances, ascending; of equal ones the lower row stands first.
+            Their rank distances, ascending; among equal ones the lower row first.
         """
 
     def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -51,14 +51,14 @@ class Index(Protocol):
         Returns
         -------
         offsets : int64[m + 1]
-            Where each point's rows begin.
+            The beginning of each point's rows.
         rows : int64
         ranks : float64
         """
 
 
 def blocks_of(n_queries: int, n_threads: int, most: int) -> tuple[int, int]:
-    """Queries of a block, at most ``most``, and how many blocks there are: every thread gets some."""
+    """The number of queries of a block, at most ``most``, and of blocks, so that every thread gets some."""
     size = max(1, min(most, -(-n_queries // n_threads)))
     return size, -(-n_queries // size)
 
@@ -75,7 +75,7 @@ def select(ranks: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     if k < len(ranks):
         last = np.partition(ranks, k - 1)[k - 1]
         nearer, equal = np.flatnonzero(ranks < last), np.flatnonzero(ranks == last)
-        rows = np.concatenate([nearer, equal[: k - len(nearer)]])  # the lowest rows of those at the k-th place
+        rows = np.concatenate([nearer, equal[: k - len(nearer)]])  # the lowest rows among those at the k-th place
     rows = rows[np.argsort(ranks[rows], kind="stable")]
     return rows, ranks[rows]
 
@@ -83,17 +83,17 @@ def select(ranks: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def in_order(
     n_queries: int, query: np.ndarray, row: np.ndarray, rank: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows found within a rank, in any order, put in order by query and then by (rank, row).
+    """Sort rows found within a rank by query and then by (rank, row).
 
-    Of ``query``, ``row`` int64[c] and ``rank`` float64[c] it makes the number of rows of each query int64[n_queries],
-    rows int64[c] and ranks float64[c].
+    From ``query``, ``row`` int64[c] and ``rank`` float64[c] to the number of rows of each query int64[n_queries], rows
+    int64[c] and ranks float64[c].
     """
     order = np.lexsort((row, rank, query))
     return np.bincount(query, minlength=n_queries), row[order], rank[order]
 
 
 def joined(blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What ``in_order`` gave of each block of queries, made one: offsets int64[m + 1], rows int64, ranks float64."""
+    """Join the results of ``in_order`` for blocks of queries: offsets int64[m + 1], rows int64, ranks float64."""
     counts = np.concatenate([np.zeros(1, np.int64), *[block[0] for block in blocks]])
     rows = np.concatenate([np.zeros(0, np.int64), *[block[1] for block in blocks]])
     return np.cumsum(counts), rows, np.concatenate([np.zeros(0), *[block[2] for block in blocks]])

@@ -1,8 +1,8 @@
-"""Where the columns of a fit lie, how far they spread, and the coordinates of Mahalanobis.
+"""Centers and scales of columns, and the coordinates of Mahalanobis.
 
-Everything is worked out of columns divided by a power of two, so that neither 1e300 nor 1e-300 leaves float64.
+Everything is computed on columns divided by a power of two, so that neither 1e300 nor 1e-300 leaves float64.
 
-Mahalanobis distances are Euclidean in coordinates of their own. The covariance is V = D R D, with the standard
+Mahalanobis distances are Euclidean in transformed coordinates. The covariance is V = D R D, with the standard
 deviations D and the correlations R = L L'. The squared distance (a - b)' V^-1 (a - b) is the square of the length of
 L^-1 D^-1 (a - b). Only R is factored, so units do not matter.
 """
@@ -21,8 +21,8 @@ from treewright.exceptions import DataError, ParameterError, Phrase, first_row, 
 
 _LEAST = float(np.finfo(np.float64).tiny)
 LARGEST = float(np.finfo(np.float64).max)
-_ROWS = 65_536  # of a block of the covariance
-_ROUNDING = 1e-12  # of a correlation matrix, per column: what is taken for no spread of its own, or for an asymmetry
+_ROWS = 65_536  # rows of a block of the covariance
+_ROUNDING = 1e-12  # tolerance of a correlation matrix, per column, for dependent columns and for asymmetry
 _FEW = 5
 
 
@@ -32,12 +32,12 @@ Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]  # center, scales float6
 def _standard(cells: np.ndarray) -> tuple[float, float]:
     """Mean and standard deviation (of a population)."""
     mean = cells.mean()
-    mean += (cells - mean).mean()  # what rounding left
+    mean += (cells - mean).mean()  # corrects the rounding error
     return mean, cells.std()
 
 
 def _range(cells: np.ndarray) -> tuple[float, float]:
-    """Least cell, and range."""
+    """Least cell and range."""
     return cells.min(), cells.max() - cells.min()
 
 
@@ -68,7 +68,7 @@ def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
     -------
     center : float64[p]
     scales : float64[p] > 0
-        One over the spread. 1 for a column whose spread is 0 or below 2.2e-308, or of which no cell is known.
+        One over the spread. 1 for a column whose spread is 0 or below 2.2e-308, or without known cells.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def given_scales(given: Any, matrix: np.ndarray, name: str = "scale") -> np.ndarray:
-    """Numbers of the caller, one per column, float64[p]: >= 0, not all 0; ``name`` is what messages call them."""
+    """Given scales, one per column, float64[p]: >= 0, not all 0; ``name`` is their name in messages."""
     p = matrix.shape[1]
     try:
         numbers = np.array(given, np.float64)
@@ -116,18 +116,18 @@ def given_scales(given: Any, matrix: np.ndarray, name: str = "scale") -> np.ndar
         at = int(wrong.argmax())
         raise ParameterError(f"{name}[{at}]={numbers[at].item()!r}: give finite numbers >= 0 (0 leaves a column out)")
     if not numbers.any():
-        raise ParameterError(f"{name} is 0 for every column: nothing would be left to compare")
+        raise ParameterError(f"{name} is 0 for every column: no column is left to compare")
     return numbers
 
 
 def scaled(points: np.ndarray, center: np.ndarray | None, scales: np.ndarray | None) -> np.ndarray:
-    """``(points - center) * scales`` of float64[n, p], finite; what is beyond float64 is held at its largest number."""
+    """``(points - center) * scales`` of float64[n, p], finite; limited to the largest number of float64."""
     with np.errstate(over="ignore", invalid="ignore"):
         result = points.copy() if center is None else points - center
         if scales is not None:
             result *= scales
         if not np.isfinite(result.sum()):
-            # The difference may be beyond float64 where the scaled one is not: once more by halves.
+            # The difference may be beyond float64 when the scaled one is not: computed again with halves.
             rows, columns = np.nonzero(~np.isfinite(result))
             halves = points[rows, columns] * 0.5
             if center is not None:
@@ -141,7 +141,7 @@ def scaled(points: np.ndarray, center: np.ndarray | None, scales: np.ndarray | N
 def refuse_overflow(
     matrix: np.ndarray, center: np.ndarray | None, scales: np.ndarray, label: Callable[[int], str]
 ) -> None:
-    """Refuse rows of a fit that scales carry beyond float64."""
+    """Refuse training rows that are beyond float64 after scaling."""
     for at in range(matrix.shape[1]):
         half = matrix[:, at].astype(np.float64) * 0.5 - (0.0 if center is None else center[at] * 0.5)
         with np.errstate(over="ignore"):
@@ -156,7 +156,7 @@ def refuse_overflow(
 
 
 def coordinates_of_rows(matrix: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
-    """Coordinates by the covariance of the rows of a fit, float[n, p], finite; a singular one is refused.
+    """Coordinates by the covariance of training rows, float[n, p], finite; a singular one is refused.
 
     Points are ``((cells - center) * scales) @ transform``.
     """
@@ -164,18 +164,18 @@ def coordinates_of_rows(matrix: np.ndarray, names: Sequence[Hashable]) -> Coordi
     center, scales = center_and_scales("standard", matrix)
     constant = [names[at] for at in range(p) if (matrix[:, at] == matrix[0, at]).all()]
     if constant:
-        raise _singular(f"{_listed(constant)} constant in the {n} row(s) of the fit")
+        raise _singular(f"{_listed(constant)} constant in the {n} training row(s)")
     products = np.zeros((p, p))
     for first in range(0, n, _ROWS):
         block = scaled(matrix[first : first + _ROWS].astype(np.float64), center, scales)
         products += block.T @ block
     # Standard deviations divide by n, covariances by n - 1.
-    lower = _factored(products / n, names, f" (of {n} rows there are at most {n - 1} such)" if n <= p else "")
+    lower = _factored(products / n, names, f" ({n} rows have at most {n - 1} independent columns)" if n <= p else "")
     return center, scales * np.sqrt((n - 1) / n), _inverse_transposed(lower)
 
 
 def coordinates_of_covariance(given: Any, center: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
-    """The same by a covariance of the caller's, ``metric_params={"V": ...}``: symmetric, positive definite."""
+    """Coordinates by a given covariance, ``metric_params={"V": ...}``: symmetric, positive definite."""
     covariance = _symmetric(given, len(names), "V")
     variances = np.diag(covariance).copy()
     _refuse_negative(variances, "V")
@@ -187,7 +187,7 @@ def coordinates_of_covariance(given: Any, center: np.ndarray, names: Sequence[Ha
 
 
 def coordinates_of_inverse(given: Any, center: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
-    """The same by the inverse of a covariance, ``metric_params={"VI": ...}``, which may be singular.
+    """Coordinates by the inverse of a covariance, ``metric_params={"VI": ...}``, which may be singular.
 
     It is symmetric and has no negative eigenvalues.
     """
@@ -203,12 +203,12 @@ def coordinates_of_inverse(given: Any, center: np.ndarray, names: Sequence[Hasha
             "would be negative. Give the inverse of a covariance"
         )
     if not values[-1] > 0:
-        raise ParameterError("metric_params VI is 0 everywhere: nothing would be left to compare")
+        raise ParameterError("metric_params VI is 0 everywhere: no column is left to compare")
     return center, scales, np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _symmetric(given: Any, p: int, name: str) -> np.ndarray:
-    """A symmetric matrix of finite numbers."""
+    """A given matrix, checked: symmetric, of finite numbers."""
     try:
         matrix = np.array(given, np.float64)
     except (TypeError, ValueError):
@@ -247,7 +247,7 @@ def _factored(correlations: np.ndarray, names: Sequence[Hashable], why: str) -> 
         if not failed:
             return factor
         rank = p - 1
-    # What pivoting comes to when nothing is left of it depends on the columns before.
+    # A column with nothing left after elimination depends on the columns before it.
     depend = [names[at - 1] for at in sorted(pivots[rank:].tolist())]
     raise _singular(f"{_listed(depend)} a sum of multiples of the others{why}, up to rounding")
 
@@ -258,7 +258,7 @@ def _inverse_transposed(lower: np.ndarray) -> np.ndarray:
 
 
 def _listed(names: Sequence[Hashable]) -> str:
-    """The first few names, and a verb."""
+    """The first few names of columns, with a verb."""
     first = ", ".join(shown(name) for name in names[:_FEW])
     more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
     return f"column {first} is" if len(names) == 1 else f"columns {first}{more} are"
@@ -268,7 +268,7 @@ def _singular(why: str) -> ParameterError:
     """The error about a covariance without an inverse."""
     return ParameterError(
         setting("metric", "mahalanobis"),
-        f": the covariance is singular, it has no inverse: {why}. Drop such columns, give metric_params={{'VI': ...}} "
+        f": the covariance is singular and has no inverse: {why}. Drop such columns, give metric_params={{'VI': ...}} "
         "(such as a pseudoinverse), or use ",
         setting("metric", "euclidean"),
         parameter="metric",

@@ -1,13 +1,13 @@
-"""Search among sparse rows, from checked tables to their nearest rows.
+"""Search among sparse rows: checks of tables, and their nearest rows.
 
 Documents have some hundred terms out of 100,000. The rows are kept by column, as an inverted index; no row is ever
 made dense. A query's products with all rows are summed up column by column, from the lists of rows that have a cell
-there: rows that share no column with it cost only a look. These sums choose candidates; a rank distance near 0 is then
-taken from the differences of the cells, as close rows would lose theirs to cancellation.
+there: rows that share no column with it are hardly any work. These sums choose candidates; a rank distance near 0 is
+then computed from the differences of the cells, to avoid cancellation.
 
-Kernels see rows as tuples (ends int64[n + 1], places int32, cells float64), row ``i`` at ``ends[i]`` to
-``ends[i + 1] - 1`` in the order of columns. The place of a column that some stored row has is odd, 2 * column + 1; the
-even ones between are those of columns that only queries have.
+Kernels get rows as tuples (ends int64[n + 1], places int32, cells float64), row ``i`` at ``ends[i]`` to
+``ends[i + 1] - 1`` in the order of columns. The place of a column of the stored rows is odd, 2 * column + 1; the even
+ones between are those of columns that only queries have.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["cosine", "angle", "euclidean"]
 KINDS: tuple[Kind, ...] = ("cosine", "angle", "euclidean")
-_QUERIES = 32  # a task of a thread
-_FEW = 128  # up to so many neighbours the sorted array of the nearest is quicker than selecting from all
+_QUERIES = 32  # queries of a task
+_FEW = 128  # up to this many neighbours a sorted array of the nearest is faster than selecting from all
 _MOST_ROWS = 2**31 - 1
 _MOST_PLACES = 2**30  # columns: their places are int32
 _EPS = float(np.finfo(np.float64).eps)
@@ -38,22 +38,22 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 COSINE, EUCLIDEAN = range(2)
 # From this product of unit rows on (60 degrees) 2 - 2 * product begins to lose digits.
 _NEAR = 0.5
-# More than underflow takes from all sums of products together.
+# More than the total error of underflow in all sums of products.
 _LEAST = 2.0**-1000
 
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """Rows of the fit, by row and by column.
+    """The training rows, by row and by column.
 
     Rank distances of ``"cosine"`` and ``"angle"`` are those of rows of length one, twice the cosine distance: the sum
-    of (a - b)^2 where the angle is below 60 degrees, else 2 - 2 * product, which is as exact there. Rows that share no
-    column are exactly 2 apart, and so is a row without any cell from every row that has some; two without are 0 apart.
-    Of ``"euclidean"`` it is the sum of (a - b)^2 over the columns in order: the bits of a dense search.
+    of (a - b)^2 if the angle is below 60 degrees, else 2 - 2 * product, which is as exact there. Rows that share no
+    column have distance 2 exactly, and so do a row without cells and a row with some; two rows without cells have
+    distance 0. For ``"euclidean"`` it is the sum of (a - b)^2 over the columns in order, the same as in a dense search.
 
-    Memory: 28 bytes a cell that is not 0, 16 a row and 8 a column that has any; while they are made, about twice that.
-    A search needs 8 bytes a row for each thread (for more than 128 neighbours, and for rows within a rank, 32), and 12
-    a cell of the queries.
+    Memory: 28 bytes a nonzero cell, 16 a row and 8 a column with any; about twice that during construction. A search
+    needs 8 bytes a row for each thread (32 for more than 128 neighbours, and for rows within a rank), and 12 a cell of
+    the queries.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class SparseRows:
     used : int64[c], ascending
         The columns with any cell.
     points : tuple of int64[n + 1], int32, float64
-        The rows; for the cosine of length one.
+        The rows; scaled to length one except for ``"euclidean"``.
     columns : tuple of int64[c + 1], int32, float64
-        The same by column.
+        The same cells by column.
     lengths : float64[n]
-        Squared; for the cosine ones.
+        Squared lengths; ones except for ``"euclidean"``.
 
     Examples
     --------
@@ -86,9 +86,9 @@ class SparseRows:
 
     @classmethod
     def of(cls, rows: Any, kind: Kind) -> SparseRows:
-        """Make ready for searching.
+        """Build the index.
 
-        ``rows`` is a scipy sparse matrix of n rows; it stays as it is.
+        ``rows`` is a scipy sparse matrix of n rows; it is not changed.
         """
         from scipy.sparse import csr_matrix
 
@@ -104,7 +104,7 @@ class SparseRows:
         by_row = csr_matrix(
             (rows.data, np.searchsorted(used, rows.indices), rows.indptr), shape=(rows.shape[0], len(used))
         )
-        by_column = by_row.tocsc()  # rows of a column ascend
+        by_column = by_row.tocsc()  # rows of a column are ascending
         points = (rows.indptr.astype(np.int64), 2 * by_row.indices.astype(np.int32) + np.int32(1), rows.data)
         columns = (by_column.indptr.astype(np.int64), by_column.indices.astype(np.int32), by_column.data)
         return cls(kind, n_columns, used, points, columns, _lengths(points, kind))
@@ -113,7 +113,7 @@ class SparseRows:
         return len(self.lengths)
 
     def nearest(self, points: Any, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As ``Index.nearest``, of the rows of a scipy sparse matrix of the same columns."""
+        """As ``Index.nearest``, for the rows of a scipy sparse matrix of the same columns."""
         queries = self._queries(points)
         n_queries = len(queries.lengths)
         rows, ranks = np.empty((n_queries, k), np.int64), np.empty((n_queries, k))
@@ -151,7 +151,7 @@ class SparseRows:
         run_each(work, len(queries.lengths), n_threads)
 
     def within(self, points: Any, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As ``Index.within``, of the rows of a scipy sparse matrix of the same columns."""
+        """As ``Index.within``, for the rows of a scipy sparse matrix of the same columns."""
         queries = self._queries(points)
         n_queries = len(queries.lengths)
         scratch = self._scratch(n_threads, n_queries)
@@ -162,14 +162,14 @@ class SparseRows:
             products(query, queries.rows, self.columns, own[0])
             rows, ranks = self._candidates(queries, query, rank, own)
             rows, ranks = rows[ranks <= rank], ranks[ranks <= rank]
-            order = np.argsort(ranks, kind="stable")  # rows ascend
+            order = np.argsort(ranks, kind="stable")  # rows are ascending
             blocks[query] = np.array([len(rows)]), rows[order], ranks[order]
 
         run_each(work, n_queries, n_threads)
         return joined(blocks)
 
     def _candidates(self, queries: Queries, query: int, bar: float, scratch: Arrays) -> tuple[np.ndarray, np.ndarray]:
-        """Rows ascending that may have a rank of at most ``bar``, with their ranks; views of the scratch."""
+        """Rows that may have a rank of at most ``bar``, ascending, with their ranks; views of the scratch."""
         sums, rows, ranks = scratch
         n = within_bar(self._formula, query, queries, float(bar), self.points, self.lengths, sums, rows, ranks)
         return rows[:n], ranks[:n]
@@ -183,7 +183,7 @@ class SparseRows:
         return EUCLIDEAN if self.kind == "euclidean" else COSINE
 
     def _queries(self, points: Any) -> Queries:
-        """Queries in the places of the stored columns."""
+        """Queries, with places of the stored columns."""
         rows = checked_rows(points, self.n_columns)
         if self.kind != "euclidean":
             rows = _directions(rows)
@@ -191,21 +191,21 @@ class SparseRows:
         is_used = np.append(self.used, -1)[at] == rows.indices
         arrays = (rows.indptr.astype(np.int64), (2 * at + is_used).astype(np.int32), rows.data)
         most = np.diff(self.points[0]).max() + np.diff(rows.indptr)
-        # Sums of n terms are wrong by n / 2 of eps at most; there are a few such sums.
+        # The error of a sum of n terms is at most n / 2 of eps; there are a few such sums.
         return Queries(arrays, _lengths(arrays, self.kind), 8.0 * _EPS * (most + 8.0))
 
 
 class Queries(NamedTuple):
-    """Rows asked for.
+    """The rows of a query.
 
     Attributes
     ----------
     rows : Arrays
-        In the places of the stored columns; for the cosine of length one.
+        With places of the stored columns; scaled to length one except for ``"euclidean"``.
     lengths : float64[m]
-        Squared; for the cosine ones.
+        Squared lengths; ones except for ``"euclidean"``.
     roundings : float64[m]
-        What share of the squared lengths a rank distance taken from a product may be wrong by.
+        The largest error of a rank distance from a product, as a share of the squared lengths.
     """
 
     rows: Arrays
@@ -217,30 +217,30 @@ def _used_columns(rows: csr_matrix) -> np.ndarray:
     """int64[c]: the columns with any cell."""
     if rows.shape[1] <= 8 * rows.nnz + 2**20:
         return np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]))
-    return np.unique(rows.indices).astype(np.int64)  # hashed columns: a count of each would be larger than the rows
+    return np.unique(rows.indices).astype(np.int64)  # with hashed columns, counts of all would be larger than the rows
 
 
 def _sums_of_squares(ends: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """float64[n]: of each row, over its columns in order."""
+    """float64[n]: the sum of squares of each row, over its columns in order."""
     owner = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     with np.errstate(over="ignore", under="ignore"):
-        return np.bincount(owner, cells * cells, minlength=len(ends) - 1)  # it adds one by one, in order
+        return np.bincount(owner, cells * cells, minlength=len(ends) - 1)  # bincount adds one by one, in order
 
 
 def _lengths(rows: Arrays, kind: Kind) -> np.ndarray:
-    """float64[n]: squared lengths; for the cosine ones, whatever was lost in making them so."""
+    """float64[n]: squared lengths; exactly one except for ``"euclidean"``."""
     return _sums_of_squares(rows[0], rows[2]) if kind == "euclidean" else np.ones(len(rows[0]) - 1)
 
 
 def _directions(rows: csr_matrix) -> csr_matrix:
-    """Rows divided by their lengths, with a column more, in which rows without cells have a 1: as dense points are."""
+    """Rows divided by their lengths, with another column, which is 1 for rows without cells, like dense points."""
     n, p = rows.shape
     empty = np.diff(rows.indptr) == 0
     at = rows.indptr[:-1][empty]
     ends = rows.indptr + np.concatenate([[0], np.cumsum(empty)])
     cells, places = np.insert(rows.data, at, 1.0), np.insert(rows.indices.astype(np.int64), at, p)
     counts = np.diff(ends)
-    # Powers of two round nothing, and no square is then beyond float64.
+    # Powers of two are exact factors, and then no square is beyond float64.
     largest = np.maximum.reduceat(np.abs(cells), ends[:-1])
     cells = np.ldexp(cells, np.repeat(-np.frexp(largest)[1], counts))
     cells /= np.repeat(np.sqrt(_sums_of_squares(ends, cells)), counts)
@@ -248,16 +248,16 @@ def _directions(rows: csr_matrix) -> csr_matrix:
 
 
 def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_matrix:
-    """A copy of a sparse table in one form: float64, columns of a row ascending, each once, no cell that is 0.
+    """A copy of a sparse table in canonical form: float64, columns of a row ascending and distinct, no stored zeros.
 
     Parameters
     ----------
     X : scipy sparse matrix or array of any format, of numbers
-        It stays as it is. Cells given twice are added up, as scipy means them.
+        It is not changed. Cells given twice are added up, as in scipy.
     n_columns : int, optional
-        How many columns it has to have: those of the fit.
+        The required number of columns, that of the fit.
     name : str
-        What errors call it.
+        Its name in errors.
 
     Returns
     -------
@@ -270,10 +270,10 @@ def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_m
     >>> rows.data.tolist(), rows.indices.tolist(), rows.indptr.tolist()
     ([3.0], [2], [0, 1, 1])
     """
-    from scipy.sparse import csr_matrix, issparse  # 50 ms that dense tables do not need
+    from scipy.sparse import csr_matrix, issparse  # takes 50 ms, which dense tables do not need
 
     if not issparse(X):
-        raise DataError(f"{name} is a {type(X).__name__}: give a scipy sparse matrix, or dense rows to a dense search")
+        raise DataError(f"{name} is a {type(X).__name__}: give a scipy sparse matrix")
     if len(X.shape) != 2:
         raise DataError(f"{name} has shape {X.shape}: give a sparse matrix of two dimensions, such as csr_matrix")
     n, p = (int(size) for size in X.shape)
@@ -282,13 +282,13 @@ def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_m
     if n > _MOST_ROWS:
         raise DataError(f"{name} has {n} rows: a sparse search takes up to {_MOST_ROWS}; use fewer")
     if n_columns is not None and p != n_columns:
-        raise DataError(f"{name} has {p} columns (features), the rows of the fit have {n_columns}: give the same ones")
+        raise DataError(f"{name} has {p} columns (features), the training rows have {n_columns}: give the same ones")
     if X.dtype.kind not in "biuf":
         raise DataError(f"{name} has cells of dtype {X.dtype}: give real numbers")
     check_stored(X)
     rows = csr_matrix(X, dtype=np.float64, copy=True)
-    rows.has_sorted_indices = rows.has_canonical_format = False  # whatever the matrix says of itself
-    rows.prune()  # arrays may be longer than what they hold
+    rows.has_sorted_indices = rows.has_canonical_format = False  # the matrix's own flags are not trusted
+    rows.prune()  # arrays may be longer than needed
     _check_cells(rows, name, "")
     rows.sum_duplicates()
     _check_cells(rows, name, ", where cells given twice are added up")
@@ -299,7 +299,7 @@ def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_m
 def _check_cells(rows: csr_matrix, name: str, when: str) -> None:
     """Refuse cells that are nan or infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(rows.data.sum()):  # one pass; a sum beyond float64 is looked at again
+        if np.isfinite(rows.data.sum()):  # one pass; if the sum is not finite the cells are checked
             return
     for is_wrong, what, error in (
         (np.isnan(rows.data), "missing (NaN)", MissingValueError),
@@ -316,7 +316,7 @@ def _check_cells(rows: csr_matrix, name: str, when: str) -> None:
 
 @inner_kernel
 def _sum_products(query, queries, columns, sums):
-    """Sum up the products of a query and every row, over the columns in order, in ``sums`` float64[n].
+    """Add up the products of a query and every row, over the columns in order, in ``sums`` float64[n].
 
     ``queries`` are int64[m + 1], int32[k] and float64[k], ``columns`` int64[c + 1], int32[j] and float64[j].
     """
@@ -333,7 +333,7 @@ def _sum_products(query, queries, columns, sums):
 
 @inner_kernel
 def _squares(query, queries, row, points):
-    """The sum of (a - b)^2 over the columns in order; columns that both lack would add 0.
+    """The sum of (a - b)^2 over the columns in order, without columns that both lack, which would add 0.
 
     ``queries`` are int64[m + 1], int32[k] and float64[k], ``points`` int64[n + 1], int32[j] and float64[j].
     """
@@ -369,9 +369,9 @@ def _rank(kind, product, query, queries, row, points):
 
 @inner_kernel
 def _may_be_within(bar, product, length, rounding):
-    """Whether a rank distance may be at most ``bar``, as far as the product shows.
+    """Whether a rank distance may be at most ``bar``, by the product.
 
-    ``length`` is the sum of both squared lengths. Where it is beyond float64 nothing is known.
+    ``length`` is the sum of both squared lengths. If it is beyond float64 the result is True.
     """
     rough = (length - rounding * length) - 2.0 * product - _LEAST
     return rough <= bar or not abs(rough) < np.inf
@@ -395,15 +395,15 @@ def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, su
         Scratch.
     rows : int64[m, k], OUT
     ranks : float64[m, k], OUT
-        Of each query, ordered by (rank, row).
+        For each query ordered by (rank, row).
     """
     n, last = len(own_lengths), ranks.shape[1] - 1
     for query in range(begin, end):
         _sum_products(query, queries.rows, columns, sums)
         its_ranks, its_rows = ranks[query], rows[query]
         length, rounding = queries.lengths[query], queries.roundings[query]
-        # Two sweeps. The first finds the bar: k rows surely have a rank that is no higher. The second measures the rows
-        # that may be below it.
+        # Two sweeps. The first finds the bar, which k ranks certainly do not exceed. The second measures the rows that
+        # may be below it.
         clear(its_ranks, its_rows)
         for row in range(n):
             both = length + own_lengths[np.uintp(row)]
@@ -431,10 +431,10 @@ def products(query, queries, columns, sums):
 
 @kernel
 def within_bar(kind, query, queries, bar, points, own_lengths, sums, rows, ranks):
-    """The rows whose rank distance from a query may be at most ``bar``; all that are, and some more.
+    """All rows whose rank distance from a query is at most ``bar``, and possibly some more.
 
-    ``sums`` float64[n] is that of ``products``, ``own_lengths`` float64[n] as ``nearest_of_block``, as all else. Writes
-    ``rows`` int64[n] and ``ranks`` float64[n], the rows ascending; returns how many.
+    ``sums`` float64[n] is that of ``products``; everything else is as for ``nearest_of_block``. Writes ``rows``
+    int64[n], ascending, and ``ranks`` float64[n]; returns their number.
     """
     n_found = 0
     for row in range(len(sums)):

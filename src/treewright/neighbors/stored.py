@@ -1,4 +1,4 @@
-"""The rows of a fit, ready to be searched, and which index searches them."""
+"""The training rows of a model of neighbours, and the choice of their index."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("auto", "brute", "kd_tree")
 _IN_TREES = (SQUARES, MANHATTAN, CHEBYSHEV, POWERS)
-# Up to so many columns a tree is quicker than all rows. Five neighbours of normal columns, each on its own (the worst
-# case for a tree), one thread, times that all rows take as long: euclidean 100,000 rows 14 (4 columns), 2.3 (8),
-# 0.7 (10); 10,000 rows 5, 1.2, 0.6. Manhattan 100,000 rows 4.8 (8), 0.9 (12). Chebyshev 15 (8), 1.7 (20). Minkowski
-# with p = 3 28 (8), 5.3 (12), and 10,000 rows 1.0 (16).
+# Up to this many columns a tree is faster than all rows. Speedup of the tree, for five neighbours of independent normal
+# columns (the worst case for a tree), one thread: euclidean 100,000 rows 14 (4 columns), 2.3 (8), 0.7 (10); 10,000 rows
+# 5, 1.2, 0.6. Manhattan 100,000 rows 4.8 (8), 0.9 (12). Chebyshev 15 (8), 1.7 (20). Minkowski with p = 3 28 (8),
+# 5.3 (12), and 10,000 rows 1.0 (16).
 _TREE_COLUMNS = {SQUARES: 8, MANHATTAN: 11, CHEBYSHEV: 20, POWERS: 16}
-# Fewer rows are compared before a tree of them is built.
+# Comparing fewer rows is faster than building a tree of them.
 _TREE_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """The rows of a fit in the coordinates of their metric, with their targets.
+    """Training rows in the coordinates of their metric, with their targets.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class Stored:
     points : float64[n, d], C order, or csr_matrix of float64
         As ``metric.points`` gives them; sparse for sparse rows.
     codes : int32[n, n_outputs] or None
-        Classes of the rows.
+        Class codes of the rows.
     values : float64[n, n_outputs] or None
-        Their numbers, where there are no classes.
+        Targets of the rows, for regression.
     algorithm : {"auto", "brute", "kd_tree"}
-        What the user asked for; see ``search_for``.
+        The user's choice; see ``search_for``.
     """
 
     metric: Metric
@@ -55,12 +55,12 @@ class Stored:
     algorithm: str = "auto"
 
     def __reduce__(self) -> tuple[type[Stored], tuple[Any, ...]]:
-        # Only the fields: the index is made of them, and in a moment.
+        # Only the fields: the index is made from them, quickly.
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.points.shape[0])
 
     @property
@@ -76,15 +76,15 @@ class Stored:
         return sum(part.nbytes for part in (*parts, self.codes, self.values) if part is not None)
 
     def index(self, n_threads: int = 1) -> Index:
-        """The index of the rows, made when it is first asked for; it does not depend on the threads."""
+        """The index of the rows, made at the first call; it does not depend on the threads."""
         made: Index | None = self.__dict__.get("_index")
         if made is None:
             made = index_for(self.metric, self.points, self.algorithm, n_threads)
-            object.__setattr__(self, "_index", made)  # beside the fields: files and pickles do not see it
+            object.__setattr__(self, "_index", made)  # not a field: files and pickles ignore it
         return made
 
     def points_of(self, matrix: Any) -> Any:
-        """Encoded rows in the coordinates of the metric; sparse rows are in them already."""
+        """Encoded rows in the coordinates of the metric; sparse rows already are."""
         return matrix if self.is_sparse else self.metric.points(matrix)
 
     def nearest(self, points: Any, k: int, n_threads: int, first_row: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -96,42 +96,42 @@ class Stored:
         k : int, 1 to the number of rows
         n_threads : int >= 1
         first_row : int
-            What messages call the first point.
+            The number of the first point, for messages.
 
         Returns
         -------
         rows : int64[m, k]
         distances : float64[m, k]
-            Ascending; of equal ones the lower row stands first.
+            Ascending; among equal ones the lower row first.
         """
         rows, ranks = self.index(n_threads).nearest(points, k, n_threads)
         _refuse_beyond(np.isfinite(ranks[:, -1]), points, first_row, self.metric.name)
         return rows, self.metric.distances(ranks)
 
     def others(self, first: int, last: int, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As ``nearest``, of the stored rows from ``first`` to before ``last``, each without itself."""
+        """As ``nearest``, for the stored rows from ``first`` to before ``last``, each without itself."""
         rows, distances = self.nearest(self.points[first:last], k + 1, n_threads, first)
-        # A row is known by its number: duplicates are as near as the row itself, and lower ones stand before it.
+        # A row is identified by its number: duplicates are as near as the row itself, and lower ones come before it.
         itself = rows == np.arange(first, last)[:, None]
-        itself[~itself.any(axis=1), -1] = True  # more than k others are as near: the last one is too many
+        itself[~itself.any(axis=1), -1] = True  # more than k others are as near: drop the last one
         kept = ~itself
         return rows[kept].reshape(-1, k), distances[kept].reshape(-1, k)
 
     def within(self, points: Any, distance: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows at most so far from each point: offsets, rows and distances, laid out as by ``Index.within``."""
+        """The rows within a distance of each point: offsets, rows and distances, as from ``Index.within``."""
         rank = self.metric.ranks(distance)
         offsets, rows, ranks = self.index(n_threads).within(points, rank, n_threads)
         return offsets, rows, self.metric.distances(ranks)
 
 
 def _refuse_beyond(is_finite: np.ndarray, points: Any, first_row: int, name: str) -> None:
-    """Refuse points that have a neighbour at no finite distance."""
+    """Refuse points with a neighbour at an infinite distance or at none."""
     wrong = np.flatnonzero(~is_finite)
     if len(wrong) and name == "nan_euclidean" and np.isnan(points[wrong]).any():
         raise MissingValueError(
             f"{len(wrong)} row(s) (",
             phrase_of_row(first_row + int(wrong[0])),
-            ") share a known cell with too few rows of the fit: ask for fewer neighbours, or use ",
+            ") share a known cell with too few training rows: give a smaller n_neighbors, or use ",
             setting("metric", "heom"),
             ", under which a missing cell counts as different",
             row=first_row + int(wrong[0]),
@@ -147,9 +147,9 @@ def _refuse_beyond(is_finite: np.ndarray, points: Any, first_row: int, name: str
 
 
 def search_for(metric: Metric, points: Any, algorithm: str) -> str:
-    """Which index searches these points: "kd_tree", "brute", "direct", "mixed", "called", "given" or "sparse".
+    """The name of the index for these points: "kd_tree", "brute", "direct", "mixed", "called", "given" or "sparse".
 
-    ``points`` are float64[n, d] or csr_matrix; ``algorithm`` is one of ``ALGORITHMS``, where "brute" compares all rows.
+    ``points`` are float64[n, d] or csr_matrix; ``algorithm`` is one of ``ALGORITHMS``; "brute" compares all rows.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def search_for(metric: Metric, points: Any, algorithm: str) -> str:
     is_sparse = not isinstance(points, np.ndarray)
     in_tree = metric.kind in _IN_TREES and not is_sparse
     if algorithm == "kd_tree" and not in_tree:
-        by_metric = (setting("metric", metric.name), ", whose distances do not grow column by column")
+        by_metric = (setting("metric", metric.name), ", whose distances are not sums over columns")
         raise ParameterError(
             setting("algorithm", "kd_tree"),
             " cannot search ",
@@ -192,7 +192,7 @@ def search_for(metric: Metric, points: Any, algorithm: str) -> str:
 def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> Index:
     """The index that ``search_for`` names; it does not depend on the threads that make it."""
     search = search_for(metric, points, algorithm)
-    # Imported where they are used: each brings kernels of its own.
+    # Imported only if used: each has kernels of its own.
     if search == "kd_tree":
         from treewright.neighbors.kd_tree import KdTree
 

@@ -1,8 +1,8 @@
-"""What neighbours predict together: for one number of neighbours, and for every number of them at once.
+"""Predictions from neighbours: for one number of neighbours, and for many numbers at once.
 
-Sums run over the neighbours from the nearest on, one by one, so a prediction depends on nothing but its own row. The
-neighbours of a row for k are the first k of those for a larger k: one search serves every k, and votes and sums grow by
-a neighbour at a time. They have the bits of a model with that many neighbours.
+Sums run over the neighbours from the nearest on, one by one, so a prediction depends only on its own row. The
+neighbours of a row for k are the first k of those for a larger k: one search is enough for every k, and votes and sums
+grow by one neighbour at a time. They are bit-identical to those of a model with that many neighbours.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Weights = str | Callable[[np.ndarray], Any]
 
 
 def _cube(x: np.ndarray) -> np.ndarray:
-    """Products: NumPy's power of 3 differs with the processor."""
+    """The third power by products, because NumPy's differs between processors."""
     return x * x * x
 
 
 # Kernels of Hechenbichler and Schliep (2004), section 2.2, of u = distance / distance of the next neighbour, 0 to 1.
-# Their constant factors are left out: only what weights are to each other counts.
+# Their constant factors are left out: only the ratios of weights matter.
 KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "triangular": lambda u: 1.0 - u,
     "epanechnikov": lambda u: 1.0 - u * u,
@@ -36,37 +36,37 @@ KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "gaussian": lambda u: exp_of(-0.5 * u * u),
 }
 NAMES = ("uniform", "distance", *KERNELS)
-_TINY = 2.0**-64  # numbers are made so much smaller where their sum is beyond float64
-_BLOCK_BYTES = 2**25  # of neighbours, votes and answers at a time
+_TINY = 2.0**-64  # factor of numbers whose sum would be beyond float64
+_BLOCK_BYTES = 2**25  # of neighbours, votes and predictions at a time
 _GROWING = ("uniform", "distance")  # a neighbour's weight is the same for every k
 
 
 def wants_next(weights: Weights) -> bool:
-    """Whether weights depend on the neighbour after the last, too."""
+    """Whether weights also depend on the neighbour after the last."""
     return isinstance(weights, str) and weights in KERNELS
 
 
 def weights_of(distances: np.ndarray, next_distances: np.ndarray | None, weights: Weights) -> np.ndarray | None:
-    """How much each neighbour counts.
+    """The weights of neighbours.
 
     Parameters
     ----------
     distances : float64[m, k], finite, >= 0, ascending in each row
     next_distances : float64[m] or None
-        Distance of the neighbour after the last, for kernels; None where there is no further row: then the last one's.
+        Distance of the neighbour after the last, for kernels; None if there is no further row: then that of the last.
     weights : str of ``NAMES`` or callable
         A callable takes the distances and returns weights of their shape.
 
     Returns
     -------
     float64[m, k], >= 0, not all 0 in any row; or None
-        None where all count alike. Weights of different rows have nothing to do with each other.
+        None for equal weights. Only weights of the same row are comparable.
 
     Notes
     -----
-    ``"distance"``: 1 / distance; where rows stand at distance 0 they alone count, and alike. Kernels: a last neighbour
-    as far as the next one has weight 0 (but under "gaussian"), and where the next one is at distance 0 all count
-    alike. Where all weights of a row are 0 its neighbours count alike.
+    ``"distance"``: 1 / distance; if there are neighbours at distance 0, only these count, equally. Kernels: a neighbour
+    as far as the next one after the last has weight 0 (except for "gaussian"), and if that is at distance 0 all have
+    equal weights. If all weights of a row are 0, its neighbours have equal weights.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def weights_of(distances: np.ndarray, next_distances: np.ndarray | None, weights
         found = _inverse(distances)
     else:
         last = distances[:, -1] if next_distances is None else next_distances
-        # Where all stand at distance 0, so do they relative to each other.
+        # If all are at distance 0, their relative distances are 0.
         relative = np.divide(distances, last[:, None], out=np.zeros(distances.shape), where=last[:, None] > 0)
         found = KERNELS[weights](relative)
     found[~found.any(axis=1)] = 1.0
@@ -91,7 +91,7 @@ def weights_of(distances: np.ndarray, next_distances: np.ndarray | None, weights
 
 
 def _inverse(distances: np.ndarray) -> np.ndarray:
-    """One over each distance, times a power of two of the row's own, so that none is beyond float64."""
+    """One over each distance, times a power of two for each row, so that none is beyond float64."""
     at_zero = distances == 0.0
     nearest = np.where(at_zero, np.inf, distances).min(axis=1, initial=np.inf, keepdims=True)
     exponent = np.frexp(np.where(np.isinf(nearest), 1.0, nearest))[1] - 1
@@ -103,8 +103,8 @@ def _inverse(distances: np.ndarray) -> np.ndarray:
 
 
 def _own_weights(distances: np.ndarray, function: Callable[[np.ndarray], Any]) -> np.ndarray:
-    """The weights of a user's function, checked, times a power of two that leaves the largest of a row near 1."""
-    given = function(distances.copy())  # it may write to what it gets
+    """The weights of a user's function, checked, times a power of two that makes the largest of a row near 1."""
+    given = function(distances.copy())  # it may write to its argument
     try:
         found = np.array(given, np.float64)
     except (TypeError, ValueError):
@@ -119,20 +119,20 @@ def _own_weights(distances: np.ndarray, function: Callable[[np.ndarray], Any]) -
         row, at = wrong[0].tolist()
         raise ParameterError(
             f"weights(distances) returned {len(wrong)} weight(s) that are negative or not finite (the first is "
-            f"{found[row, at]}, of distance {distances[row, at]}): return finite numbers >= 0"
+            f"{found[row, at]}, for distance {distances[row, at]}): return finite numbers >= 0"
         )
     return np.ldexp(found, -np.frexp(found.max(axis=1, keepdims=True))[1])
 
 
 def shares(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
-    """The share of each class among the neighbours.
+    """The class proportions among the neighbours.
 
     Parameters
     ----------
     codes : int32[m, k]
         Classes of the neighbours.
     weights : float64[m, k] or None
-        As ``weights_of`` gives them.
+        From ``weights_of``.
     n_classes : int >= 1
 
     Returns
@@ -159,11 +159,11 @@ def means(values: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> n
     Parameters
     ----------
     values : float64[n, n_outputs]
-        Of all rows of the fit.
+        The targets of all training rows.
     rows : int64[m, k]
-        Neighbours, positions in ``values``.
+        The neighbours, as positions in ``values``.
     weights : float64[m, k] or None
-        As ``weights_of`` gives them.
+        From ``weights_of``.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def means(values: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> n
 def _running_means(
     values: np.ndarray, rows: np.ndarray, weights: np.ndarray | None, k_values: Sequence[int]
 ) -> np.ndarray:
-    """float64[K, m, n_outputs]: sums over weights, neighbour by neighbour, after the first k for each k."""
+    """float64[K, m, n_outputs]: weighted means of the first k neighbours, for each k, from running sums."""
     sums, total = np.zeros((len(rows), values.shape[1])), np.zeros((len(rows), 1))
     found = np.empty((len(k_values), *sums.shape))
     wanted = {k: at for at, k in enumerate(k_values)}
@@ -201,10 +201,10 @@ def _running_means(
 
 
 def is_fixed(metric: Metric) -> bool:
-    """Whether a metric would be the same, to the bit, had any of the rows been absent from the fit.
+    """Whether a metric would be bit-identical if any of the training rows were left out.
 
-    Scales, ranges, covariances and tables of levels are learned from the rows. So is the number that cells far from 0
-    are moved by before they are multiplied by scales.
+    Scales, ranges, covariances and tables of levels are learned from the rows. So is the number by which cells far from
+    0 are shifted before they are multiplied by scales.
 
     Examples
     --------
@@ -221,16 +221,16 @@ def is_fixed(metric: Metric) -> bool:
 def answers_without_itself(
     stored: Stored, k_values: Sequence[int], weights: Weights, class_counts: Sequence[int], n_threads: int
 ) -> Iterator[tuple[int, int, np.ndarray]]:
-    """What its neighbours among the other rows predict of each row, by one search for the largest k.
+    """Leave-one-out predictions: those of each row's neighbours among the other rows, by one search for the largest k.
 
     Parameters
     ----------
     stored : Stored
-        Of n rows.
+        The n training rows.
     k_values : sequence of int, 1 to n - 1, ascending
     weights : str or callable
     class_counts : sequence of int
-        Per output how many classes there are; empty where the target is numbers.
+        The number of classes per output; empty for regression.
     n_threads : int >= 1
 
     Yields
@@ -242,7 +242,7 @@ def answers_without_itself(
 
     Notes
     -----
-    Beside what is yielded 32 MiB; more only where 64 rows take more.
+    Additional memory is 32 MiB, or that of 64 rows if it is more.
     """
     k = k_values[-1]
     reach = min(k + wants_next(weights), stored.n_rows - 1)
@@ -262,26 +262,26 @@ def answers_by_k(
     weights: Weights,
     class_counts: Sequence[int],
 ) -> np.ndarray:
-    """What the first k neighbours predict, for each k.
+    """The predictions of the first k neighbours, for each k.
 
     Parameters
     ----------
     stored : Stored
-        Whose targets count.
+        The training rows with their targets.
     rows : int64[m, r]
-        Neighbours from the nearest on.
+        The neighbours, the nearest first.
     distances : float64[m, r]
-        Of them. Kernels look at the neighbour after the last, so r is one more than the largest k; where r is k there
-        is no further row.
+        Their distances. Kernels use the neighbour after the last, so r is one more than the largest k; if r equals k
+        there is no further row.
     k_values : sequence of int, 1 to r, ascending
     weights : str or callable
     class_counts : sequence of int
-        Per output how many classes there are; empty where the target is numbers.
+        The number of classes per output; empty for regression.
 
     Returns
     -------
     int64[K, m, n_outputs]
-        Codes of classes, of equal shares the first;
+        Codes of classes, the first of equal proportions;
     or float64[K, m, n_outputs]
         means.
     """
@@ -312,7 +312,7 @@ def _one_by_one(
     weights: Weights,
     class_counts: Sequence[int],
 ) -> np.ndarray:
-    """Every k anew: weights that depend on all neighbours, or on the next one."""
+    """Each k separately, for weights that depend on all neighbours, or on the next one."""
     found = []
     for k in k_values:
         next_distances = distances[:, k] if wants_next(weights) and k < distances.shape[1] else None
@@ -329,7 +329,7 @@ def _one_by_one(
 
 
 def _growing_counts(codes: np.ndarray, k_values: Sequence[int], n_classes: int) -> np.ndarray:
-    """int64[K, m]: the class of most of the first k; only the class that is counted can overtake the first."""
+    """int64[K, m]: the most frequent class of the first k; only the class just counted can become the new one."""
     m = len(codes)
     every, best, best_count = np.arange(m), np.full(m, n_classes), np.zeros(m, np.int64)
     counts, answers = np.zeros((m, n_classes), np.int64), np.empty((len(k_values), m), np.int64)
@@ -346,7 +346,7 @@ def _growing_counts(codes: np.ndarray, k_values: Sequence[int], n_classes: int) 
 
 
 def _growing_votes(codes: np.ndarray, weights: np.ndarray, k_values: Sequence[int], n_classes: int) -> np.ndarray:
-    """int64[K, m]: the class of the largest share of the first k."""
+    """int64[K, m]: the class with the largest weight among the first k."""
     m = len(codes)
     every = np.arange(m)
     votes, answers = np.zeros((m, n_classes)), np.empty((len(k_values), m), np.int64)
@@ -354,7 +354,7 @@ def _growing_votes(codes: np.ndarray, weights: np.ndarray, k_values: Sequence[in
     for at in range(codes.shape[1]):
         votes[every, codes[:, at]] += weights[:, at]
         if at + 1 in wanted:
-            # Shares, as in votes.shares: two classes whose votes differ may have equal ones.
+            # Proportions, as in votes.shares: two classes whose votes differ may have equal ones.
             answers[wanted[at + 1]] = (votes / votes.sum(axis=1, keepdims=True)).argmax(axis=1)
     return answers
 

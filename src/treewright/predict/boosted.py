@@ -1,8 +1,8 @@
 """Scores of boosted trees.
 
-Two engines, chosen by shape. Trees of few leaves are worked out for a block of rows at once, test by test
+Two engines, chosen by shape. Trees with few leaves are computed for a block of rows at once, test by test
 (``column_walk``). Larger trees, and fewer rows than leaves, are walked (``ensemble_walk``). Both find the leaf of each
-row by the same bins and add in the order of the trees, to scores that begin with the base: every engine, block and
+row by the same bins and add in the order of the trees, to scores that start with the base: every engine, block and
 number of threads gives the same bits.
 """
 
@@ -26,7 +26,7 @@ from treewright.tree.packed import PackedTrees
 _LANES = 2048
 _BLOCK_BYTES = 1 << 16  # of bins; about the nearest cache
 _LEAST_ROWS, _MOST_ROWS = 512, 8192
-_MOST_WALKS = 1 << 25  # a block; some seconds, in which Ctrl-C is not heard
+_MOST_WALKS = 1 << 25  # per block; a few seconds, in which Ctrl-C has no effect
 _INLINE_CELLS = 100_000  # bins or rows times trees; below, a second thread costs more than it saves
 _WIDTH = 64  # rows of a block are rounded up to a multiple of this
 
@@ -34,14 +34,14 @@ _facts: WeakKeyDictionary[PackedTrees, tuple[int, np.ndarray]] = WeakKeyDictiona
 
 
 class _Engine(ABC):
-    """How rows get their scores."""
+    """An engine that computes the scores of rows."""
 
     def __init__(self, packed: PackedTrees) -> None:
         self.packed = packed
 
     @abstractmethod
     def prepared(self, matrix: np.ndarray) -> np.ndarray:
-        """Some rows as bin numbers."""
+        """The given rows as bin numbers."""
 
     @abstractmethod
     def add(self, prepared: np.ndarray, first: int, stop: int, scores: np.ndarray) -> None:
@@ -49,7 +49,7 @@ class _Engine(ABC):
 
 
 class _Walk(_Engine):
-    """Lanes of rows go down a tree; of a few rows the trees are the lanes."""
+    """Walks: the lanes are the rows of a tree; for a few rows the lanes are the trees."""
 
     def prepared(self, matrix: np.ndarray) -> np.ndarray:
         return bin_rows(self.packed.bins, matrix)
@@ -64,7 +64,7 @@ class _Walk(_Engine):
 
 
 class _Columns(_Engine):
-    """Trees are worked out from their leaves upwards for all rows of a block."""
+    """Trees are computed from their leaves upwards for all rows of a block."""
 
     def __init__(self, packed: PackedTrees) -> None:
         super().__init__(packed)
@@ -83,20 +83,20 @@ class _Columns(_Engine):
 def boosted_scores(
     packed: PackedTrees, base: Sequence[float], matrix: np.ndarray, n_jobs: int | None, stop: int | None = None
 ) -> np.ndarray:
-    """Scores of rows: the base, and what the leaves of the trees add.
+    """Scores of rows: the base plus the values of the trees' leaves.
 
     Parameters
     ----------
     packed : PackedTrees
-        Of numbers. Tree ``t`` adds the first value of a row's leaf to score ``t % k``.
+        Regression trees. Tree ``t`` adds the first value of a row's leaf to score ``t % k``.
     base : sequence of k floats
-        Where each score begins.
+        Start value of each score.
     matrix : float64 or float32 [n, p]
         Encoded rows in any memory order.
     n_jobs : int or None
         Threads; the result does not depend on it.
     stop : int >= 0, or None
-        How many trees to add, at most those there are; None adds all.
+        Number of trees to add, at most all; None adds all.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def staged_boosted_scores(
     Yields
     ------
     float64[n, k]
-        An array of its own; the last equals ``boosted_scores``, also where the last round is not whole.
+        A new array; the last equals ``boosted_scores``, also if the last round is incomplete.
     """
     n, p = matrix.shape
     scores = _begun(base, n)
@@ -163,7 +163,7 @@ def _begun(base: Sequence[float], n: int) -> np.ndarray:
 
 
 def _facts_of(packed: PackedTrees) -> tuple[int, np.ndarray]:
-    """Most leaves of a tree, and float64[m, 1] what the leaves add; made once."""
+    """The largest number of leaves of a tree, and the leaf values float64[m, 1]; made once."""
     facts = _facts.get(packed)
     if facts is None:
         # A binary tree of n nodes has (n + 1) / 2 leaves.
@@ -173,11 +173,11 @@ def _facts_of(packed: PackedTrees) -> tuple[int, np.ndarray]:
 
 
 def _engine_for(packed: PackedTrees, n: int) -> _Engine:
-    """The fastest engine for these trees and so many rows.
+    """The fastest engine for these trees and this number of rows.
 
-    A test of a tree costs about as much for one row as for hundreds: columns pay from as many rows as a tree has leaves
-    (20 trees of 64, 128 and 255 leaves: 64, 128 and 255 rows take 32, 48 and 95 us in columns and 31, 50 and 98 us
-    walked; 20,000 rows a third of the time).
+    In columns a test takes about as long for one row as for hundreds: they are faster from as many rows as a tree has
+    leaves (20 trees of 64, 128 and 255 leaves: 64, 128 and 255 rows take 32, 48 and 95 us in columns and 31, 50 and
+    98 us walked; 20,000 rows a third of the time).
     """
     n_leaves = (packed.n_nodes + packed.n_trees) // 2
     in_columns = n * packed.n_trees > n_leaves and _facts_of(packed)[0] <= MOST_LEAVES
@@ -185,7 +185,7 @@ def _engine_for(packed: PackedTrees, n: int) -> _Engine:
 
 
 def _in_blocks(work: Callable[[int, int], None], matrix: np.ndarray, n_trees: int, n_jobs: int | None) -> None:
-    """Call ``work(start, end)`` for blocks of rows, on threads where that pays."""
+    """Call ``work(start, end)`` for blocks of rows, on threads if that is faster."""
     n, p = matrix.shape
     n_threads = threads.resolve_jobs(n_jobs) if n * max(p, n_trees) >= _INLINE_CELLS else 1
     cached = min(_BLOCK_BYTES // max(p, 1), _MOST_WALKS // n_trees)

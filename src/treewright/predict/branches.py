@@ -1,7 +1,7 @@
-"""Which branch a value takes.
+"""The branch that a value takes.
 
-One place for what every kind of test means to a kernel: walks to a leaf, rows spread over branches, rows sent down
-again while a tree is pruned.
+The meaning of every kind of test, for all kernels: walks to a leaf, rows divided among branches, rows sent down again
+while a tree is pruned.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 
 class Branches(NamedTuple):
-    """What a test's answer is read from: arrays of ``Tree`` by their own names; ``words`` are ``levels_left``."""
+    """The arrays of ``Tree`` that tests need, by their own names; ``words`` is ``levels_left``."""
 
     kind: np.ndarray
     feature: np.ndarray
@@ -31,10 +31,10 @@ class Branches(NamedTuple):
 
 
 class Surrogates(NamedTuple):
-    """The tests that stand in where a value is missing.
+    """The surrogate tests, used if a value is missing.
 
     ``begins`` int64[n_nodes + 1]: the surrogates of node ``i`` are ``begins[i]`` to ``begins[i + 1] - 1``, best first.
-    ``seen`` are the words of ``levels_seen``; the others are arrays of ``Tree`` without their prefix.
+    ``seen`` is ``levels_seen``; the others are arrays of ``Tree`` without their prefix.
     """
 
     begins: np.ndarray
@@ -50,7 +50,7 @@ _surrogates: WeakKeyDictionary[Tree, Surrogates] = WeakKeyDictionary()
 
 
 def branches_of(tree: Tree) -> Branches:
-    """The tables of a tree, gathered once."""
+    """The ``Branches`` of a tree, made once."""
     tables = _branches.get(tree)
     if tables is None:
         arrays = (getattr(tree, "levels_left" if name == "words" else name) for name in Branches._fields)
@@ -60,7 +60,7 @@ def branches_of(tree: Tree) -> Branches:
 
 
 def surrogates_of(tree: Tree) -> Surrogates:
-    """The surrogate tests of a tree by node, gathered once."""
+    """The ``Surrogates`` of a tree by node, made once."""
     tables = _surrogates.get(tree)
     if tables is None:
         begins = np.searchsorted(tree.surrogate_node, np.arange(tree.n_nodes + 1)).astype(np.int64)
@@ -76,7 +76,7 @@ def surrogates_of(tree: Tree) -> Surrogates:
 
 
 def joined(trees: list[Tree], roots: np.ndarray) -> tuple[Branches, Surrogates]:
-    """What tests are read from, of all trees: places in side tables and numbers of children counted through."""
+    """The ``Branches`` and ``Surrogates`` of all trees in one: side tables and children are numbered through."""
 
     def all_of(name: str) -> np.ndarray:
         return np.concatenate([getattr(tree, name) for tree in trees])
@@ -107,7 +107,7 @@ def joined(trees: list[Tree], roots: np.ndarray) -> tuple[Branches, Surrogates]:
 
 @inner_kernel
 def level_goes_left(words: np.ndarray, offset: int, code: int) -> bool:
-    """Bit of a level in a node's words: ``words`` uint64[n_words], the node's from ``offset`` on."""
+    """Bit of a level in a node's words: ``words`` uint64[n_words], those of the node begin at ``offset``."""
     return (words[offset + (code >> 6)] >> np.uint64(code & 63)) & np.uint64(1) != 0
 
 
@@ -144,7 +144,7 @@ def branch_of(tables: Branches, node: int, x: float) -> int:
 
 @inner_kernel
 def surrogate_branch(tables: Branches, surrogates: Surrogates, matrix: np.ndarray, row: int, node: int) -> int:
-    """The branch of the first surrogate that answers for a row; the missing branch where none does.
+    """The branch of the first surrogate with a value for a row; the missing branch if there is none.
 
     Parameters
     ----------

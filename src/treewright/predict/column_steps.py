@@ -1,8 +1,8 @@
 """Trees as steps over columns of bytes.
 
-A test asks whether a bin lies in a run of bins, counted round from 255 to 0: bins 0 to a cut, with or without the bin
-of missing cells, or any others. A subset test of several runs is worked out first, one step a run, or by one look-up
-where there are many. The subtree that needs more rows to work with comes first, so that a tree of 256 leaves needs ten.
+A test checks whether a bin lies in a run of bins, where 0 follows 255: bins 0 to a cut, with or without the bin of
+missing cells, or any others. A subset test of several runs is computed first, in one step per run, or by one look-up if
+there are many. The subtree that needs more scratch rows comes first, so that a tree of 256 leaves needs ten.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _steps: WeakKeyDictionary[PackedTrees, Steps] = WeakKeyDictionary()
 
 
 def steps_of(packed: PackedTrees) -> Steps:
-    """The steps of trees of one number a leaf, made once.
+    """The steps of trees with one number per leaf, made once.
 
     Parameters
     ----------
     packed : PackedTrees
-        Of at most ``MOST_LEAVES`` leaves a tree.
+        With at most ``MOST_LEAVES`` leaves per tree.
     """
     steps = _steps.get(packed)
     if steps is None:
@@ -63,7 +63,7 @@ def steps_of(packed: PackedTrees) -> Steps:
 
 def _new_steps(packed: PackedTrees) -> Steps:
     """The steps, tree by tree."""
-    tables = tables_of_sets(packed)  # has a row for kernels to look at, also where there is no set
+    tables = tables_of_sets(packed)  # has a row for kernels to read even if there is no set
     n_runs = np.maximum((tables != np.roll(tables, 1, axis=1)).sum(axis=1) // 2, 1)
     is_looked_up = n_runs > _MOST_RUNS
     extra = np.where(is_looked_up, 1, np.where(n_runs > 1, n_runs, 0))
@@ -95,9 +95,9 @@ def _new_steps(packed: PackedTrees) -> Steps:
 
 
 def tables_of_sets(packed: PackedTrees) -> np.ndarray:
-    """uint8[max(n_sets, 1), 256]: 1 for each bin that goes left in a subset test, the bin of missing cells included.
+    """uint8[max(n_sets, 1), 256]: 1 for each bin that goes left in a subset test, including the bin of missing cells.
 
-    Bins that no cell can have are as the last one before them: the fewer runs of bins go left, the better.
+    Bins that no cell can have repeat the last one before them, so that there are fewer runs of bins.
     """
     if not len(packed.sets):
         return np.zeros((1, _N_BINS), np.uint8)
@@ -113,7 +113,7 @@ def tables_of_sets(packed: PackedTrees) -> np.ndarray:
 
 @inner_kernel
 def _run_of_record(packed: int, table: np.ndarray) -> tuple[int, int]:
-    """Lowest bin and number of bins of the run that goes left: of a threshold, or of a set that is one run.
+    """Lowest bin and number of bins of the run that goes left, for a threshold or a set of one run.
 
     ``table`` uint8[256] is the set's.
     """
@@ -125,7 +125,7 @@ def _run_of_record(packed: int, table: np.ndarray) -> tuple[int, int]:
 
 @inner_kernel
 def _next_run(table: np.ndarray, begin: int) -> tuple[int, int]:
-    """Lowest bin, from ``begin`` on, and number of bins of the next run of ones, counted round; (0, 0) for none.
+    """Lowest bin, from ``begin``, and number of bins of the next run of ones, where 0 follows 255; (0, 0) for none.
 
     ``table`` uint8[256].
     """
@@ -143,7 +143,7 @@ def _write(
     places: np.ndarray, amounts: np.ndarray, step: int, kind: int, out: int, asked: int, other: int, lowest: int,
     count: int, inside: int, outside: int,
 ) -> int:  # fmt: skip
-    """Write one step, and return where the next one goes; one that changes nothing is left out.
+    """Write one step, and return the position of the next; a step that changes nothing is left out.
 
     ``places`` uint32[n_steps, 4], ``amounts`` uint8[n_steps, 4].
     """
@@ -185,9 +185,9 @@ def _write_test(
     places: np.ndarray, amounts: np.ndarray, step: int, left: int, right: int, top: int, asked: int, lowest: int,
     count: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """Write the choice between what two branches came to: rows, or leaves ``~number``. Return next step and row.
+    """Write the choice between the results of two branches: rows, or leaves ``~number``. Return next step and row.
 
-    Of two rows the later one is the last in use and becomes free. ``places`` uint32[n_steps, 4], ``amounts``
+    With two rows the later one is the last in use and becomes free. ``places`` uint32[n_steps, 4], ``amounts``
     uint8[n_steps, 4].
     """
     after, others = lowest + count, _N_BINS - count  # the bins that go right
@@ -204,7 +204,7 @@ def _write_test(
 
 @inner_kernel
 def _order_of_tree(records: np.ndarray, root: int, stop: int, scratch: np.ndarray) -> None:
-    """Nodes of a tree so that, read backwards, children come before parents and the larger need before the smaller.
+    """Order of a tree's nodes such that, read backwards, children precede parents and larger needs smaller ones.
 
     ``records`` int64[n_nodes]. ``scratch`` int64[4, >= stop - root]: ``scratch[0]`` gets the order, ``scratch[1]`` the
     rows each node needs; both count nodes within the tree.
@@ -226,7 +226,7 @@ def _order_of_tree(records: np.ndarray, root: int, stop: int, scratch: np.ndarra
         if records[root + node] & 3:
             child = (records[root + node] >> CHILD_SHIFT) - root
             first = 0 if need[child] >= need[child + 1] else 1
-            waiting[n_waiting] = child + first  # read backwards, the first one put aside comes first
+            waiting[n_waiting] = child + first  # read backwards, the first one on the stack comes first
             waiting[n_waiting + 1] = child + 1 - first
             n_waiting += 2
 
@@ -242,19 +242,19 @@ def write_steps(
     Parameters
     ----------
     records : int64[n_nodes], roots : int64[n_trees + 1], set_column : int32[n_sets], IN
-        As ``PackedTrees``.
+        As in ``PackedTrees``.
     tables : uint8[>= n_sets, 256], IN
     is_looked_up : bool[>= n_sets], IN
-        Whether to look bins up and not to ask run by run.
+        Whether to look bins up instead of testing run by run.
     leaf_value : float64[m], IN
     scratch : int64[4, largest number of nodes of a tree]
     places : uint32[n_steps, 4], amounts : uint8[n_steps, 4], OUT
     step_start : int64[n_trees + 1], values : float64[n_leaves], value_start : int64[n_trees + 1], OUT
-        As ``Steps``.
+        As in ``Steps``.
 
     Notes
     -----
-    O(nodes + 256 * subset tests). Rows to work with are a stack: what a node came to lies on it until its parent.
+    O(nodes + 256 * subset tests). Scratch rows are a stack: the result of a node stays on it until its parent.
     """
     order, came_to = scratch[0], scratch[3]  # came_to: the row of a node's result, or of a leaf ~number
     step = n_leaves = 0

@@ -1,9 +1,8 @@
-"""Trees answered for a block of rows at once.
+"""Trees computed for a block of rows at once.
 
-A tree is worked out from its leaves upwards: each test chooses, for all rows of the block, between what its two
-branches came to. What is chosen is the number of a leaf, a byte, so that one instruction of the processor takes a test
-for 32 rows, no branch depends on the data, and nothing is looked up before the leaf's value. Each test of a tree is
-taken for each row.
+A tree is computed from its leaves upwards: each test chooses, for all rows of the block, between the results of its two
+branches. A result is the number of a leaf, one byte, so that one instruction of the processor does a test for 32 rows,
+no jump depends on the data, and nothing is looked up before the leaf's value. Each test of a tree is done for each row.
 """
 
 from __future__ import annotations
@@ -27,25 +26,25 @@ LOWEST, WIDTH, INSIDE, OUTSIDE = 0, 1, 2, 3
 
 
 class Steps(NamedTuple):
-    """What ``add_trees`` does, one step after another.
+    """The steps of ``add_trees``, in their order.
 
     Attributes
     ----------
     places : uint32[n_steps, 4]
-        Kind of the step; the row of bytes that is written; the one that is asked; another one (``MERGE``), or the
-        table (``LOOK_UP``). Rows from p on are rows to work with.
+        Kind of the step; the row of bytes that is written; the row that is tested; another one (``MERGE``), or the
+        table (``LOOK_UP``). Rows from p are scratch rows.
     amounts : uint8[n_steps, 4]
-        Lowest bin and width of the run that is asked for; what is written inside and outside it. ``CHOOSE`` writes one
-        or the other, ``PUT`` only the one inside, ``MERGE`` copies from another row inside.
+        Lowest bin and width of the tested run; the bytes written inside and outside it. ``CHOOSE`` writes one or the
+        other, ``PUT`` only the one inside, ``MERGE`` copies from another row inside.
     tables : uint8[k, 256]
         1 for each bin that goes left.
     step_start : int64[n_trees + 1]
-        Where the steps of each tree begin.
+        First step of each tree.
     values : float64
-        What the leaves of the trees add, tree by tree, in the order of their numbers.
+        Values of the leaves, tree by tree, in the order of their numbers.
     value_start : int64[n_trees + 1]
     n_rows : int
-        Rows of bytes in all: the p columns, and those to work with.
+        Rows of bytes in all: the p columns, and the scratch rows.
     """
 
     places: np.ndarray
@@ -61,9 +60,9 @@ class Steps(NamedTuple):
 def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables: np.ndarray, step: int) -> None:
     """One step, for all rows of the block.
 
-    Every number here is a byte that was read from an array of bytes: the compiler takes a byte made from a wider
-    number for a wide one, and works on eight rows where it could work on 32. Bits are combined and not chosen between:
-    a choice between two memory cells is not made side by side.
+    Every number here is a byte that was read from an array of bytes: the compiler treats a byte made from a wider
+    number as a wide one, and then processes eight rows instead of 32. Bits are combined and not chosen between, because
+    a choice between two memory cells is not vectorized.
 
     ``rows`` uint8[w, m], ``places`` uint32[n_steps, 4], ``amounts`` uint8[n_steps, 4], ``tables`` uint8[k, 256].
     """
@@ -96,22 +95,22 @@ def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables
 @costs(lambda rows, steps, leaf_row, first, stop, sums: len(sums) * len(steps.places))
 @kernel
 def add_trees(rows: np.ndarray, steps: Steps, leaf_row: int, first: int, stop: int, sums: np.ndarray) -> None:
-    """Add what the leaves of some trees hold, tree by tree.
+    """Add the leaf values of several trees, tree by tree.
 
     Parameters
     ----------
     rows : uint8[w, m], IN and OUT
-        Bins column by column, then rows of bytes to work with. ``m`` may be more than the rows there are; a multiple
-        of 32 is fastest.
+        Bins column by column, then scratch rows. ``m`` may be larger than the number of rows; a multiple of 32 is
+        fastest.
     leaf_row : int
-        The first row to work with: that in which each tree ends.
+        The first scratch row, which holds the result of each tree.
     first, stop : int, 0 <= first <= stop <= n_trees
     sums : float64[n <= m, n_scores], IN and OUT
         Tree ``t`` adds to column ``t % n_scores``.
 
     Notes
     -----
-    O(rows x tests). A row's sum is made in the order of the trees, whatever the block.
+    O(rows x tests). A row's sum is made in the order of the trees, for any block size.
     """
     places, amounts, tables, step_start, values, value_start, _ = steps
     leaf = rows[np.uintp(leaf_row)]

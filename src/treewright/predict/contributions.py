@@ -1,18 +1,18 @@
-"""Contributions of columns to what trees say. In: rows, paths. Out: sums for each row and player.
+"""Contributions of columns to the predictions of trees. In: rows, paths. Out: sums for each row and player.
 
-A leaf's share in the game of the columns (``explain.contributions``) is its value times a product over the players on
-its path: one whose cells are known counts by whether the row agrees with the path, any other by a share of the training
-rows, or by whether a background row agrees. Shapley values of such products are read off in two ways:
+A leaf's part in the game of the columns (``explain.contributions``) is its value times a product over the players on
+its path: the factor of a known player is whether the row agrees with the path, that of any other a share of the
+training rows, or whether a background row agrees. Shapley values of such products are computed in two ways:
 
-    tables       whether a row agrees with each of d players is a pattern of d bits: what each of the 2**d patterns
-                 gives each player is worked out once for a leaf, and rows only look it up
+    tables       whether a row agrees with each of d players is a pattern of d bits: the contributions of the 2**d
+                 patterns are computed once for a leaf, and rows only look them up
     quadrature   for long paths: the Shapley value is the integral over t from 0 to 1 of the product's derivative, where
                  a player is known with probability t (Owen 1972, "Multilinear extensions of games"). The integrand is
-                 a polynomial, so Gauss-Legendre points give it exactly; what leaves have in common is worked out once,
+                 a polynomial, so Gauss-Legendre points give it exactly; common parts of leaves are computed once,
                  from the root down and back up
 
 10,000 rows, 100 trees of depth 6, two threads: .10 s by tables and 1.6 by quadrature (LightGBM 2.8, XGBoost 2.5).
-Rows go in blocks, a column after another, so that what is asked of many rows is one loop.
+Rows are processed in blocks, column by column, so that each test of many rows is one loop.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from treewright.core.structs import struct
 from treewright.predict.branches import branch_of, surrogate_branch
 from treewright.tree.arrays import THRESHOLD
 
-EVERY_WAY = -1  # of a missing cell that goes to every branch in part
+EVERY_WAY = -1  # of a missing cell that is divided among all branches
 
 
 @kernel
 def trace_paths(first_child, n_branches, feature, weight, player_of, parent, player, slot, before, cover, share, depth):
-    """What is said of the edge to each node of a tree.
+    """Properties of the edge to each node of a tree: player, cover and share.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def trace_paths(first_child, n_branches, feature, weight, player_of, parent, pla
     parent : int32[n], OUT
         -1 at the root.
     player, slot : int32[n], OUT
-        Who is asked on the edge to it, and the place of that player among those on the path.
+        The player that is tested on the edge to it, and its position among the players on the path.
     before : int32[n], OUT
-        The node nearest above whose edge asks the same player; -1 where there is none.
+        The nearest node above whose edge tests the same player; -1 if there is none.
     cover, share : float64[n], OUT
-        Share of the parent's training weight; product of the covers of all edges so far that ask the player.
+        Share of the parent's training weight; product of the covers of all edges so far that test the player.
     depth : int32[n], OUT
         Players on the path to each node.
     """
@@ -72,7 +72,7 @@ def trace_paths(first_child, n_branches, feature, weight, player_of, parent, pla
 
 @kernel
 def players_on_paths(leaves, parent, player, slot, share, players, shares):
-    """The players of each leaf by slot, and their shares: those of the lowest edge that asks each.
+    """The players of each leaf by slot, and their shares: those of the lowest edge that tests each.
 
     ``players`` int32[l, d], ``shares`` float64[l, d], OUT.
     """
@@ -127,7 +127,7 @@ def factorial_weight(one, other):
 
 @inner_kernel
 def fill_of_shares(d, shares, points, weights, left, right, pairs, table):
-    """What each pattern gives each player, of a leaf that says 1; unknown players count by shares of rows.
+    """Contributions of each pattern to each player for a leaf of value 1; unknown players count by shares of rows.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def fill_of_shares(d, shares, points, weights, left, right, pairs, table):
         Gauss-Legendre on 0 to 1.
     left, right : float64[>= d + 1], scratch
     pairs : bool
-        Whether pairs are asked for: then targets are all (i, j >= i), else all i.
+        Whether pairs are computed: then targets are all (i, j >= i), else all i.
     table : float64[n_targets, 2**d], OUT
     """
     n_patterns = 1 << d
@@ -176,7 +176,7 @@ def fill_of_shares(d, shares, points, weights, left, right, pairs, table):
 
 @inner_kernel
 def take_pairs_from_single(d, n_patterns, table):
-    """What a player does alone is its contribution less its halves of all pairs."""
+    """Subtract half of each pair from the contributions of its players."""
     for i in range(d):
         own = i * d - i * (i - 1) // 2
         for j in range(i + 1, d):
@@ -188,11 +188,11 @@ def take_pairs_from_single(d, n_patterns, table):
 
 @inner_kernel
 def fill_of_counts(d, counts, total, pairs, table):
-    """As ``fill_of_shares``, where unknown players count by the background: ``counts`` float64[2**d] of its patterns.
+    """As ``fill_of_shares``, but unknown players count by the background: ``counts`` float64[2**d] of its patterns.
 
-    A row and a background row reach the leaf together only where each player agrees with one of the two; of a players
-    that only the row agrees with, and b that only the other does, each of the first gets (a - 1)! b! / (a + b)!, each
-    of the others minus a! (b - 1)! / (a + b)! (Lundberg et al. 2020, algorithm 3).
+    A row and a background row reach the leaf together only if each player agrees with one of the two. With a players
+    that agree only with the row, and b only with the background row, each of the former gets (a - 1)! b! / (a + b)!,
+    each of the latter minus a! (b - 1)! / (a + b)! (Lundberg et al. 2020, algorithm 3).
     """
     n_patterns = 1 << d
     full = n_patterns - 1
@@ -237,9 +237,10 @@ def fill_of_counts(d, counts, total, pairs, table):
 
 @inner_kernel
 def fill_of_worths(d, counts, total, pairs, table):
-    """What knowing a player alone changes, by background rows, of a leaf that says 1; counts as in ``fill_of_counts``.
+    """Change by knowing a player alone, by background rows, for a leaf of value 1; counts as in ``fill_of_counts``.
 
-    Of pairs (i, j) what knowing both changes beyond what each changes. Not divided: partial dependence, not Shapley.
+    For pairs (i, j) the change by knowing both beyond the changes by each. Not divided: partial dependence, not
+    Shapley.
     """
     full = (1 << d) - 1
     for pattern in range(1 << d):
@@ -271,19 +272,19 @@ def fill_tables(
     Parameters
     ----------
     n_slots : int32[l], share_of_slot : float64[l, d], IN
-        Of each leaf its players, and the share of rows of each.
+        Number of players of each leaf, and the share of rows of each player.
     starts : int64[l], IN
-        Where each leaf's table begins in ``tables``; -1 where it has none.
+        Start of each leaf's table in ``tables``; -1 if it has none.
     counts_at : int64[l], IN
-        Where the counts of its patterns begin in ``counts``.
+        Start of the counts of its patterns in ``counts``.
     points, weights : float64[m], IN
     counts : float64[...], IN
-        Background rows by pattern; empty where shares of the training rows stand for unknown players.
+        Background rows by pattern; empty if unknown players count by shares of the training rows.
     total : float
-        Background rows.
+        Number of background rows.
     pairs : bool
     worths : bool
-        Whether changes of the worth are asked for, not Shapley values; with ``counts``.
+        Whether to compute changes of the worth instead of Shapley values; with ``counts``.
     left, right : float64[> d], scratch
     tables : float64[...], OUT
     """
@@ -310,13 +311,12 @@ def fill_tables(
 class AllTrees(NamedTuple):
     """All trees of a model, one after another: nodes and leaves are numbered through.
 
-    ``roots`` int64[t + 1], ``leaf_begin`` int64[t + 1]: where each tree's nodes and leaves begin. ``output`` int32[t]:
-    the output that its first value is of. ``values`` float64[l, k]: what leaves say, times the weight of the tree.
-    ``expected`` float64[n, k]: the same of every node, the mean of the leaves below it. ``leaf_of`` int64[n]: a node's
-    number among the leaves; -1 of others. ``parent``, ``before`` int64[n], ``player``, ``slot`` int32[n],
-    ``cover``, ``share`` float64[n]: as ``trace_paths`` fills them. ``leaves`` int64[l]: the leaves' nodes; ``n_slots``
-    int32[l], ``players`` int32[l, d]: the players on their paths, by slot. ``has_surrogates``, ``is_fractional``: which
-    way missing cells go.
+    ``roots`` int64[t + 1], ``leaf_begin`` int64[t + 1]: the first node and leaf of each tree. ``output`` int32[t]: the
+    output of its first value. ``values`` float64[l, k]: leaf values times the weight of the tree. ``expected``
+    float64[n, k]: the same for every node, the mean of the leaves below it. ``leaf_of`` int64[n]: a node's number among
+    the leaves; -1 for others. ``parent``, ``before`` int64[n], ``player``, ``slot`` int32[n], ``cover``, ``share``
+    float64[n]: as ``trace_paths`` fills them. ``leaves`` int64[l]: the leaves' nodes; ``n_slots`` int32[l], ``players``
+    int32[l, d]: the players on their paths, by slot. ``has_surrogates``, ``is_fractional``: the way of missing cells.
     """
 
     roots: np.ndarray
@@ -340,7 +340,7 @@ class AllTrees(NamedTuple):
 
 @inner_kernel
 def patterns_of_tree(tree, trees, tables, surrogates, rows, cells, ways, patterns):
-    """Of every node of a tree which players on its path the rows of a block agree with, a bit each.
+    """For every node of a tree the players on its path that the rows of a block agree with, one bit each.
 
     ``rows`` float64[b, p], ``cells`` float64[p, b]: the block by row and by column. ``ways`` int32[b], scratch.
     ``patterns`` int32[>= n_nodes of the tree, b], OUT.
@@ -364,7 +364,7 @@ def patterns_of_tree(tree, trees, tables, surrogates, rows, cells, ways, pattern
 def count_patterns(first, last, trees, tables, surrogates, rows, cells, ways, patterns, counts_at, counts):
     """Count the rows of a block by pattern at the leaves of the trees ``first`` to ``last - 1``.
 
-    ``counts`` float64[...], IN and OUT: of each leaf from ``counts_at`` on; a leaf at -1 is left out.
+    ``counts`` float64[...], IN and OUT: those of each leaf begin at ``counts_at``; a leaf at -1 is left out.
     """
     for tree in range(first, last):
         patterns_of_tree(tree, trees, tables, surrogates, rows, cells, ways, patterns)
@@ -380,7 +380,7 @@ def count_patterns(first, last, trees, tables, surrogates, rows, cells, ways, pa
 
 @kernel
 def look_up(first, last, trees, tables, surrogates, rows, cells, starts, pairs, n_players, found, ways, patterns, sums):
-    """Add what the trees ``first`` to ``last - 1`` give, read from tables.
+    """Add the contributions of the trees ``first`` to ``last - 1``, looked up in tables.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def look_up(first, last, trees, tables, surrogates, rows, cells, starts, pairs, 
     found : float64[...], IN
         The tables.
     sums : float64[n_outputs, n_targets, b], IN and OUT
-        A target is a player, or a pair: the place of its first player times ``n_players`` and that of its second.
+        A target is a player, or a pair: its first player times ``n_players`` plus its second.
     """
     n = len(ways)
     for tree in range(first, last):
@@ -415,9 +415,9 @@ def look_up(first, last, trees, tables, surrogates, rows, cells, starts, pairs, 
 
 @kernel
 def add_steps(first, last, trees, tables, surrogates, rows, cells, ways, reached, sums):
-    """Add the changes of the expected value along the way of each row.
+    """Add the changes of the expected value along the path of each row.
 
-    ``reached`` float64[>= n_nodes of a tree, b], scratch: the part of each row that comes to a node. ``sums`` as in
+    ``reached`` float64[>= n_nodes of a tree, b], scratch: the part of each row that reaches a node. ``sums`` as in
     ``look_up``.
     """
     n = len(ways)
@@ -449,14 +449,14 @@ def integrate(
     first, last, trees, tables, surrogates, rows, cells, points, weights, known, inverse, products, parts,
     sums,
 ):  # fmt: skip
-    """Add what the trees ``first`` to ``last - 1`` give, by quadrature; row after row.
+    """Add the contributions of the trees ``first`` to ``last - 1`` by quadrature, row after row.
 
     Parameters
     ----------
     points, weights : float64[m], IN
         Gauss-Legendre on 0 to 1, exact for the longest path.
     known : float64[>= n_nodes of a tree], scratch
-        The row's part in all edges so far that ask a node's player: 0 or 1, or the share of a missing cell.
+        The row's part in all edges so far that test a node's player: 0 or 1, or the share of a missing cell.
     inverse, products : float64[>= n_nodes of a tree, m], scratch
         One over the factor of a node's player; the product of the factors of all players on the path.
     parts : float64[k, >= n_nodes of a tree, m], scratch
@@ -475,7 +475,7 @@ def integrate(
                 part, share, leaf = known[here], trees.share[node], trees.leaf_of[node]
                 for q in range(m):
                     factor = share + (part - share) * points[q]
-                    # Where neither the row nor a training row goes, all below says nothing.
+                    # A branch that neither the row nor a training row takes contributes nothing.
                     inverse[here, q] = 1.0 / factor if factor != 0.0 else 0.0
                     product = products[above, q] * factor
                     products[here, q] = product * inverse[before - root, q] if before >= 0 else product
@@ -507,7 +507,7 @@ def integrate_pairs(
     first, last, trees, tables, surrogates, rows, cells, points, weights, n_players, known, parts, shares,
     sums,
 ):  # fmt: skip
-    """As ``integrate``, for pairs of players and leaf after leaf.
+    """As ``integrate``, for pairs of players, leaf after leaf.
 
     ``parts``, ``shares`` float64[> d], scratch; ``sums`` as in ``look_up``.
     """
@@ -520,7 +520,7 @@ def integrate_pairs(
                 for i in range(d):
                     parts[i] = -1.0
                 node = np.int64(trees.leaves[leaf])
-                while node != root:  # the lowest edge of a player stands for all of them
+                while node != root:  # the lowest edge of a player represents all of them
                     slot = trees.slot[node]
                     if parts[slot] < 0.0:
                         parts[slot], shares[slot] = known[node - root], trees.share[node]
@@ -547,7 +547,7 @@ def integrate_pairs(
 
 @inner_kernel
 def note_known(tree, r, trees, tables, surrogates, rows, cells, known):
-    """A row's part in all edges so far that ask the player of each node of a tree: ``known`` float64[...], OUT."""
+    """A row's part in all edges so far that test the player of each node of a tree: ``known`` float64[...], OUT."""
     root = trees.roots[tree]
     for node in range(root, trees.roots[tree + 1]):
         child = tables.first_child[node]
@@ -562,7 +562,7 @@ def note_known(tree, r, trees, tables, surrogates, rows, cells, known):
 
 @inner_kernel
 def way_of_row(node, r, trees, tables, surrogates, rows, cells):
-    """The branch that a row takes at a node; ``EVERY_WAY`` where it goes to each in part."""
+    """The branch that a row takes at a node; ``EVERY_WAY`` if it is divided among all."""
     way = np.int64(branch_of(tables, node, cells[tables.feature[node], r]))
     if way < 0:
         if trees.has_surrogates:
@@ -577,16 +577,16 @@ def compare(
     first, last, trees, tables, surrogates, rows, cells, others, other_cells, pairs, worths, n_players, sides, stack,
     held, sums,
 ):  # fmt: skip
-    """Add what the trees ``first`` to ``last - 1`` give, for every row beside every row of the background.
+    """Add the contributions of the trees ``first`` to ``last - 1``, for every row with every background row.
 
-    For paths too long for tables. Only nodes that one of the two can reach are looked at.
+    For paths too long for tables. Only nodes that one of the two can reach are visited.
 
     Parameters
     ----------
     others, other_cells : as ``rows`` and ``cells``, IN
         The background.
     sides : uint8[>= n_nodes of a tree], scratch
-        Of a node's player: 1 where only the row agrees so far, 2 where only the other does, 3 where both do.
+        For a node's player: 1 if only the row agrees so far, 2 if only the other does, 3 if both do.
     stack : int64[>= n_nodes of a tree], scratch
     held : uint8[> d], scratch
     sums : as in ``look_up``
@@ -630,7 +630,7 @@ def compare(
 
 @inner_kernel
 def give_to_sides(leaf, d, held, share, r, output, pairs, n_players, trees, sums):
-    """Add what a leaf gives the players that only the row, or only the other, agrees with (``fill_of_counts``)."""
+    """Add a leaf's contributions to the players that agree only with the row, or only with the other row."""
     a = b = 0
     for i in range(d):
         a += held[i] == 1
@@ -664,10 +664,10 @@ def give_to_sides(leaf, d, held, share, r, output, pairs, n_players, trees, sums
 
 @inner_kernel
 def change_by_sides(leaf, d, held, share, r, output, pairs, n_players, trees, sums):
-    """Add what a leaf changes where players, or pairs, are known (``fill_of_worths``).
+    """Add a leaf's changes by knowing players, or pairs (``fill_of_worths``).
 
-    ``held`` as in ``compare``: with a players that only the row agrees with, the leaf is reached where nobody is known
-    if a is 0, and where exactly these are known and nobody whom only the other row agrees with.
+    ``held`` as in ``compare``: with a players that agree only with the row, the leaf is reached with no known player if
+    a is 0, else with exactly these known and none that agrees only with the other row.
     """
     a = 0
     for i in range(d):

@@ -1,7 +1,7 @@
-"""What many trees say together: of all trees, after each round, or of the first so many.
+"""Combined predictions of many trees: of all, after each round, or of the first ones.
 
-The answers of the trees are added up in their order, whatever the threads and blocks, so a batch equals row by row.
-What makes one of them is ``model.aggregation``: a mean, a vote, a median, or scores that begin at a base.
+The outputs of the trees are added up in their order, for any number of threads and blocks, so a batch equals row by
+row. ``model.aggregation`` combines them: a mean, a vote, a median, or scores that start at a base.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 from treewright.predict.walks import add_listed, empty_sums, reading_of, sums_of
 from treewright.tree.packed import PackedTrees
 
-_MEDIAN_CELLS = 1 << 22  # predictions that are put in order at a time
-_REPEATED_CELLS = 1 << 23  # of columns that stand several times, at a time
+_MEDIAN_CELLS = 1 << 22  # predictions that are sorted at a time
+_REPEATED_CELLS = 1 << 23  # cells of repeated columns, at a time
 _FEW_ROWS = 64  # up to here listed trees are walked: 16 us a row, by bins 60
-_MOST_PARTS = 4  # of each column that is asked: bins of more take longer to make than the walk of listed trees
+_MOST_PARTS = 4  # of each tested column: with more, making bins takes longer than walking listed trees
 
 _contents: WeakKeyDictionary[ModelData, tuple[np.ndarray, ...]] = WeakKeyDictionary()
 _bins: WeakKeyDictionary[ModelData, Repacked | None] = WeakKeyDictionary()
@@ -33,19 +33,19 @@ _parts: WeakKeyDictionary[ModelData, tuple[Trees, tuple[float, ...]]] = WeakKeyD
 
 
 def contents_of(model: ModelData) -> tuple[np.ndarray, ...]:
-    """What the leaves of many trees say, made once.
+    """The leaf contents of many trees, made once.
 
     Returns
     -------
     tuple of float64[m, n_values]
-        One for packed trees: a row per row of the leaf table. Else one per tree, a row per node. Class shares; where
-        trees vote a 1 for the most frequent class; predictions for regression.
+        One for packed trees: a row per row of the leaf table. Else one per tree, a row per node. Class proportions; for
+        trees that vote, a 1 for the most frequent class; for regression, predictions.
     """
     contents = _contents.get(model)
     if contents is None:
         how = model.aggregation
         values = model.trees.values
-        # One array, which all trees are walked beside; each tree has a view.
+        # One array for the walk of all trees; each tree has a view.
         whole = how.content(model, values[0] if len(values) == 1 else np.concatenate(values))
         ends = np.cumsum([len(value) for value in values]).tolist()
         views = (whole[end - len(value) : end] for value, end in zip(values, ends, strict=True))
@@ -54,7 +54,7 @@ def contents_of(model: ModelData) -> tuple[np.ndarray, ...]:
 
 
 def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """What the trees say together.
+    """The combined prediction of the trees.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
     Returns
     -------
     float64[n, n_values]
-        Class shares or numbers, averaged over the trees; the share of the trees, or of their weight, that vote for the
-        class, each for the one that it predicts alone; the weighted median; or what the scores mean. A mean is finite,
-        also where the sum is beyond float64.
+        Class proportions or numbers, averaged over the trees; the share of the trees, or of their weight, that vote for
+        a class, each for the one that it predicts alone; the weighted median; or the predictions from the scores. A
+        mean is finite even if the sum is beyond float64.
     """
     how = model.aggregation
     if how.has_scores:
@@ -79,7 +79,7 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
     contents = contents_of(model)
     sums = sums_of(model, contents, matrix, n_jobs)
     sums /= how.total(len(model.trees))
-    if model.task == "regression" and not np.isfinite(sums).all():  # shares cannot be
+    if model.task == "regression" and not np.isfinite(sums).all():  # class proportions are always finite
         beyond = ~np.isfinite(sums)
         rows = np.flatnonzero(beyond.any(axis=1))
         sums[beyond] = _mean_of_large(model, contents, matrix[rows], n_jobs)[beyond[rows]]
@@ -89,17 +89,17 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
 def _mean_of_large(
     model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
-    """The mean of numbers whose sum is beyond float64: all are made smaller by one power of two first."""
+    """The mean of numbers whose sum is beyond float64: all are first scaled down by one power of two."""
     n_trees = len(model.trees)
     shift = n_trees.bit_length()
     small = tuple(np.ldexp(content, -shift) for content in contents)
     mean = sums_of(model, small, matrix, n_jobs) / n_trees
     largest = np.ldexp(np.finfo(np.float64).max, -shift)
-    return np.ldexp(np.clip(mean, -largest, largest), shift)  # a rounding of the sum may have left the range
+    return np.ldexp(np.clip(mean, -largest, largest), shift)  # rounding of the sum may have left the range
 
 
 def _median(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """The weighted median of what the trees predict, some rows at a time: float64[n, 1]."""
+    """The weighted median of the trees' predictions, computed in blocks of rows: float64[n, 1]."""
     weights = model.aggregation.weights_of(len(model.trees))
     median = np.empty((len(matrix), 1))
     block = max(_MEDIAN_CELLS // len(model.trees), 1)
@@ -112,7 +112,7 @@ def _median(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndar
 def predictions_of_trees(
     model: ModelData, matrix: np.ndarray, n_jobs: int | None, n_trees: int | None = None
 ) -> np.ndarray:
-    """What each of the trees, or of the first so many, predicts of one number.
+    """Predictions of one number by each of the trees, or of the first ones.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def predictions_of_trees(
 
 
 def scores_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Scores of a boosted model, float64[n, n_scores]: the base and what the leaves add."""
+    """Scores of a boosted model, float64[n, n_scores]: the base plus the leaf values."""
     trees, base = boosted_parts(model)
     if isinstance(trees, PackedTrees):
         return boosted_scores(trees, base, matrix, n_jobs)
@@ -151,9 +151,9 @@ def staged_scores(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 
 
 def boosted_parts(model: ModelData) -> tuple[Trees, tuple[float, ...]]:
-    """The trees of a boosted model and where its scores begin, both on the model's grid; made once."""
+    """The trees of a boosted model and the base of its scores, both on the model's grid; made once."""
     if model.boosting is None:
-        raise ParameterError("the model has no scores: only the trees of gradient boosting add to one")
+        raise ParameterError("the model has no scores: use a model of gradient boosting")
     parts = _parts.get(model)
     if parts is None:
         trees, base = model.trees, model.boosting.base
@@ -164,7 +164,7 @@ def boosted_parts(model: ModelData) -> tuple[Trees, tuple[float, ...]]:
 
 
 def _bins_of(model: ModelData) -> Repacked | None:
-    """Boosted trees that are listed, by bins, made once; None where columns are cut too often."""
+    """Listed boosted trees in bins, made once; None if columns have too many cuts."""
     if model not in _bins:
         found = repacked(list(model.trees), model.schema, "gradient", (), most_parts=_MOST_PARTS)
         if found is not None:
@@ -177,7 +177,7 @@ def _bins_of(model: ModelData) -> Repacked | None:
 def _listed_scores(
     model: ModelData, base: Sequence[float], matrix: np.ndarray, step: int, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
-    """Scores of boosted trees that are not packed, after each ``step`` trees; one array, which goes on growing."""
+    """Scores of boosted trees that are not packed, after each ``step`` trees; always the same array, updated."""
     contents, scores = contents_of(model), empty_sums(len(matrix), len(base))
     scores[:] = base
     for first in range(0, len(model.trees), step):
@@ -186,12 +186,12 @@ def _listed_scores(
 
 
 def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:
-    """What the trees say together after each round: a tree per score, or one where trees have weights.
+    """The combined prediction after each round: one tree per score, or one tree if trees have weights.
 
     Parameters
     ----------
     model : ModelData
-        Which ``has_rounds``.
+        With ``has_rounds``.
     matrix : float64 or float32 [n, p]
     n_jobs : int or None
         Threads; the result does not depend on it.
@@ -199,8 +199,8 @@ def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
     Yields
     ------
     float64[n, n_values]
-        As ``combined`` of the rounds up to there; the last is that of all. Rounds whose trees all have weight 0 count
-        alike.
+        As ``combined`` of the rounds so far; the last is that of all. While all trees so far have weight 0, they count
+        equally.
     """
     how = model.aggregation
     if how.has_scores:
@@ -213,7 +213,7 @@ def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
 def answers_after(
     model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: int | None = None
 ) -> Iterator[np.ndarray]:
-    """What the first trees say together, for several numbers of trees; each tree is asked once.
+    """The combined prediction of the first trees, for several numbers of trees; each tree is walked once.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def answers_after(
     Yields
     ------
     float64[n, n_values]
-        As ``combined`` of these trees alone, an array of its own.
+        As ``combined`` of only these trees, a new array.
     """
     how = model.aggregation
     if how.sorts:
@@ -247,7 +247,7 @@ def _medians(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs
 
 
 def _votes(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Iterator[np.ndarray]:
-    """Shares of the weight that votes for each class, after each tree."""
+    """Share of the weight that votes for each class, after each tree."""
     weights = model.aggregation.weights_of(len(model.trees))
     contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
     sums = empty_sums(len(matrix), contents[0].shape[1])
@@ -263,9 +263,9 @@ def _votes(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Iterator
 
 
 def _means(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: int | None) -> Iterator[np.ndarray]:
-    """Means of shares, votes or numbers of the first trees."""
+    """Means of class proportions, votes or numbers of the first trees."""
     contents = contents_of(model)
-    # Numbers near the end of float64 are added up smaller by a power of two, so that their sum stays in its range.
+    # Numbers near the end of float64 are scaled down by a power of two before they are added.
     largest = max(float(np.abs(content).max(initial=0.0)) for content in contents)
     shift = 0 if largest * 2.0 < np.finfo(np.float64).max / len(model.trees) else len(model.trees).bit_length() + 1
     if shift:
@@ -284,6 +284,6 @@ def leaves_of_trees(model: ModelData, matrix: np.ndarray, n_jobs: int | None = N
     Returns
     -------
     int64[n, n_trees]
-        Of a row in several leaves of a tree the one with its largest share, the lowest of equals.
+        For a row in several leaves of a tree the one with its largest share, the lowest of equal ones.
     """
     return reading_of(model, matrix, n_jobs).leaves()

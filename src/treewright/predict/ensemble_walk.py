@@ -1,9 +1,9 @@
 """Walks of many rows down packed trees.
 
-A lane is a row on its way down a tree. All lanes take a step in turn and none waits for another, so many look-ups are
-under way at once; a step has no branch that depends on the data, and every few steps the lanes that have arrived
-are put aside. Many rows go down one tree after another; a few rows go down many trees at once. A lane's way does not
-depend on its neighbours, and sums are made in the order of the trees: a batch equals row by row.
+A lane is a row on its path down a tree. All lanes take a step in turn and none waits for another, so many look-ups run
+at once; a step has no jump that depends on the data, and every few steps the lanes that have arrived are removed. Many
+rows go down one tree after another; a few rows go down many trees at once. A lane's path does not depend on its
+neighbours, and sums are made in the order of the trees: a batch equals row by row.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.tree.records import CHILD_SHIFT, COLUMN_SHIFT, CUT_SHIFT, MISSING_SHIFT, SET_SHIFT, SUBSET_RECORD
 
-_STEPS = 4  # between two looks at who has arrived
-_FEW_ROWS = 16  # up to here trees, not rows, are walked side by side
+_STEPS = 4  # between two checks for lanes that have arrived
+_FEW_ROWS = 16  # up to this many rows, trees and not rows are walked together
 
 _KIND_MASK = 3
 _CUT_MASK = 255 << CUT_SHIFT
@@ -23,7 +23,7 @@ _COLUMN_MASK = (1 << 21) - 1
 _SET_MASK = (1 << 29) - 1
 _LANE_MASK = (1 << 31) - 1
 
-# Rows of the scratch: where each lane stands, where its bins begin (in words of eight), and whose it is.
+# Rows of the scratch: the node of each lane, the start of its bins (in words of eight), its owner, and its leaf.
 NODE, WORDS, OWNER, ARRIVED = 0, 1, 2, 3
 SCRATCH_ROWS = 4
 
@@ -39,21 +39,21 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
     records : int64[n_nodes], IN
     sets : uint64[n_sets, 4], IN
     set_column : int32[n_sets], IN
-        Empty where no tree has a subset test.
+        Empty if no tree has a subset test.
     has_missing : bool
         False promises that no bin is ``MISSING_BIN``.
     as_positions : bool
-        Whether to give positions in ``records``, not rows of the leaf table.
+        Whether to return positions in ``records`` instead of rows of the leaf table.
     scratch : uint32[SCRATCH_ROWS, >= n_lanes]
-        ``NODE``, ``WORDS`` and ``OWNER`` IN, spoilt; ``ARRIVED`` OUT, at the owner's place.
+        ``NODE``, ``WORDS`` and ``OWNER`` IN, overwritten; ``ARRIVED`` OUT, at the owner's position.
     """
     node, words, owner, arrived = scratch[NODE], scratch[WORDS], scratch[OWNER], scratch[ARRIVED]
     tests_subsets = len(set_column) > 0
     while n_lanes > 0:
         for _ in range(_STEPS):
             # All lanes take this step before one takes the next, so that as many look-ups as there are lanes wait for
-            # memory together. Both answers are worked out and one is kept: a jump that depends on the data would be
-            # guessed wrong every other time.
+            # memory together. Both branches are computed and one is kept: a jump that depends on the data would be
+            # mispredicted every other time.
             for lane in range(n_lanes):
                 packed = records[node[lane]]
                 kind = packed & _KIND_MASK
@@ -62,7 +62,7 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
                     chosen = (packed >> SET_SHIFT) & _SET_MASK if kind == SUBSET_RECORD else 0
                     column = np.int64(set_column[chosen]) & _COLUMN_MASK if kind == SUBSET_RECORD else column
                 code = np.int64(codes[(np.uint64(words[lane]) << np.uint64(3)) + np.uint64(column)])
-                # Compared where the cut stands in the record: one shift less than to take it out.
+                # Compared at the cut's position in the record: one shift less than extracting it.
                 branch = np.int64((code << CUT_SHIFT) > (packed & _CUT_MASK))
                 if tests_subsets:
                     word = sets[np.uint64(chosen), np.uint64(code >> 6)]
@@ -87,7 +87,7 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
 @costs(lambda codes, stride, records, roots, *_: 10 * (len(codes) // stride) * len(roots))
 @kernel
 def sum_over_trees(codes, stride, records, roots, sets, set_column, content, n_scores, scratch, sums):
-    """Add up what the leaves of each row hold, tree by tree.
+    """Add up the leaf contents of each row, tree by tree.
 
     Parameters
     ----------
@@ -95,18 +95,18 @@ def sum_over_trees(codes, stride, records, roots, sets, set_column, content, n_s
     stride : int
         A multiple of 8.
     records, roots, sets, set_column
-        As ``PackedTrees``; ``set_column`` empty where no tree has a subset test.
+        As in ``PackedTrees``; ``set_column`` is empty if no tree has a subset test.
     content : float64[m, n_values], IN
         A row per row of the leaf table.
     n_scores : int >= 1
-        Tree ``t`` adds to the columns from ``t % n_scores`` on.
+        Tree ``t`` adds to the columns from ``t % n_scores``.
     scratch : uint32[SCRATCH_ROWS, w >= 1]
-        How wide it is does not change the sums.
+        Its width does not change the sums.
     sums : float64[n, n_scores + n_values - 1], IN and OUT
 
     Notes
     -----
-    O(rows x trees x depth). A row's sum is made in the order of the trees, whatever the blocks.
+    O(rows x trees x depth). A row's sum is made in the order of the trees, for any block size.
     """
     n, n_trees, width = len(sums), len(roots) - 1, scratch.shape[1]
     n_values = content.shape[1]
@@ -147,7 +147,7 @@ def sum_over_trees(codes, stride, records, roots, sets, set_column, content, n_s
 
 @kernel
 def leaves_in_tree(codes, stride, rows, records, root, sets, set_column, has_missing, as_positions, scratch, leaves):
-    """Where chosen rows end in one tree.
+    """The leaves of chosen rows in one tree.
 
     Parameters
     ----------
@@ -156,11 +156,11 @@ def leaves_in_tree(codes, stride, rows, records, root, sets, set_column, has_mis
         A multiple of 8.
     rows : int32[m], IN
     records, sets, set_column
-        As ``PackedTrees``; ``set_column`` empty where no tree has a subset test.
+        As in ``PackedTrees``; ``set_column`` is empty if no tree has a subset test.
     root : int
-        Where the tree begins in ``records``.
+        First record of the tree.
     has_missing, as_positions : bool
-        As ``descend``.
+        As in ``descend``.
     scratch : uint32[SCRATCH_ROWS, w >= 1]
     leaves : int32[m], OUT
         Rows of the leaf table, or positions in the tree itself.

@@ -1,9 +1,9 @@
 """Rows in several branches at once.
 
-Under ``missing="fractional"`` a missing value takes every branch, in the proportion of the branches' training weight
-(Quinlan 1993, section 3.2): the row arrives at several leaves with shares that add up to one. Class shares and numbers
-are the leaves' own, averaged by these shares. A row is spread in one fixed order, on its own: nothing depends on
-threads, on blocks or on the other rows.
+Under ``missing="fractional"`` a missing value takes every branch, in proportion to the branches' training weights
+(Quinlan 1993, section 3.2): the row reaches several leaves with shares that add up to one. The prediction is the
+average of the leaves' class proportions or numbers, weighted by these shares. A row is divided in one fixed order,
+independent of threads, blocks and other rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCAN_ROWS = 65_536  # rows that are searched for missing cells at once: the boo
 class Spread(NamedTuple):
     """Room for the nodes that one row reaches: never more than the tree has.
 
-    ``nodes`` int64[n_nodes] and ``shares`` float64[n_nodes]; a parent stands before its children.
+    ``nodes`` int64[n_nodes] and ``shares`` float64[n_nodes]; a parent comes before its children.
     """
 
     nodes: np.ndarray
@@ -42,7 +42,7 @@ _portions: WeakKeyDictionary[Tree, np.ndarray] = WeakKeyDictionary()
 
 
 def portions_of(tree: Tree) -> npt.NDArray[np.float64]:
-    """Each node's part of a missing value at its parent: its weight, over the weight of all its siblings and itself.
+    """Each node's part of a missing value at its parent: its weight over the weight of all branches of the parent.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def portions_of(tree: Tree) -> npt.NDArray[np.float64]:
         parent = tree.parent[1:]
         total = np.bincount(parent, tree.weight[1:], minlength=tree.n_nodes)
         portions = np.ones(tree.n_nodes)
-        # Where all branches are empty the missing row is divided evenly: its share must not get lost.
+        # If all branches are empty the missing row is divided evenly, so that its share is not lost.
         with np.errstate(invalid="ignore"):
             portions[1:] = np.where(total[parent] > 0, tree.weight[1:] / total[parent], 1.0 / tree.n_branches[parent])
         _portions[tree] = portions
@@ -92,7 +92,7 @@ def spread_row(matrix: np.ndarray, row: int, tables: Branches, portions: np.ndar
     Returns
     -------
     int
-        How many nodes; the root is the first of them.
+        Number of nodes; the root is the first of them.
     """
     nodes, shares = spread.nodes, spread.shares
     nodes[0], shares[0] = 0, 1.0
@@ -125,14 +125,14 @@ def average_leaves(
     spread: Spread,
     out: np.ndarray,
 ) -> None:
-    """Average the leaves' content by the row's shares.
+    """Average the contents of the leaves, weighted by the row's shares.
 
     Parameters
     ----------
     matrix : float [n, p], IN
     portions : float64[n_nodes], IN
     content : float64[n_nodes, m], IN
-        What each node says.
+        Content of each node.
     out : float64[n, m], OUT
     """
     for row in range(len(matrix)):
@@ -148,7 +148,7 @@ def average_leaves(
 def largest_leaf(
     matrix: np.ndarray, tables: Branches, portions: np.ndarray, spread: Spread, leaves: np.ndarray
 ) -> None:
-    """Find the leaf that holds the largest share of a row, the lowest position of equals.
+    """Find the leaf that holds the largest share of each row, the lowest position of equal ones.
 
     Parameters
     ----------
@@ -175,14 +175,14 @@ def write_paths(
     nodes: np.ndarray,
     shares: np.ndarray,
 ) -> None:
-    """Write the nodes that each row reaches, or only count them where ``nodes`` is empty.
+    """Write the nodes that each row reaches, or only count them if ``nodes`` is empty.
 
     Parameters
     ----------
     matrix, tables, portions, spread
         As in ``average_leaves``.
     ends : int64[n + 1], IN (counting: ``ends[i + 1]`` is OUT)
-        Row ``i`` owns ``ends[i]`` to ``ends[i + 1] - 1``.
+        The nodes of row ``i`` are ``ends[i]`` to ``ends[i + 1] - 1``.
     nodes : int32 or int64 [n_cells], OUT
     shares : float64[n_cells], OUT
     """
@@ -202,23 +202,23 @@ def _room(tree: Tree) -> Spread:
 
 
 def _as_rows(matrix: np.ndarray) -> np.ndarray:
-    """The matrix with the rows in one piece."""
+    """The matrix with contiguous rows."""
     return np.ascontiguousarray(matrix)
 
 
 def average_of_leaves(
     tree: Tree, matrix: np.ndarray, rows: npt.NDArray[np.int64], content: np.ndarray, n_jobs: int | None = None
 ) -> npt.NDArray[np.float64]:
-    """What the leaves say of some rows, averaged by the rows' shares in them.
+    """The contents of the leaves of given rows, averaged by the rows' shares in them.
 
     Parameters
     ----------
     matrix : float64 or float32 [n, p]
         Encoded rows; nan is missing.
     rows : int64[k]
-        Which of them.
+        The given rows.
     content : float64[n_nodes, m]
-        What each node says: class shares, or numbers.
+        Content of each node: class proportions, or numbers.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -240,7 +240,7 @@ def average_of_leaves(
 def main_leaf_of(
     tree: Tree, matrix: np.ndarray, leaves: npt.NDArray[np.int32], n_jobs: int | None = None
 ) -> npt.NDArray[np.int32]:
-    """Position of the leaf that holds the largest share of each row, the lowest of equals.
+    """Position of the leaf that holds the largest share of each row, the lowest of equal ones.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
-"""Many listed trees walked together: what the leaves of each row say, added up in the order of the trees.
+"""Many listed trees walked together: the leaf contents of each row, added up in the order of the trees.
 
-All trees stand one after another as ``route`` packs a single one. Of many rows a block goes down one tree after
-another, several rows side by side; of a few rows the trees go side by side. Either way the walks wait for memory
-together, no call is made per tree, and each sum is made in the order of the trees: a batch equals row by row.
+All trees are stored one after another, packed as ``route`` packs a single one. With many rows a block goes down one
+tree after another, several rows together; with a few rows several trees are walked together. Either way the walks wait
+for memory together, no call is made per tree, and each sum is made in the order of the trees: a batch equals row by
+row.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from treewright.tree.arrays import SUBSET
 from treewright.tree.packed import PackedTrees
 
 _LANES = 16
-_FEW_ROWS = 16  # up to here trees, not rows, are walked side by side
+_FEW_ROWS = 16  # up to this many rows, trees and not rows are walked together
 _WIDTH = 256  # trees at a time
-# Of rows. Large trees are fetched anew for each block: 100 trees of 13,000 leaves, 100,000 rows of 20 numbers took
+# Of rows. Large trees are fetched again for each block: 100 trees of 13,000 leaves, 100,000 rows of 20 numbers took
 # .98 s in blocks of 1 << 18, .53 s of 1 << 20, .33 s of 1 << 22, .30 s of 1 << 24; 100 of 60 leaves .13 s in any.
 _BLOCK_BYTES = 1 << 23
 _LEAST_ROWS, _MOST_ROWS = 512, 65_536
 _INLINE_WALKS = 100_000  # rows times trees; below, a second thread costs more than it saves
-_MOST_WALKS = 1 << 25  # a block; some seconds, in which Ctrl-C is not heard
+_MOST_WALKS = 1 << 25  # per block; a few seconds, in which Ctrl-C has no effect
 
 
 class Joined(NamedTuple):
-    """All trees of a model: ``records`` and ``words`` as of a ``Route``, ``roots`` int64[n_trees + 1]."""
+    """All trees of a model: ``records`` and ``words`` as in a ``Route``, ``roots`` int64[n_trees + 1]."""
 
     records: np.ndarray
     words: np.ndarray
@@ -43,7 +44,7 @@ _joined: WeakKeyDictionary[ModelData, Joined | None] = WeakKeyDictionary()
 
 
 def joined_of(model: ModelData) -> Joined | None:
-    """The listed trees of a model one after another, made once; None where a test needs the general walk."""
+    """The listed trees of a model one after another, made once; None if a test needs the general walk."""
     if model not in _joined:
         trees = model.trees
         can = not isinstance(trees, PackedTrees) and model.missing != "fractional" and all(map(is_packable, trees))
@@ -52,7 +53,7 @@ def joined_of(model: ModelData) -> Joined | None:
 
 
 def _join(model: ModelData) -> Joined:
-    """Children and places of words counted through."""
+    """Join the trees: children and words are numbered through."""
     roots, at_word, parts = np.asarray(model.trees.begins, np.int64), 0, []
     for tree, root in zip(model.trees, roots.tolist(), strict=False):
         records = records_of(tree)
@@ -67,19 +68,19 @@ def _join(model: ModelData) -> Joined:
 @costs(lambda matrix, records, words, tests_subsets, roots, *_: 10 * len(matrix) * len(roots))
 @kernel
 def add_leaves(matrix, records, words, tests_subsets, roots, weights, n_scores, contents, scratch, sums):
-    """Add up what the leaves of each row say, tree by tree.
+    """Add up the leaf contents of each row, tree by tree.
 
     Parameters
     ----------
     matrix : float32 or float64 [n, p], C-order, IN
     records, words, tests_subsets
-        As ``Joined``.
+        As in ``Joined``.
     roots, weights : int64[k + 1], float64[k], IN
         Of these trees; the last root is not read.
     n_scores : int >= 1
-        The first of these trees adds to the columns from 0 on, tree ``t`` to those from ``t % n_scores`` on.
+        The first of these trees adds to the columns from 0, tree ``t`` to those from ``t % n_scores``.
     contents : float64[n_nodes, n_values], IN
-        What each node of all trees says.
+        Contents of all nodes of all trees.
     scratch : int64[3, w >= 16]
     sums : float64[n, n_scores + n_values - 1], IN and OUT
 
@@ -151,7 +152,7 @@ def add_joined(
     joined: Joined, first: int, stop: int, contents: np.ndarray, weights: np.ndarray, matrix: np.ndarray,
     n_scores: int, sums: np.ndarray, n_jobs: int | None,
 ) -> None:  # fmt: skip
-    """Add what the trees from ``first``, a multiple of ``n_scores``, to before ``stop`` say to ``sums``.
+    """Add the leaf contents of the trees ``first``, a multiple of ``n_scores``, to ``stop - 1`` to ``sums``.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def add_joined(
 
     def work(task: int, _thread: int) -> None:
         start, end = task * block, min((task + 1) * block, n)
-        # Only this block is turned into rows, so that a column-major table is never copied whole.
+        # Only this block is converted to row-major order, so that a column-major table is never copied as a whole.
         rows, scratch = np.ascontiguousarray(matrix[start:end]), np.empty((3, _WIDTH), np.int64)
         add_leaves(
             rows, joined.records, joined.words, joined.tests_subsets, joined.roots[first : stop + 1],

@@ -1,7 +1,7 @@
-"""Which nodes a row passes, in one tree or in all.
+"""The nodes that a row passes, in one tree or in all.
 
-Nothing is asked a second time: the path of a row is its leaf and the leaf's ancestors. Only under
-``missing="fractional"``, where a row can be in several leaves, ``predict.fractional`` walks again.
+No test is repeated: the path of a row is its leaf and the leaf's ancestors. Only under ``missing="fractional"``, where
+a row can be in several leaves, ``predict.fractional`` walks again.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ def decision_path(
     Parameters
     ----------
     matrix : float64 or float32 [n, p]
-        The encoded rows; only their number is looked at, but under ``missing="fractional"``.
+        The encoded rows; only their number is used, except under ``missing="fractional"``.
     leaf_positions : int[n]
-        The leaf of each row in that tree, as ``leaf_of`` gives it.
+        The leaf of each row in that tree, as ``leaf_of`` returns it.
     tree : int, default 0
-        Which tree of the model.
+        Number of the tree in the model.
 
     Returns
     -------
     csr_matrix of int64[n, n_nodes]
-        1 where the row passes the node. Indices are sorted, so a row reads from the root to its leaf. Under
+        1 if the row passes the node. Indices are sorted, so a row lists its path from the root to the leaf. Under
         ``missing="fractional"`` float64: the share of the row that passes the node.
     """
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
@@ -62,7 +62,7 @@ def decision_path(
     check_fits(n_cells * (8 + np.dtype(index).itemsize), "the decision path", "pass fewer rows or a shallower tree")
     passed = _ancestors(grown.parent, leaf_positions, ends, np.empty(n_cells, index))
     path = csr_matrix((np.ones(n_cells, np.int64), passed, ends.astype(index)), shape=(n_rows, n_nodes))
-    path.has_sorted_indices = True  # a parent stands before its children
+    path.has_sorted_indices = True  # a parent comes before its children
     return path
 
 
@@ -83,7 +83,7 @@ def _ancestors(
 
 
 def decision_paths(model: ModelData, matrix: np.ndarray, leaves: np.ndarray) -> tuple[csr_matrix, np.ndarray]:
-    """Indicator of the nodes of all trees that each row passes, as scikit-learn's forests give it.
+    """Indicator of the nodes of all trees that each row passes, in the format of scikit-learn's forests.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def decision_paths(model: ModelData, matrix: np.ndarray, leaves: np.ndarray) -> 
     for tree in range(len(trees)):
         parts.append(decision_path(model, matrix, leaves[:, tree], tree))
         needed += parts[-1].nnz * 16
-        check_fits(needed, "the decision paths", "pass fewer rows or ask fewer trees")
+        check_fits(needed, "the decision paths", "pass fewer rows or use fewer trees")
     lengths = np.sum([np.diff(part.indptr) for part in parts], axis=0, dtype=np.int64)
     ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     index = np.int32 if max(int(ends[-1]), int(begins[-1])) < 2**31 else np.int64

@@ -1,8 +1,8 @@
-"""Where rows end.
+"""The leaves of rows in one tree.
 
-A tree is packed into 16 bytes a node, so that a step of a walk touches one cache line. Several rows walk side by side:
-while one waits for memory the others go on. A row's way does not depend on its neighbours: a batch equals row by row.
-Trees with other tests than thresholds and subsets, with three branches or with surrogates take a second, general walk.
+A tree is packed into 16 bytes per node, so that a step of a walk touches one cache line. Several rows walk together:
+while one waits for memory the others go on. A row's path does not depend on its neighbours: a batch equals row by row.
+Trees with other tests than thresholds and subsets, with three branches or with surrogates use a second, general walk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treewright.predict.branches import branch_of, branches_of, level_goes_left,
 from treewright.tree.arrays import LEAF, SUBSET, Tree
 
 _LANES = 16
-_BLOCK = 16_384  # rows a task takes; about a millisecond
+_BLOCK = 16_384  # rows per task; about a millisecond
 _INLINE_ROWS = 20_000  # below, a second thread costs more than it saves
 
 # Bits of a record's second word: 0-1 kind, 2 missing branch, 3-31 column, 32-62 first child.
@@ -42,7 +42,7 @@ class Route(NamedTuple):
 class SubsetRoute(NamedTuple):
     """A ``Route`` with nominal tests.
 
-    A type of its own, so that numeric trees are walked without asking for the kind.
+    A separate type, so that numeric trees are walked without a check of the kind.
     """
 
     records: np.ndarray
@@ -55,7 +55,7 @@ _routes: WeakKeyDictionary[Tree, Route | SubsetRoute] = WeakKeyDictionary()
 
 
 def is_packable(tree: Tree) -> bool:
-    """Whether a tree has nothing but thresholds and subsets with two branches, and no surrogates."""
+    """Whether a tree has only threshold and subset tests with two branches, and no surrogates."""
     answer = _packs.get(tree)
     if answer is None:
         two_ways = bool((tree.kind <= SUBSET).all() and (tree.n_branches <= 2).all())
@@ -95,7 +95,7 @@ def records_of(tree: Tree) -> np.ndarray:
 
 @inlined_kernel
 def next_node(records, thresholds, words, tests_subsets, here, packed, x):
-    """The node behind an inner one for a value; ``packed`` is the second word of its record."""
+    """The child of an inner node for a value; ``packed`` is the second word of its record."""
     if tests_subsets and packed & 3 == SUBSET and x == x:
         branch = 0 if level_goes_left(words, records[here, 0], np.int64(x)) else 1
     else:
@@ -113,14 +113,14 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
     ----------
     matrix : float32 or float64 [n, p], C-order, IN
     tests_subsets : bool
-        Whether any test asks for levels.
+        Whether any test is a subset test.
     start, stop : int
         Rows of this task.
     leaves : int32[n], OUT
 
     Notes
     -----
-    O(rows x depth). ``_LANES`` rows are under way; a lane whose row has arrived takes the next one.
+    O(rows x depth). ``_LANES`` rows walk at once; a lane whose row has arrived takes the next one.
     """
     records = route.records
     thresholds = records.view(np.float64)
@@ -153,7 +153,7 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
 
 @kernel
 def walk_any(matrix, tables, surrogates, start, stop, leaves):
-    """Find the leaf of each row, whatever the tests.
+    """Find the leaf of each row in a tree with any kinds of tests.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def walk_any(matrix, tables, surrogates, start, stop, leaves):
 
 def _walk(tree: Tree, matrix: np.ndarray, leaves: np.ndarray) -> None:
     """Leaves of a block of rows."""
-    # Only this block is turned into rows, so that a column-major table is never copied whole.
+    # Only this block is converted to row-major order, so that a column-major table is never copied as a whole.
     rows = np.ascontiguousarray(matrix)
     if is_packable(tree):
         route = route_of(tree)
@@ -189,7 +189,7 @@ def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.nda
     Parameters
     ----------
     matrix : float64 or float32 [n, p]
-        Encoded rows; nan is missing: it takes the first surrogate that answers, else the missing branch.
+        Encoded rows; nan is missing: the first surrogate with a value decides, else the missing branch is taken.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -209,12 +209,12 @@ def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.nda
 
 
 def in_blocks(work: Callable[[int, int], None], n: int, n_threads: int) -> None:
-    """Call ``work(start, stop)`` for blocks of ``n`` rows, on threads where that pays.
+    """Call ``work(start, stop)`` for blocks of ``n`` rows, on threads if that is faster.
 
     Parameters
     ----------
     work : callable
-        What it writes for a row must not depend on the block that the row is in.
+        Its result for a row must not depend on the block that the row is in.
     n : int >= 0
     n_threads : int >= 1
     """

@@ -1,4 +1,4 @@
-"""What a model predicts of encoded rows: class codes, shares of the classes, numbers, leaves."""
+"""Predictions of a model for encoded rows: class codes, class probabilities, numbers, leaves."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ __all__ = [
 
 
 class LeafTable(NamedTuple):
-    """What each node predicts.
+    """Predictions of each node.
 
-    ``shares`` float64[n_nodes, n_values]: class shares, output by output (empty for regression). ``codes``
-    int32[n_nodes, n_outputs]: the most frequent class, the first of equals, or the one that the model's threshold
-    decides for (empty for regression). ``values``
-    float64[n_nodes, n_outputs]: predictions (empty for classification).
+    ``shares`` float64[n_nodes, n_values]: class probabilities, output by output (empty for regression). ``codes``
+    int32[n_nodes, n_outputs]: the most frequent class, the first of equals, or the one by the model's decision
+    threshold (empty for regression). ``values`` float64[n_nodes, n_outputs]: predictions (empty for classification).
     """
 
     shares: np.ndarray
@@ -37,7 +36,7 @@ _tables: WeakKeyDictionary[ModelData, LeafTable] = WeakKeyDictionary()
 
 
 def leaf_table(model: ModelData) -> LeafTable:
-    """What each node of a single tree predicts, worked out once."""
+    """Predictions of each node of a single tree, computed once."""
     table = _tables.get(model)
     if table is None:
         table = _tables[model] = _make_table(model)
@@ -45,7 +44,7 @@ def leaf_table(model: ModelData) -> LeafTable:
 
 
 def _make_table(model: ModelData) -> LeafTable:
-    """Shares and most frequent classes of every node."""
+    """Compute the predictions of every node."""
     value = model.trees[0].value
     nothing = np.empty((len(value), 0))
     if model.task == "regression":
@@ -58,9 +57,9 @@ def _make_table(model: ModelData) -> LeafTable:
 
 
 def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Class codes of each row: the class with the largest share or the most votes, the first of equals.
+    """Class codes of each row: the most probable class or the one with the most votes, the first of equals.
 
-    Where the model has a threshold, the class that it decides for.
+    If the model has a decision threshold, it decides the class.
 
     Returns
     -------
@@ -76,7 +75,7 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 
 
 def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
-    """Class shares of each row, an array per output; shares of votes where the trees vote.
+    """Class probabilities of each row, an array per output; shares of votes if the trees vote.
 
     Returns
     -------
@@ -108,7 +107,7 @@ def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = N
 
 
 def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Position of each row's leaf; of a row in several leaves the one with its largest share, the lowest of equals.
+    """Position of each row's leaf; for a row in several leaves the one with its largest share, the lowest of equals.
 
     Returns
     -------

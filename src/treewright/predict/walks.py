@@ -1,7 +1,7 @@
-"""Rows on their way through the trees of a model, in whatever form these are kept.
+"""Walks of rows through the trees of a model, packed or listed.
 
-Of packed trees a block of rows is turned into bin numbers, which stay in the second cache, and walks down one tree
-after another, so that a tree is fetched once a block; the matrix is never copied as a whole. Of listed trees each reads
+With packed trees a block of rows is converted to bin numbers, which stay in the second-level cache, and walks down one
+tree after another, so that a tree is fetched once per block; the matrix is never copied as a whole. Listed trees read
 the encoded cells. ``walk_of`` is for single trees and chosen rows, also while a forest is grown; ``Reading`` is for all
 trees of a model and all rows.
 """
@@ -35,13 +35,13 @@ _LANES = 2048
 _BLOCK_BYTES = 1 << 18  # of bin numbers
 _LEAST_ROWS, _MOST_ROWS = 512, 8192
 _INLINE_WALKS = 100_000  # rows times trees; below, a second thread costs more than it saves
-_MOST_WALKS = 1 << 25  # a block; some seconds, in which Ctrl-C is not heard
+_MOST_WALKS = 1 << 25  # per block; a few seconds, in which Ctrl-C has no effect
 _KEPT_ROWS = 8192  # of a block whose bins are kept
-_MOST_CODES = 1 << 35  # bytes; a lane knows where its row begins in 32 bits, in words of eight
+_MOST_CODES = 1 << 35  # bytes; a lane holds the start of its row in 32 bits, in words of eight
 
 
 class WalkArrays(NamedTuple):
-    """What the kernels read of ``PackedTrees``, in the order in which they take it."""
+    """The arrays of ``PackedTrees`` that kernels read, in the order of their arguments."""
 
     records: np.ndarray
     roots: np.ndarray
@@ -53,7 +53,7 @@ _arrays: WeakKeyDictionary[PackedTrees, WalkArrays] = WeakKeyDictionary()
 
 
 def walk_arrays(packed: PackedTrees) -> WalkArrays:
-    """The arrays of packed trees as the kernels want them, made once."""
+    """The arrays of packed trees for the kernels, made once."""
     arrays = _arrays.get(packed)
     if arrays is None:
         fields = (packed.records, packed.roots, packed.sets, packed.set_column)
@@ -62,7 +62,7 @@ def walk_arrays(packed: PackedTrees) -> WalkArrays:
 
 
 class _Window:
-    """The memory of an array that may not be written to, shown as if it might."""
+    """The memory of a read-only array, presented as writable."""
 
     def __init__(self, cells: np.ndarray) -> None:
         self._cells = cells  # keeps the memory alive
@@ -70,9 +70,9 @@ class _Window:
 
 
 def _for_kernels(cells: np.ndarray) -> np.ndarray:
-    """The same memory as an array that Numba takes at once: with a read-only one it spends 10 us, for a row too long.
+    """The same memory as a writable array: for a read-only one Numba takes 10 us more, too long for a single row.
 
-    A copy would double what a forest takes. The kernels write to none of these arrays.
+    A copy would double the memory of a forest. The kernels write to none of these arrays.
     """
     rows = np.require(cells, requirements=("C", "A"))
     return rows if rows.flags.writeable else np.asarray(_Window(rows))
@@ -85,7 +85,7 @@ def empty_sums(n: int, n_values: int) -> np.ndarray:
 
 
 def packed_sums(packed: PackedTrees, content: np.ndarray, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """What the leaves of each row hold, added up in the order of the trees.
+    """Sums of the leaf contents of each row, added up in the order of the trees.
 
     Parameters
     ----------
@@ -144,18 +144,18 @@ def leaf_rows_of_bins(
     has_missing: bool = True,
     as_positions: bool = False,
 ) -> np.ndarray:
-    """Where rows that are binned already end in one tree.
+    """The leaves of binned rows in one tree.
 
     Parameters
     ----------
     codes : uint8[n, stride], or SparseCodes
-        Row-major, as ``bin_rows`` makes them; of a sparse table some rows are written out at a time.
+        Row-major, as ``bin_rows`` makes them; a sparse table is expanded in blocks of rows.
     rows : int32[m], 0 to n - 1
-        Which rows; one may be there twice.
+        The rows; one may occur twice.
     has_missing : bool
         False promises that no cell is missing, and saves a fifth of the time.
     as_positions : bool
-        Whether to give the leaves' positions in the tree: leaves that are equal share a row of the leaf table.
+        Whether to return the leaves' positions in the tree: equal leaves share a row of the leaf table.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def leaf_rows_of_bins(
 
 
 def _in_blocks(walk: Callable[[int, int], None], matrix: np.ndarray, n_trees: int, n_jobs: int | None) -> None:
-    """Call ``walk(start, stop)`` for blocks of rows, on threads where that pays."""
+    """Call ``walk(start, stop)`` for blocks of rows, on threads if that is faster."""
     n, n_columns = matrix.shape
     n_threads = threads.resolve_jobs(n_jobs) if n * n_trees >= _INLINE_WALKS else 1
     cached = min(_BLOCK_BYTES // n_columns, _MOST_WALKS // n_trees)
@@ -198,27 +198,27 @@ def _in_blocks(walk: Callable[[int, int], None], matrix: np.ndarray, n_trees: in
 
 
 class Walk(ABC):
-    """The way of chosen rows down single trees."""
+    """Walks of chosen rows down single trees."""
 
     @abstractmethod
     def cells(self, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """What the trees read of encoded rows: uint8[n, stride] bins, or the rows themselves."""
+        """The cells that the trees read: uint8[n, stride] bins, or the encoded rows themselves."""
 
     @abstractmethod
     def chosen(self, codes: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-        """What the trees read, where both the bins and the encoded rows are there."""
+        """The one of the two, bins or encoded rows, that the trees read."""
 
     @abstractmethod
     def positions(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """int32[m]: where in one tree some rows (int32[m]) end."""
+        """int32[m]: positions in one tree of the leaves of given rows (int32[m])."""
 
     @abstractmethod
     def leaves(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of a table that some rows come to, int32[m], and the table: float[k, n_values]."""
+        """The row of a table for the leaf of each given row, int32[m], and the table: float[k, n_values]."""
 
     @abstractmethod
     def table(self, tree: int) -> int:
-        """Which of ``trees.values`` that table is."""
+        """The position of that table in ``trees.values``."""
 
 
 class _PackedWalk(Walk):
@@ -266,31 +266,31 @@ class _ListedWalk(Walk):
 
 
 def walk_of(trees: Trees | Sequence[Tree]) -> Walk:
-    """The way down trees of either form."""
+    """The ``Walk`` for trees of either form."""
     return _PackedWalk(trees) if isinstance(trees, PackedTrees) else _ListedWalk(trees)
 
 
 class Reading(ABC):
-    """All trees of a model, read for all rows. ``contents`` are what leaves say (``ensemble.contents_of``)."""
+    """All trees of a model, read for all rows. ``contents`` are the leaf contents (``ensemble.contents_of``)."""
 
     def __init__(self, model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> None:
         self.model, self.matrix, self.n_jobs = model, matrix, n_jobs
 
     @abstractmethod
     def add(self, first: int, stop: int, contents: tuple[np.ndarray, ...], sums: np.ndarray) -> None:
-        """Add what the trees from ``first`` to before ``stop`` say, without weights."""
+        """Add the leaf contents of the trees ``first`` to ``stop - 1``, without weights."""
 
     @abstractmethod
     def of_tree(self, tree: int, contents: tuple[np.ndarray, ...]) -> np.ndarray:
-        """float64[n, k]: what one tree says."""
+        """float64[n, k]: the leaf contents of one tree."""
 
     @abstractmethod
     def leaves(self) -> np.ndarray:
-        """int64[n, n_trees]: position of each row's leaf in every tree; the one with its largest share of several."""
+        """int64[n, n_trees]: position of each row's leaf in every tree; of several the one with its largest share."""
 
 
 class _PackedReading(Reading):
-    """Each row by its bins; ``add`` and ``of_tree`` keep those of all rows."""
+    """Reads the bins of each row; ``add`` and ``of_tree`` keep the bins of all rows."""
 
     def __init__(self, packed: PackedTrees, model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> None:
         super().__init__(model, matrix, n_jobs)
@@ -357,7 +357,7 @@ def reading_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Read
     ----------
     matrix : float64 or float32 [n, p]
     n_jobs : int or None
-        Threads; no answer depends on it.
+        Threads; no result depends on it.
     """
     packed = model.trees
     if isinstance(packed, PackedTrees):
@@ -366,9 +366,9 @@ def reading_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Read
 
 
 def sums_of(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """float64[n, k]: what the trees say, each times its weight, added up in their order; perhaps beyond float64."""
+    """float64[n, k]: the leaf contents times the trees' weights, added up in their order; may be beyond float64."""
     packed = model.trees
-    if isinstance(packed, PackedTrees):  # not a `Reading`: of one row, each microsecond counts
+    if isinstance(packed, PackedTrees):  # not a `Reading`: for one row, each microsecond counts
         return packed_sums(packed, contents[0], matrix, n_jobs)
     sums = empty_sums(len(matrix), contents[0].shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
@@ -380,22 +380,22 @@ def add_listed(
     model: ModelData, first: int, stop: int, contents: tuple[np.ndarray, ...], matrix: np.ndarray, sums: np.ndarray,
     n_jobs: int | None, *, weights: np.ndarray | None = None, n_scores: int = 1,
 ) -> None:  # fmt: skip
-    """Add what listed trees from ``first`` to before ``stop`` say to ``sums``, tree by tree.
+    """Add the leaf contents of the listed trees ``first`` to ``stop - 1`` to ``sums``, tree by tree.
 
     Parameters
     ----------
     contents : tuple of float64[n_nodes, k]
-        As ``ensemble.contents_of`` makes them: neighbours in one array.
+        As ``ensemble.contents_of`` makes them: consecutive parts of one array.
     weights : float64[n_trees], or None
     n_scores : int
-        Tree ``t`` adds to the columns from ``t % n_scores`` on.
+        Tree ``t`` adds to the columns from ``t % n_scores``.
     sums : float64[n, n_scores + k - 1], IN and OUT
     """
     joined = joined_of(model)
     if joined is not None:
         every = np.ones(len(contents)) if weights is None else weights
         whole = contents[0].base
-        if whole is None or len(whole) != len(joined.records):  # made smaller, for a mean of large numbers
+        if whole is None or len(whole) != len(joined.records):  # scaled down, for a mean of large numbers
             whole = np.concatenate(contents)
         add_joined(joined, first, stop, whole, every, matrix, n_scores, sums, n_jobs)
         return
@@ -408,16 +408,16 @@ def add_listed(
 def answers_of_tree(
     model: ModelData, tree: Tree, content: np.ndarray, matrix: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
-    """What the leaves of one tree say; under ``missing="fractional"`` a row with missing cells gets an average.
+    """The leaf contents of one tree; under ``missing="fractional"`` a row with missing cells gets an average.
 
-    Where trees vote, such a row is voted for once: for the class with the largest average share, as it says alone.
+    If trees vote, such a row gets one vote: for the class with the largest average proportion, the tree's prediction.
 
     Parameters
     ----------
     tree : Tree
         One of its trees.
     content : float64[n_nodes, k]
-        What each node says.
+        Content of each node.
     matrix : float64 or float32 [n, p]
 
     Returns
@@ -435,7 +435,7 @@ def answers_of_tree(
 
 
 def leaves_of_tree(model: ModelData, tree: Tree, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Position of each row's leaf in one tree; of a row in several leaves the one with its largest share.
+    """Position of each row's leaf in one tree; for a row in several leaves the one with its largest share.
 
     Returns
     -------

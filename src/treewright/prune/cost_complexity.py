@@ -1,4 +1,4 @@
-"""Cost-complexity pruning: the nested subtrees, the pruners that take one of them, and what rows cost under all.
+"""Cost-complexity pruning: the nested subtrees, the pruners that choose one, and the losses of rows under each.
 
 The cost of a tree is the cost of its leaves (shares of the training weight), plus alpha for each leaf. For every price
 alpha there is a smallest subtree of least cost, and these subtrees are nested (Breiman et al. 1984, section 3.3): the
@@ -41,12 +41,12 @@ class Path(NamedTuple):
     Attributes
     ----------
     alphas : float64[k], strictly ascending, the first 0.0
-        The price of a leaf from which on each subtree is the one wanted.
+        The lowest price of a leaf at which each subtree is the one wanted.
     n_leaves : int64[k]
     risks : float64[k]
         Cost of each subtree's leaves, as a share of the weight of all rows.
     collapse_step : int64[n_nodes]
-        The position in these arrays from which on a node is not an inner node; 0 for leaves, never less than below it.
+        The first position in these arrays at which a node is no inner node; 0 for leaves, never less than below it.
     """
 
     alphas: np.ndarray
@@ -65,7 +65,7 @@ def path_of(model: ModelData, risk: Risk = "impurity") -> Path:
     Parameters
     ----------
     risk : {"impurity", "error"}
-        What a leaf costs: the impurity that nodes hold (as scikit-learn), or the misclassified share (as rpart).
+        What a leaf costs: its impurity (as in scikit-learn), or its misclassification rate (as in rpart).
     """
     cost, unit = costs_in_units(model, risk)
     if risk == "impurity" or model.task == "regression":
@@ -74,18 +74,18 @@ def path_of(model: ModelData, risk: Risk = "impurity") -> Path:
 
 
 def path_of_costs(tree: Tree, cost: np.ndarray, unit: float = 1.0) -> Path:
-    """The path where each node has a cost of its own as a leaf.
+    """The path for a given cost of each node as a leaf.
 
     Parameters
     ----------
     cost : float64[n_nodes], >= 0
     unit : float > 0
-        What the path's alphas and risks are divided by. Costs that are whole numbers are added up without rounding, so
-        that equal links are cut in one step: a unit keeps them whole.
+        Divisor of the path's alphas and risks. With a unit the costs can be whole numbers, which are added up without
+        rounding: equal links are then cut in one step.
     """
     if not np.isfinite(cost).all():
         node = int(np.flatnonzero(~np.isfinite(cost))[0])
-        raise ParameterError(f"node {node} costs {cost[node]} as a leaf: there is no path of costs that are not finite")
+        raise ParameterError(f"node {node} costs {cost[node]} as a leaf: the costs of a path must be finite")
     n = tree.n_nodes
     # By a power of two, which rounds nothing: sums of the largest numbers stay finite.
     exponent = int(np.frexp(np.abs(cost).max())[1])
@@ -110,9 +110,9 @@ def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") 
     Parameters
     ----------
     alpha : float >= 0
-        The price of a leaf, in units of ``risk``. At 0 only what lowers nothing is cut, at infinity all.
+        The price of a leaf, in units of ``risk``. At 0 only splits that do not lower the risk are cut, at infinity all.
     risk : {"impurity", "error"}
-        What a leaf costs: its impurity, as in scikit-learn, or what it gets wrong, as in rpart.
+        What a leaf costs: its impurity (as in scikit-learn), or its misclassification rate (as in rpart).
 
     Raises
     ------
@@ -142,7 +142,7 @@ def prune_at(tree: Tree, alpha: float) -> Tree:
 
 
 def leaves(model: ModelData, *, max_leaves: int, risk: Risk = "impurity") -> Decision:
-    """The largest subtree of the path that has no more leaves than allowed.
+    """The largest subtree of the path with at most ``max_leaves`` leaves.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def leaves(model: ModelData, *, max_leaves: int, risk: Risk = "impurity") -> Dec
 
 
 def depth(model: ModelData, *, max_depth: int, risk: Risk = "impurity") -> Decision:
-    """The largest subtree of the path that is no deeper than allowed.
+    """The largest subtree of the path that is no deeper than ``max_depth``.
 
     Parameters
     ----------
@@ -175,13 +175,13 @@ def depth(model: ModelData, *, max_depth: int, risk: Risk = "impurity") -> Decis
     """
     most = whole_number("max_depth", max_depth, 0)
     path, tree = path_of(model, risk), model.trees[0]
-    # Every inner node at that depth or deeper has to be gone.
+    # Every inner node at that depth or deeper has to become a leaf.
     too_deep = ~tree.is_leaf & (tree.depth >= most)
     return _at_step(model, path, int(path.collapse_step[too_deep].max(initial=0)))
 
 
 def _at_step(model: ModelData, path: Path, step: int) -> Decision:
-    """The subtree of one step; logged are the nodes that became its leaves."""
+    """The subtree of one step, with a log of the nodes that became its leaves."""
     tree = model.trees[0]
     cut = ~tree.is_leaf & (path.collapse_step <= step)
     ends = np.flatnonzero(cut & (path.collapse_step[np.maximum(tree.parent, 0)] > step))
@@ -212,13 +212,13 @@ def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, 
 
     Notes
     -----
-    O(n x depth x log of the branches). Gains are added up anew on the way to the root, not subtracted: the sums of a
-    path of 20,000 steps are as good as those of its first. The children of a node are added up in pairs, pairs of
-    pairs and so on, so that a cut adds up no more than the pairs it is in.
+    O(n x depth x log of the branches). Gains are added up anew on the path to the root, not subtracted: the sums of
+    the last of 20,000 steps are as accurate as those of the first. The children of a node are added up in pairs, pairs
+    of pairs and so on, so that a cut adds up only the pairs it is in.
 
-    Step 0 goes from the leaves up: where a split raises the cost (a criterion of the user's may), the node above it
-    must be judged by the best that is below. From then on every link gains something, and cutting one never makes
-    another weaker than it, so that it does not matter where in the tree the search for the weakest begins.
+    Step 0 goes from the leaves up: if a split raises the cost (a user-defined criterion may), the node above it is
+    compared with the best subtree below. From then on every link has a gain, and cutting one never makes another
+    weaker than it, so that the search for the weakest may begin anywhere in the tree.
     """
     n = len(cost)
     place = _places(first_child, n_branches)
@@ -274,10 +274,10 @@ def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, 
 
 @allocating_inner_kernel
 def _places(first_child, n_branches):
-    """Where the sums of each node stand, int64[n]; ``first_child``, ``n_branches`` int64[n].
+    """Positions of the sums of each node, int64[n]; ``first_child``, ``n_branches`` int64[n].
 
-    The b children of a node, which begin at node f, have the places 2 f + b to 2 f + 2 b - 1. At 2 f + k, for k from 1
-    to b - 1, stands what the places 2 f + 2 k and 2 f + 2 k + 1 have together: at 2 f + 1 that is all of them.
+    The b children of a node, which begin at node f, have the places 2 f + b to 2 f + 2 b - 1. The place 2 f + k, for k
+    from 1 to b - 1, holds the sum of the places 2 f + 2 k and 2 f + 2 k + 1; 2 f + 1 holds the sum of all.
     """
     place = np.ones(len(first_child), np.int64)  # of the root: no child's place is below 2
     for node in range(len(first_child)):
@@ -288,7 +288,7 @@ def _places(first_child, n_branches):
 
 @inner_kernel
 def _add_pair(start, pair, gain, below, size, least):
-    """Put together the two places of a pair of the node whose children's places begin at ``start``.
+    """Add up the two places of a pair, for the node whose children's places begin at ``start``.
 
     ``gain``, ``below``, ``least`` float64[2 n] and ``size`` int64[2 n], by place, as in ``weakest_links``.
     """
@@ -328,7 +328,7 @@ def _make_leaf(node, place, cost, rate, gain, below, size, least):
 
 @inner_kernel
 def _weakest(limit, first_child, n_branches, rate, least):
-    """A node whose link is no stronger than the limit; there has to be one.
+    """Return a node whose link is no stronger than the limit; there must be one.
 
     ``first_child``, ``n_branches`` int64[n] and ``rate`` float64[n] by node, ``least`` float64[2 n] by place.
     """
@@ -347,7 +347,7 @@ PathLoss = Literal["misclassification", "log_loss", "squared_error", "absolute_e
 
 
 class PathLosses(NamedTuple):
-    """Sums over rows, for each of some subtrees.
+    """Sums of losses over rows, one for each subtree.
 
     Attributes
     ----------
@@ -376,12 +376,11 @@ def path_losses(
     codes: tuple[np.ndarray, ...] | None = None,
     scale: float = 1.0,
 ) -> PathLosses:
-    """Losses of rows under some subtrees of a path, all at once.
+    """Losses of rows under several subtrees of a path, in one pass.
 
-    Steps of a path only grow towards the root, so each node on a row's way from its leaf to the root is its leaf for
-    one interval of subtrees. Losses are therefore summed per node first, which costs a row its depth and no more, and
-    then laid over the subtrees by binary intervals: numbers are only ever added, so that a subtree without a loss has
-    exactly 0.0.
+    Each node on the path from a row's leaf to the root is the row's leaf for one interval of subtrees. Losses are
+    therefore summed per node first, in time proportional to the row's depth, and then added to the subtrees by binary
+    intervals. Numbers are only added, never subtracted, so that a subtree without a loss has exactly 0.0.
 
     Parameters
     ----------
@@ -427,10 +426,10 @@ def path_losses(
 
 
 def risks_along(model: ModelData, path: Path) -> np.ndarray:
-    """What the subtrees of a path get wrong on the rows of the fit, read off the nodes, float64[k].
+    """Errors of the subtrees of a path on the training rows, from the counts in the nodes, float64[k].
 
-    Sums of ``node_risk`` over the leaves of each subtree: the misclassified share, or the impurity of numbers. Where
-    the model has a threshold, what is misclassified by that.
+    Sums of ``node_risk`` over the leaves of each subtree: the misclassification rate, for regression the impurity. If
+    the model has a decision threshold, it decides the predicted class.
     """
     tree, n_steps = model.trees[0], len(path.alphas)
     at_node = np.zeros((tree.n_nodes, 2))
@@ -443,7 +442,7 @@ def risks_along(model: ModelData, path: Path) -> np.ndarray:
 
 
 def _ends(tree: Tree, begin: np.ndarray, n_steps: int) -> np.ndarray:
-    """Where each node's interval of subtrees ends, in which it is a leaf: where its parent becomes one."""
+    """The end of the interval of subtrees in which each node is a leaf: the step at which its parent becomes one."""
     return np.where(tree.parent < 0, n_steps, begin[np.maximum(tree.parent, 0)])
 
 
@@ -455,7 +454,7 @@ def _over_steps(begin: np.ndarray, end: np.ndarray, at_node: np.ndarray, n_steps
 
 
 class _Compared(NamedTuple):
-    """Some rows, and what of a prediction is compared with their truth.
+    """Rows, and the function that makes of a prediction what is compared with their true values.
 
     Attributes
     ----------
@@ -464,8 +463,8 @@ class _Compared(NamedTuple):
     number : int
         The loss.
     answer : callable
-        Of shares or values float64[m, n_values], and the most frequent classes int32[m, n_outputs] of them, what is
-        compared: float64[m, n_outputs].
+        Takes probabilities or values float64[m, n_values] and their most probable classes int32[m, n_outputs], returns
+        what is compared: float64[m, n_outputs].
     """
 
     is_counted: np.ndarray
@@ -477,10 +476,10 @@ class _Compared(NamedTuple):
 def _compared(
     model: ModelData, truth: np.ndarray, loss: PathLoss, codes: tuple[np.ndarray, ...] | None, scale: float
 ) -> list[_Compared]:
-    """The rows in parts.
+    """The rows, divided into parts that are compared alike.
 
-    Under log loss one part for each class: what a prediction costs its rows is a number like any other, whose
-    distance from 0 is summed.
+    Log loss has one part for each class: a prediction has the same loss for all rows of the class, and that loss is
+    summed as an absolute distance from 0.
     """
     every = np.ones(len(truth), bool)
     if loss != "log_loss":
@@ -499,13 +498,13 @@ def _compared(
 
 
 def _log_costs(shares: np.ndarray, _: np.ndarray, *, at: np.ndarray) -> np.ndarray:
-    """What the shares of one class cost its rows, float64[m, 1]; ``at`` is the class's place, or nowhere."""
+    """Log loss of the rows of one class, float64[m, 1]; ``at`` is the column of its probability, or empty."""
     share = shares[:, at[0]] if len(at) else np.zeros(len(shares))
     return -np.asarray(log_of(np.clip(share, LEAST_SHARE, 1.0)))[:, None]
 
 
 def _as_truth(model: ModelData, predicted: np.ndarray, codes: tuple[np.ndarray, ...] | None) -> np.ndarray:
-    """Predicted class codes as the truth spells them."""
+    """Predicted class codes, in the codes of the true classes."""
     if codes is None:
         return predicted.astype(np.float64)
     columns = [codes[output][predicted[:, output]] for output in range(model.n_outputs)]
@@ -532,7 +531,7 @@ def _add_divided_rows(
     different, place = np.unique(steps, return_inverse=True)
     added = np.zeros((len(different), 2))
     for at, step in enumerate(different.tolist()):
-        # The tree of that step without making it: its leaves ask nothing.
+        # The tree of that step without making it: its leaves have no test.
         kind = np.where(path.collapse_step <= step, np.uint8(LEAF), tables.kind)
         average_leaves(rows, tables._replace(kind=kind), portions, content, room, out)
         classes = predicted_codes(model, out) if is_class else table.codes
@@ -552,7 +551,7 @@ def sum_at_nodes(leaves, is_counted, parent, begin, end, predicted, truth, weigh
     is_counted : bool[n], IN
     parent : int64[n_nodes], IN
     begin, end : int64[n_nodes], IN
-        The subtrees in which a node is a leaf; where there are none it is passed by.
+        The subtrees in which a node is a leaf; a node without any is skipped.
     predicted : float64[n_nodes, n_outputs], IN
     truth : float64[n, n_outputs], IN
     weights : float64[n], IN
@@ -573,7 +572,7 @@ def sum_at_nodes(leaves, is_counted, parent, begin, end, predicted, truth, weigh
 
 @kernel
 def lay_over_steps(begin, end, at_node, sums):
-    """Add what stands at a node to every subtree in which it is a leaf.
+    """Add the sums of each node to every subtree in which the node is a leaf.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What pruners read off the nodes of a tree: costs as a leaf on the training rows, numbers of rows, sums below."""
+"""Numbers that pruners compute from the nodes of a tree: costs as a leaf, numbers of rows, sums over leaves."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def node_risk(model: ModelData, kind: Risk = "error") -> np.ndarray:
     Parameters
     ----------
     kind : {"impurity", "error"}
-        The impurity that the nodes hold, or what a prediction gets wrong: for classes the misclassified share (the mean
-        over several outputs), for numbers the impurity as well.
+        The impurity that the nodes hold, or the error of the prediction: the misclassification rate (the mean over
+        several outputs); for regression the impurity as well.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def node_risk(model: ModelData, kind: Risk = "error") -> np.ndarray:
 
 
 def costs_in_units(model: ModelData, kind: Risk) -> tuple[np.ndarray, float]:
-    """The risks of ``node_risk`` times a unit, float64[n_nodes], and the unit: errors stay whole where weights are."""
+    """The risks of ``node_risk`` times a unit, float64[n_nodes], and the unit: errors are whole if the weights are."""
     if kind not in ("impurity", "error"):
         raise ParameterError(f"risk={kind!r}: choose 'impurity' or 'error'")
     tree = model.trees[0]
@@ -72,30 +72,30 @@ def _wrong_in_all(model: ModelData) -> np.ndarray:
 
 
 def row_counts(model: ModelData) -> np.ndarray:
-    """Rows of each node, whatever they weigh, float64[n_nodes].
+    """Number of rows in each node, regardless of their weights, float64[n_nodes].
 
-    Where rows are divided among branches (``missing="fractional"``), parts count as parts. The nodes hold only the
-    weight of these: it counts in rows of average weight, and for no more than the rows that left a part there.
+    If rows are divided among branches (``missing="fractional"``), a part of a row counts as that part. The nodes hold
+    only the weight of the parts: it is converted to rows of average weight, at most the rows with a part in the node.
     """
     rows = model.trees[0].n_samples.astype(np.float64)
     return np.minimum(rows, scaled_weights(model)) if model.missing == "fractional" else rows
 
 
 def scaled_weights(model: ModelData) -> np.ndarray:
-    """Weight of each node where the rows of the tree weigh 1 on average, float64[n_nodes]: a common factor is gone."""
+    """Weight of each node, scaled so that the rows of the tree have a mean weight of 1, float64[n_nodes]."""
     tree = model.trees[0]
     return np.asarray(tree.weight * (float(tree.n_samples[0]) / float(tree.weight[0])))
 
 
 class Backward(NamedTuple):
-    """Where to cut.
+    """The nodes to cut, and the costs below each node.
 
     Attributes
     ----------
     nodes : int64[k]
-        The inner nodes that cost no more as a leaf than the best of what is below; children before their parents.
+        The inner nodes that cost no more as a leaf than their best subtree; children before their parents.
     below : float64[n_nodes]
-        Cost of the best that is below each inner node, its own split included; the cost as a leaf at a leaf.
+        Cost of the best subtree of each inner node, with its own split; of a leaf, its cost.
     """
 
     nodes: np.ndarray
@@ -103,22 +103,22 @@ class Backward(NamedTuple):
 
 
 def cheapest(tree: Tree, as_leaf: np.ndarray, of_split: np.ndarray | None = None, *, slack: float = EQUAL) -> Backward:
-    """The subtree of least cost, the smallest of equals, by one pass from the leaves up.
+    """The subtree of least cost, the smallest if several have it, found in one pass from the leaves up.
 
     Parameters
     ----------
     as_leaf : float64[n_nodes], finite
         Cost of each node as a leaf.
     of_split : float64[n_nodes], optional
-        Cost of each inner node's question; none costs anything by default.
+        Cost of each inner node's test; 0 by default.
     slack : float >= 0
-        Costs that differ by this part count as equal: then the leaf is wanted.
+        Costs whose relative difference is at most this count as equal: the leaf is then preferred.
     """
     leaf_cost = as_leaf.tolist()
     below = ([0.0] * tree.n_nodes) if of_split is None else np.where(tree.is_leaf, 0.0, of_split).tolist()
     parent, is_leaf = tree.parent.tolist(), tree.is_leaf.tolist()
     cut = []
-    # Children stand after their parents: backwards, every child is settled before its parent.
+    # Children come after their parents: backwards, every child is settled before its parent.
     for node in range(tree.n_nodes - 1, -1, -1):
         least = leaf_cost[node]
         if is_leaf[node]:

@@ -1,8 +1,7 @@
-"""Pruning by description length, and the bits of a question.
+"""Pruning by description length, and the bits of a test.
 
-Whoever knows the columns can be sent the target in two parts: a tree, and the rows given the tree. The subtree for
-which both together take the fewest bits is kept (Rissanen 1978; Quinlan and Rivest 1989; Mehta, Rissanen and Agrawal
-1995).
+The target can be encoded in two parts: a tree, and the rows given the tree. The subtree for which both together take
+the fewest bits is kept (Rissanen 1978; Quinlan and Rivest 1989; Mehta, Rissanen and Agrawal 1995).
 """
 
 from __future__ import annotations
@@ -29,28 +28,28 @@ _EXACT = 1e-12  # of the spread of the root: what sums leave where leaves fit al
 
 
 def description_length(model: ModelData, *, noise: float | None = None) -> Decision:
-    """Cut where a leaf takes no more bits than the split and the best below.
+    """Prune nodes that take no more bits as a leaf than their split and best subtree.
 
     Parameters
     ----------
     noise : float > 0, optional
-        For numbers: the standard deviation of what no tree could tell, in units of the target, for a row of average
-        weight. Default: estimated.
+        For regression: the standard deviation of what no tree can predict, in units of the target, for a row of average
+        weight. By default it is estimated.
 
     Returns
     -------
     Decision
-        Numbers of each cut: ``leaf_bits``, ``subtree_bits`` of the split and the best below, and for numbers ``noise``.
+        Numbers of each cut: ``leaf_bits``, ``subtree_bits`` (of the best subtree); for regression ``noise``.
 
     Raises
     ------
     ParameterError
-        ``noise`` is not above 0, or is given for classes; a regression tree has several outputs, was not grown by
-        squared errors, or its numbers have squares beyond float64.
+        ``noise`` is not above 0, or is given for classification; a regression tree has several outputs, was not grown
+        by squared errors, or its numbers have squares beyond float64.
 
     Notes
     -----
-    Every node costs 1 bit, which says whether it is a leaf. A split costs the bits of its question as well
+    Every node costs 1 bit, for whether it is a leaf. A split also costs the bits of its test
     (``prune.description_length``).
 
     Classes: the rows of a leaf cost their stochastic complexity (Mehta et al. 1995): for n rows of k classes, n_i of
@@ -58,9 +57,9 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
 
         sum of n_i log2(n / n_i) + (k - 1)/2 log2(n / 2) + log2(pi^(k/2) / Gamma(k/2)).
 
-    The second and third term, what the shares of the classes cost, hold for n well above k; for few rows of many
-    classes they would fall below 0. They grow with n and are exactly log2(k) for one row, so less than that (a part
-    of it for less than one row) is not counted. Several outputs: the sum of their bits.
+    The second and third term, the bits of the class proportions, hold for n well above k; for few rows of many classes
+    they would be negative. They grow with n and are exactly log2(k) for one row, so at least log2(k) is counted (a part
+    of it for less than one row). Several outputs: the sum of their bits.
 
     Numbers: a normal distribution around the mean, with one noise variance s2 for the whole tree. The n rows of a leaf
     cost RSS / (2 s2 ln 2) + n/2 log2(2 pi s2) bits, its mean 1/2 log2(n), where RSS is the weighted sum of squares
@@ -69,18 +68,18 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
 
     The noise is estimated from above. It starts as the spread of the root, n - 1 as divisor; the tree for that noise
     has a spread within its leaves (RSS over rows minus leaves), and that is the next noise, until it falls no more.
-    So it is the largest noise for which tree and noise agree. Where a tree fits all rows exactly it is the noise that
-    led there: less would change nothing. The spread within the leaves of the tree as it was
-    grown would be far too small: growing chose the splits to make it small.
+    So it is the largest noise for which tree and noise agree. If a tree fits all rows exactly, the noise that led to it
+    is kept: less would change nothing. The spread within the leaves of the unpruned tree would be far too small: its
+    splits were chosen to make it small.
 
     Classes: n is the weight, and a row of weight 2 counts as two rows, also among the cuts that were possible.
-    Numbers: n is the number of rows, and weights only say how much each row tells: the noise variance of a row is s2
-    over its weight. A common factor of all weights changes nothing. Were weights counted as copies, whose spread is 0,
-    a weight of 2 everywhere would look like a table without noise. Rows that were copied are more rows, though, and
-    make the noise look small. A second pruning cuts nothing more, with the same ``noise``
+    Numbers: n is the number of rows, and weights only state the precision of each row: the noise variance of a row is
+    s2 over its weight. A common factor of all weights changes nothing. If weights counted as copies, whose spread is 0,
+    a weight of 2 everywhere would look like a table without noise. Copied rows do count as more rows, and make the
+    noise look small. A second pruning prunes nothing more, with the same ``noise``
     or with the estimate: trees for larger noise lie within those for less, and the estimate meets the same ones.
 
-    Mehta et al. also allow some branches of a node to be cut, and code questions otherwise.
+    Mehta et al. also allow some branches of a node to be cut, and code tests in another way.
 
     References
     ----------
@@ -107,7 +106,7 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
         leaf_bits = 1.0 + _bits_of_numbers(table, spread)
         numbers["noise"] = spread
     elif noise is not None:
-        raise ParameterError(f"noise={noise!r}: only numbers have noise; leave it out for classes")
+        raise ParameterError(f"noise={noise!r}: only regression has noise; leave it out for classification")
     else:
         of_split = 1.0 + question_bits(model, tree.weight)
         leaf_bits = 1.0 + _bits_of_classes(model)
@@ -153,14 +152,14 @@ def _bits_of_numbers(table: _Numbers, noise: float) -> np.ndarray:
     with np.errstate(over="ignore"):
         misfit = table.weight * (table.spread / noise) ** 2 / (2 * LOG_OF_2)
     if not np.isfinite(misfit).all():
-        raise ParameterError(f"noise={noise!r}: too small for values that lie so far apart; give a larger one")
+        raise ParameterError(f"noise={noise!r}: too small for the spread of the target; give a larger number")
     density = table.rows * (0.5 * log2_of(2 * math.pi) + log2_of(noise))
     bits = misfit + density + 0.5 * log2_of(np.maximum(table.rows, 1.0))
     return np.where(table.rows > 0, bits, 0.0)
 
 
 def _checked_noise(noise: Any) -> float:
-    """The noise that was given: a finite number above 0."""
+    """Return the noise, checked to be a finite number above 0."""
     checked = checked_number("noise", noise)
     if checked == 0.0:
         raise ParameterError(f"noise={noise!r}: give a finite number above 0")
@@ -170,7 +169,7 @@ def _checked_noise(noise: Any) -> float:
 def _noise_of(tree: Tree, table: _Numbers, of_split: np.ndarray) -> float:
     """The largest standard deviation of noise that agrees with the tree that it leads to."""
     total = float(table.rows[0])
-    # What rounding leaves of equal rows is no spread: then there is nothing more to gain, and the last noise stays.
+    # The rounding error of equal rows is no spread: there is nothing more to gain, and the last noise stays.
     rounding = ROUNDED * abs(float(tree.value[0, 0]))
     exact = max(_EXACT * float(table.spread[0]), rounding)
     noise, pruned = math.inf, collapse(tree, [0])
@@ -193,12 +192,12 @@ def _noise_of(tree: Tree, table: _Numbers, of_split: np.ndarray) -> float:
 
 
 def question_bits(model: ModelData, rows: np.ndarray) -> np.ndarray:
-    """Bits of the column and of the choice among the tests that were possible.
+    """Bits of each node's test: its column, and the choice among the possible tests of that column.
 
     Parameters
     ----------
     rows : float64[n_nodes]
-        How many rows each node counts as holding.
+        Number of rows that each node counts as holding.
 
     Returns
     -------
@@ -215,7 +214,7 @@ def question_bits(model: ModelData, rows: np.ndarray) -> np.ndarray:
     - a set of levels: 2^(v - 1) for the v levels that the node held;
     - a branch per level: 1. Branches of several levels: the ways to divide the v levels among them, Stirling's S(v, b).
 
-    Where missing values go costs nothing.
+    The missing branch costs nothing.
     """
     tree, columns = model.trees[0], model.schema.columns
     bits = np.zeros(tree.n_nodes)

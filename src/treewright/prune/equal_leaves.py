@@ -18,24 +18,24 @@ def merge_equal_leaves(model: ModelData) -> Decision:
     Returns
     -------
     Decision
-        Actions are ``merge``; the number of each is ``branches``, how many leaves became one.
+        Actions are ``merge``; the number of each is ``branches``, the number of leaves that became one.
 
     Notes
     -----
-    The same is the same class for every output, or an equal number. Class shares may differ: merged leaves have the
-    shares of all their rows.
+    "The same" is the same class for every output, or an equal number. Class proportions may differ: a merged leaf has
+    the proportions of all its rows.
 
     The label, or number, of every row that ends in one leaf stays what it was. Therefore a merged node
-    takes over the number that its leaves held (its own mean may be another rounding of it), and leaves with classes are
-    merged only where the node itself names their class: where classes tie by all but a rounding it may name another.
-    Under ``missing="fractional"`` a row with missing cells averages the shares of several leaves, and those may change:
-    its label can, where the average is close.
+    takes over the number that its leaves held (its own mean may be rounded differently), and leaves with classes are
+    merged only if the node itself predicts their class: with a near tie it may predict another one.
+    Under ``missing="fractional"`` a row with missing cells averages the proportions of several leaves, and those may
+    change: so can its label if the average is close.
 
-    A second merging finds nothing.
+    A second merge changes nothing.
 
     Examples
     --------
-    Whether x is above 5 or not, the class is the same one; only its share differs:
+    The class is the same for x above 5 and below; only its proportion differs:
 
     >>> import treewright as tw
     >>> est = tw.DecisionTreeClassifier().fit([[1], [1], [1], [9], [9]], ["a", "a", "b", "a", "a"])
@@ -48,7 +48,7 @@ def merge_equal_leaves(model: ModelData) -> Decision:
     rows, own = np.unique(predicted, axis=0, return_inverse=True)
     content, first_child, n_branches = own.tolist(), tree.first_child.tolist(), tree.n_branches.tolist()
     nodes = []
-    # Children stand after their parents: backwards, content[child] is settled before its parent asks; -1 is not a leaf.
+    # Children come after their parents: going backwards, content[child] is known at its parent; -1 is not a leaf.
     for node in range(tree.n_nodes - 1, -1, -1):
         if not n_branches[node]:
             continue

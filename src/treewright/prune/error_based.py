@@ -1,8 +1,8 @@
-"""C4.5's error-based pruning: which rows and models it takes, and its decision.
+"""C4.5's error-based pruning: the rows and models it accepts, and its decision.
 
-A leaf's errors are taken to be the upper confidence limit of a binomial whose one sample is the leaf (Quinlan 1993,
-chapter 4). From the leaves up, a node becomes a leaf where that costs less than its subtree, or its largest branch
-takes its place; ``j48`` takes these steps.
+The errors of a leaf are estimated by the upper confidence limit of a binomial, with the leaf as the sample (Quinlan
+1993, chapter 4). From the leaves up, a node becomes a leaf if that costs less than its subtree, or is replaced by its
+largest branch; ``j48`` does these steps.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SAME_ROWS = 1e-6  # share of all weight by which the counts of a node may diffe
 
 
 def needs_rows(model: ModelData, *, confidence: float, subtree_raising: bool) -> bool:
-    """Whether the rows of the fit are needed: to raise subtrees, and for C4.5's own trees, which divide rows."""
+    """Whether the training rows are needed: to raise subtrees, and for C4.5's own trees, which divide rows."""
     limit_of(confidence)
     if not isinstance(subtree_raising, bool | np.bool_):
         raise ParameterError(f"subtree_raising={subtree_raising!r}: give True or False")
@@ -45,42 +45,42 @@ def needs_rows(model: ModelData, *, confidence: float, subtree_raising: bool) ->
 def error_based(
     model: ModelData, rows: Rows | None, *, confidence: float = 0.25, subtree_raising: bool = True
 ) -> Decision:
-    """Cut where the upper limit of the errors of a leaf is no larger than that of its subtree.
+    """Prune nodes whose upper limit of the errors as a leaf is no larger than that of their subtree.
 
     Parameters
     ----------
     model : ModelData
-        Of classes, with one output.
+        A classifier with one output.
     rows : Rows or None
-        The rows that the tree was grown on. None: the counts that the tree holds do, without ``subtree_raising`` and
-        but for C4.5's own trees. Rows that are given are checked all the same.
+        The training rows. None uses the counts that the tree holds: enough without ``subtree_raising``, except for
+        C4.5's own trees. Rows that are given are always checked.
     confidence : float in (0, 0.5], default 0.25
-        Chance that the true error is above the limit; the smaller, the more is cut.
+        Chance that the true error is above the limit; smaller prunes more.
     subtree_raising : bool, default True
-        Whether a node's largest branch, with all rows of the node, may take its place. Missing values then go as the
-        raised tests send them.
+        Whether a node's largest branch, with all rows of the node, may take its place. Missing values then follow the
+        missing branches of the raised tests.
 
     Returns
     -------
     Decision
         First the subtrees that have no fewer training errors than a leaf: ``training_as_leaf``,
-        ``training_of_subtree``. Then, children before their parents, what the estimates decided: ``estimated_as_leaf``,
-        ``estimated_of_subtree``, ``estimated_of_branch`` (the largest branch with all rows of the node). nan where a
-        number was not asked for. Where a raised subtree is cut in its turn, the node is the one that asked its question
-        in the tree as it was.
+        ``training_of_subtree``. Then, children before their parents, those decided by the estimates:
+        ``estimated_as_leaf``, ``estimated_of_subtree``, ``estimated_of_branch`` (the largest branch with all rows of
+        the node). nan if a number was not needed. If a raised subtree is cut later, the node is the one that had its
+        test in the original tree.
 
     Raises
     ------
     DataError
-        The rows are not those that the tree was grown on.
+        The rows are not the training rows of the tree.
     ParameterError
-        An option is outside its range, or the method is undefined for the model: numbers, several outputs; with
-        ``subtree_raising`` also surrogates, monotone constraints, a criterion of the user's. Or rows are needed.
+        An option is outside its range, or the method is undefined for the model: regression, several outputs; with
+        ``subtree_raising`` also surrogates, monotone constraints, a user-defined criterion. Or rows are needed.
 
     Notes
     -----
     Quinlan, J. R. (1993), *C4.5: Programs for Machine Learning*, chapter 4, in the order of J48 of Weka 3.6, which
-    gives away 0.1 of an estimated error at each comparison.
+    tolerates 0.1 of an estimated error at each comparison.
 
     Examples
     --------
@@ -104,9 +104,7 @@ def error_based(
         work.prune(raising=False)
         return _decision(collapse(tree, work.cut_nodes()), work.steps)
     if rows is None:
-        raise ParameterError(
-            pruner("error_based"), " needs the rows of the fit to raise subtrees, and for C4.5's trees"
-        )
+        raise ParameterError(pruner("error_based"), " needs the training rows to raise subtrees, and for C4.5's trees")
     impurity_of: Impurity = _entropy if is_c45 else _impurity_for_raising(model)
     work.send(rows.matrix, rows.target[:, 0], rows.weights, divides=model.missing == "fractional")
     _refuse_other_rows(tree, work.places.counts, work.places.n_samples)
@@ -127,15 +125,15 @@ def prune_error_based(
     raising: bool = True,
     schema: Schema | None = None,
 ) -> Tree:
-    """Prune a classification tree as C4.5 does when it has grown it.
+    """Prune a classification tree as C4.5 does after growing it.
 
     Parameters
     ----------
     tree : Tree
         A tree with class counts of one output, without surrogates.
     matrix : float64 or float32 [n, p]
-        Its encoded training rows; a row with a missing value goes to every branch in part, whatever the tree's
-        ``missing_branch``.
+        Its encoded training rows; a row with a missing value is divided among all branches, regardless of the
+        tree's ``missing_branch``.
     codes : int32[n]
         Their classes.
     weights : float64[n] or None
@@ -145,12 +143,12 @@ def prune_error_based(
     raising : bool, default True
         Whether the largest branch of a node may take its place.
     schema : Schema, optional
-        Where given, the result is checked against it.
+        If given, the result is checked against it.
 
     Returns
     -------
     Tree
-        In level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are made anew from the rows.
+        In level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are computed again from the rows.
     """
     limit = limit_of(confidence)
     if len(tree.surrogate_node):
@@ -167,7 +165,7 @@ def prune_error_based(
 
 
 def _decision(pruned: Tree, steps: list[Step]) -> Decision:
-    """The steps as columns."""
+    """The pruned tree and its steps as a ``Decision``."""
     training = np.array([step.training for step in steps]).reshape(-1, 2)
     estimated = np.array([step.estimated for step in steps]).reshape(-1, 3)
     numbers = {
@@ -183,12 +181,12 @@ def _decision(pruned: Tree, steps: list[Step]) -> Decision:
 
 
 def _is_c45(model: ModelData) -> bool:
-    """Whether it is one of C4.5's own trees, whose counts are made anew from the rows."""
+    """Whether it is one of C4.5's own trees, whose counts are computed again from the rows."""
     return model.facts.get("algorithm") == "c45"
 
 
 def _counts_of_rows(model: ModelData, rows: Rows) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Class weights and number of the rows that come to each node, as ``predict`` sends them."""
+    """Class weights and number of the rows that reach each node, by the paths of ``predict``."""
     tree, codes = model.trees[0], rows.target[:, 0]
     if model.missing == "fractional":
         work = Pruning(tree, limit_of(0.25))
@@ -203,7 +201,7 @@ def _counts_of_rows(model: ModelData, rows: Rows) -> tuple[npt.NDArray[np.float6
 
 
 def _refuse_undefined(model: ModelData) -> None:
-    """Refuse models that have no number of errors."""
+    """Refuse models for which the number of errors is undefined."""
     if model.task != "classification":
         raise ParameterError(
             pruner("error_based"),
@@ -211,7 +209,7 @@ def _refuse_undefined(model: ModelData) -> None:
             pruner("cost_complexity"),
             ", or ",
             pruner("reduced_error"),
-            " with rows kept aside",
+            " with held-out rows",
         )
     if model.n_outputs > 1:
         raise ParameterError(
@@ -220,12 +218,12 @@ def _refuse_undefined(model: ModelData) -> None:
             pruner("cost_complexity"),
             ", or ",
             pruner("reduced_error"),
-            " with rows kept aside",
+            " with held-out rows",
         )
 
 
 def _impurity_for_raising(model: ModelData) -> Impurity:
-    """The impurity of the nodes that get other rows, where they can get any."""
+    """The impurity function for nodes that get other rows by raising; refuses models that cannot be raised."""
     n_surrogates = len(model.trees[0].surrogate_node)
     parameters = model.facts.get("parameters")
     stated = parameters.get("monotonic_cst") if isinstance(parameters, dict) else None
@@ -234,9 +232,9 @@ def _impurity_for_raising(model: ModelData) -> Impurity:
     if n_surrogates:
         why = f"the tree has {n_surrogates} surrogates, which were chosen for the rows that their nodes hold"
     elif stated and any(sign[1] if isinstance(sign, list) else sign for sign in stated):
-        why = "the tree was grown under monotonic_cst, and raised subtrees need not keep to it"
+        why = "the tree was fitted with monotonic_cst, and raised subtrees may violate it"
     elif criterion is None:
-        why = "the criterion was a function of the user's, which a model does not hold: impurities cannot be made anew"
+        why = "the criterion was a function, which a model does not hold: impurities cannot be computed again"
     if why is not None:
         remedy = Phrase("Pass subtree_raising=False", "without raising")
         raise ParameterError(f"{why}. ", remedy, ": nodes then only become leaves", parameter="subtree_raising")
@@ -252,20 +250,20 @@ def _refuse_unseen_levels(model: ModelData, rows: Rows) -> None:
                 raise DataError(
                     f"column {shown(column.name)} has {len(unseen)} cell(s) with a level that fit never saw: ",
                     pruner("error_based"),
-                    " takes the rows that the tree was grown on",
+                    " takes the rows that the tree was fitted on",
                     column=column.name,
                 )
 
 
 def _refuse_other_rows(tree: Tree, counts: npt.NDArray[np.float64], n_samples: npt.NDArray[np.int64]) -> None:
-    """Refuse rows that do not fall as the tree holds them."""
+    """Refuse rows whose counts in the nodes differ from those that the tree holds."""
     held = np.where(tree.n_samples[:, None] > 0, tree.value, 0.0)
     odd = (np.abs(counts - held).max(axis=1) > _SAME_ROWS * tree.weight[0]) | (n_samples != tree.n_samples)
     if odd.any():
         node = int(odd.argmax())
         raise DataError(
-            f"these are not the rows that the tree was grown on: {n_samples[node]} of them, with class weights "
-            f"{counts[node].tolist()}, come to node {node}, which holds {tree.n_samples[node]} with "
+            f"these are not the rows that the tree was fitted on: {n_samples[node]} of them, with class weights "
+            f"{counts[node].tolist()}, reach node {node}, which holds {tree.n_samples[node]} with "
             f"{held[node].tolist()}. Pass the rows and weights of the fit, or use ",
             pruner("reduced_error"),
             ", which takes other rows",
@@ -319,7 +317,7 @@ def class_impurities(model: ModelData, name: str, counts: npt.NDArray[np.float64
     Parameters
     ----------
     model : ModelData
-        Of classes.
+        A classifier.
     name : str
         As ``criterion_of`` gives it.
     counts : float64[k, n_values]
@@ -329,7 +327,7 @@ def class_impurities(model: ModelData, name: str, counts: npt.NDArray[np.float64
     float64[k]
         0.0 where there are no counts.
     """
-    # A criterion asks the problem only how the statistics of the outputs lie: one row says that as well as all.
+    # A criterion reads from the problem only the layout of the outputs' statistics: one row is enough for that.
     one_row = np.full((1, len(model.schema)), np.nan)
     codes = np.zeros((1, model.n_outputs), np.int32)
     problem = class_problem(one_row, model.schema, codes, model.n_classes, None, model.missing)

@@ -1,8 +1,8 @@
 """The steps of C4.5's pruning, and the rows that go down a tree while it is pruned.
 
-The order of the steps, the tolerances and the ties are those of J48 in Weka 3.6. Where missing values are divided, a
-row without a value takes every branch, in the proportion of the weight of the rows at hand that have one; how it is
-divided therefore changes when a subtree gets more rows. Elsewhere it takes the missing branch.
+The order of the steps, the tolerances and the ties are those of J48 in Weka 3.6. If missing values are divided, a row
+without a value takes every branch, in proportion to the weight of the node's rows that have one; the proportions
+therefore change when a subtree gets more rows. Otherwise it takes the missing branch.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from treewright.prune.methods import Action
 from treewright.tree.arrays import MULTIWAY, SUBSET, Tree
 from treewright.tree.edit import rebuild
 
-# What J48 gives away: training errors when it collapses, estimated errors when it prunes; and what it takes for equal.
+# J48's tolerances: training errors when it collapses, estimated errors when it prunes; and for equal numbers.
 _COLLAPSE_SLACK = 1e-3
 _PRUNE_SLACK = 0.1
 _EQUAL = 1e-6
-# What a node takes along when it is raised.
+# The arrays that move with a node when it is raised.
 _OF_TEST = ("kind", "feature", "threshold", "first_child", "n_branches", "missing_branch", "level_set")
 # Below this weight a distribution counts as empty, as in J48.
 NOTHING = 1e-6
@@ -43,10 +43,10 @@ class Places(NamedTuple):
     Attributes
     ----------
     test_of : int32[n_nodes]
-        Whose test and whose children each node has: itself at first, another one after a subtree was raised.
+        The node whose test and children each node has: itself at first, another one after a subtree was raised.
     leaf : bool[n_nodes]
     begin, end : int64[n_nodes]
-        The node's rows stand in ``Pool`` from ``begin`` to ``end - 1``, leaf by leaf: a divided row several times.
+        The node's rows are in ``Pool`` from ``begin`` to ``end - 1``, leaf by leaf; a divided row occurs several times.
     counts : float64[n_nodes, n_classes]
     n_samples : int64[n_nodes]
     errors : float64[n_nodes]
@@ -73,7 +73,7 @@ class Pool(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What stays the same while a tree is pruned.
+    """The inputs that stay the same while a tree is pruned.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Given(NamedTuple):
         -1 everywhere.
     limit : Limit
     divides : bool
-        Whether a row without a value takes every branch in part, not the missing branch.
+        Whether a row without a value is divided among all branches, instead of taking the missing branch.
     """
 
     matrix: np.ndarray
@@ -110,7 +110,7 @@ class Step(NamedTuple):
     Attributes
     ----------
     node : int
-        Position of the question that went, in the tree as it was.
+        Position of the pruned node in the original tree.
     action : {"leaf", "raise"}
     training : (float, float)
         Training errors as a leaf, of the subtree; nan where they did not decide.
@@ -128,12 +128,12 @@ _NOT_ASKED = float("nan")
 
 
 def _at_most(a: float, b: float) -> bool:
-    """Whether ``a`` is below ``b`` or equal to it, as J48 sees it."""
+    """Whether ``a`` is at most ``b``, with J48's tolerance."""
     return a <= b or a - b < _EQUAL
 
 
 class Pruning:
-    """A tree under the knife: nodes keep their positions, their tests and children move.
+    """A tree while it is pruned: nodes keep their positions, their tests and children move.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Pruning:
         )
 
     def keep(self) -> None:
-        """Take the counts that the tree holds: enough as long as nothing is raised."""
+        """Use the counts that the tree holds: enough as long as nothing is raised."""
         tree, places = self.tree, self.places
         # A leaf without rows shows what its parent holds; its own errors are none.
         places.counts[:] = np.where(tree.n_samples[:, None] > 0, tree.value, 0.0)
@@ -175,7 +175,7 @@ class Pruning:
         *,
         divides: bool = True,
     ) -> None:
-        """Send the training rows down: this makes all counts anew, and then subtrees can be raised.
+        """Send the training rows down: computes all counts again, so that subtrees can be raised.
 
         Parameters
         ----------
@@ -183,12 +183,12 @@ class Pruning:
         codes : int32[n]
         weights : float64[n] or None
         divides : bool
-            Whether a row without a value takes every branch in part, not the missing branch.
+            Whether a row without a value is divided among all branches, instead of taking the missing branch.
         """
         n = len(matrix)
         rows = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         if not len(rows):
-            raise ParameterError("no row has a weight above 0: there is nothing to prune with")
+            raise ParameterError("no row has a weight above 0: pass rows to prune with")
         tables = branches_of(self.tree)
         # Copies where the original may not be written to, or would be another type to the kernel.
         own = np.array(matrix, order="C")
@@ -208,7 +208,7 @@ class Pruning:
         self._send(0, 0, settles=True)
 
     def _send(self, source: int, start: int, *, settles: bool, adds: bool = False) -> float:
-        """Send the rows of one node down from another, as ``send_down`` does; the errors."""
+        """Send the rows of one node down from another with ``send_down``; returns the errors."""
         errors, self.pool, self.top = send_down(
             self.given, self.places, self.pool, self.top, source, start, settles, adds
         )
@@ -227,7 +227,7 @@ class Pruning:
         below = leaf_sums(tree, wrong)
         folds = (below >= wrong - _COLLAPSE_SLACK) & ~tree.is_leaf
         self.places.leaf[folds] = True
-        # The steps are the uppermost ones: what is below them goes unasked. Parents stand before children.
+        # Only the uppermost nodes are steps: nodes below them go too. Parents come before children.
         gone = np.zeros(tree.n_nodes, bool)
         for node in np.flatnonzero(~tree.is_leaf).tolist():
             if folds[node] and not gone[node]:
@@ -236,16 +236,16 @@ class Pruning:
                 gone[tree.first_child[node] : tree.first_child[node] + tree.n_branches[node]] = True
 
     def prune(self, *, raising: bool) -> None:
-        """Go through the nodes, children first, and take the cheapest of leaf, largest branch and subtree."""
+        """Go through the nodes, children first, and choose the least costly of leaf, largest branch and subtree."""
         places = self.places
         below = [0.0] * self.tree.n_nodes  # estimated errors of the leaves under a settled node
-        # On the stack: a node to enter, the complement of one whose branches are settled; with the place that its rows
-        # had: a raised one that is settled.
+        # On the stack: a node to enter, or the complement of one whose branches are settled; with the place of its rows
+        # if it is a raised one that is settled.
         stack: list[tuple[int, tuple[int, int] | None]] = [(0, None)]
         while stack:
             node, home = stack.pop()
             if home is not None:
-                # The rows of a settled subtree are not asked for again; those of the node stand where they stood.
+                # The rows of a settled subtree are not used again; those of the node are back in their old place.
                 self.top = int(places.begin[node])
                 places.begin[node], places.end[node] = home
                 continue
@@ -273,21 +273,21 @@ class Pruning:
                 self._raise(node, largest)
 
     def _note(self, node: int, action: Action, estimated: tuple[float, float, float]) -> None:
-        """Keep a step; the question that goes is the one that stands at the node now."""
+        """Record a step; the test that is removed is the node's current one."""
         self.steps.append(Step(int(self.places.test_of[node]), action, (_NOT_ASKED,) * 2, estimated))
 
     def _errors_as_branch(self, node: int, branch: int, own: float) -> float:
-        """Estimated errors of a branch's subtree, ``own`` as it stands, were all rows of the node sent down it."""
+        """Estimated errors of a branch's subtree if all rows of the node went down it; ``own`` are its present ones."""
         if self.places.leaf[branch]:
             return float(self.places.errors[node])  # a leaf with all rows of the node is the node as a leaf
         rows = self.pool.rows[self.places.begin[node] : self.places.end[node]]
         if self.all_whole or self.is_whole[rows].all():
-            # The rows of the branch stay in their leaves: the smaller part of the node is all that has to be sent.
+            # The rows of the branch stay in their leaves: only the other rows have to be sent.
             return own + self._send(node, branch, settles=False, adds=True)
         return self._send(node, branch, settles=False)
 
     def _largest(self, children: range) -> int:
-        """The branch with the largest weight, the last of equals."""
+        """The branch with the largest weight, the last one if several have it."""
         weights = self.places.counts[children.start : children.stop].sum(axis=1).tolist()
         largest, found = 0.0, children.start
         for child, weight in zip(children, weights, strict=True):
@@ -296,7 +296,7 @@ class Pruning:
         return found
 
     def _raise(self, node: int, branch: int) -> None:
-        """Put a branch's test and children in the place of the node's own, and send the node's rows down again."""
+        """Replace the node's test and children by a branch's, and send the node's rows down again."""
         test_of, leaf = self.places.test_of, self.places.leaf
         # Exchanged, not copied: every test stays with exactly one node, so that side tables stay tiled.
         test_of[node], test_of[branch] = test_of[branch], test_of[node]
@@ -304,19 +304,19 @@ class Pruning:
         self._send(node, node, settles=True)
 
     def cut_nodes(self) -> npt.NDArray[np.int64]:
-        """Positions of the inner nodes that are leaves now; all there is to know where nothing was raised."""
+        """Positions of the inner nodes that are leaves now; they describe the pruning if nothing was raised."""
         return np.flatnonzero(self.places.leaf & ~self.tree.is_leaf)
 
     def result(self, impurity_of: Impurity, *, keeps_own: bool = False) -> Tree:
-        """The tree that is left, level by level; after ``send``.
+        """The pruned tree, level by level; call it after ``send``.
 
         Parameters
         ----------
         impurity_of : callable
             Takes class counts float64[n_nodes, n_classes] and their sums, returns impurities.
         keeps_own : bool
-            Whether nodes that hold the rows that they held keep their numbers, and moved tests their missing branch.
-            Otherwise all numbers are made anew, and missing values take the heaviest branch.
+            Whether nodes whose rows did not change keep their numbers, and moved tests their missing branch.
+            Otherwise all numbers are computed again, and missing values take the heaviest branch.
         """
         tree, places = self.tree, self.places
         order = self._level_order()
@@ -440,7 +440,7 @@ def _settle_node(places: Places, node: int, counts: np.ndarray, n_samples: int, 
 
 @allocating_inner_kernel
 def _merged(places: Places, pool: Pool, node: int, without: int, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a node, each once with the sum of its weights, in the order of first sight.
+    """The rows of a node, each once with the sum of its weights, in the order of their first occurrence.
 
     ``without`` is a branch whose rows are left out, or -1; ``slots`` int32[n_rows] holds -1 everywhere, before and
     after.
@@ -480,7 +480,7 @@ def _find_ways(
     sizes: np.ndarray,
     parts: np.ndarray,
 ) -> int:
-    """The branch of each row (-1: to be divided), how many rows each branch gets, and its part of a divided one.
+    """The branch of each row (-1: to be divided), the number of rows per branch, and its share of a divided row.
 
     ``rows`` int32[>= top] and ``weights`` float64[>= top] are those waiting from ``begin`` to ``top - 1``; ``ways``
     int64[>= top - begin], ``sizes`` int64[>= n_branches] and ``parts`` float64[>= n_branches] are written to. Returns
@@ -543,7 +543,7 @@ def _divide(
     new_rows: np.ndarray,
     new_weights: np.ndarray,
 ) -> None:
-    """Write the rows of a node branch by branch, a missing one to every branch that has a part of it.
+    """Write the rows of a node branch by branch, a divided row to every branch that has a share of it.
 
     ``rows`` int32[>= top], ``weights`` float64[>= top], ``ways`` int64[>= top - begin], ``sizes`` int64[>= n_branches]
     and ``parts`` float64[n_branches] as ``_find_ways`` has them; ``new_rows`` int32[k] and ``new_weights`` float64[k],
@@ -582,15 +582,15 @@ def send_down(
     top : int
         Cells of the pool in use.
     settles : bool
-        Whether the rows stay there, or only the errors are asked for.
+        Whether the rows stay there, or only the errors are computed.
     adds : bool
         Whether ``start`` is a branch of ``source`` whose own rows stay where they are: only the others are sent, and
-        the answer is by how much the errors grow. Right where no row is divided.
+        the result is the increase of the errors. Correct only if no row is divided.
 
     Returns
     -------
     errors : float
-        Estimated errors of the leaves together, or how much larger they are.
+        Estimated errors of all leaves, or their increase.
     pool : Pool
         The same, or a longer one.
     top : int

@@ -1,7 +1,7 @@
-"""What rows cost that the tree was not grown on, at every node they pass.
+"""Losses of held-out rows at every node of their paths.
 
-A row costs every node on its way what it would cost if the node were a leaf. Rows are added up one after another, in
-the order they came in, on one thread: the same bytes whatever the number of threads.
+Each node on the path of a row counts the loss that the row would have if the node were a leaf. Rows are added up one
+after another, in the order of the table, on one thread: the same bytes for any number of threads.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def row_loss(target: np.ndarray, row: int, predictions: np.ndarray, at: int, los
     target : float64[n, n_outputs], IN
         Class codes or numbers.
     predictions : float64[m, n_outputs], IN
-        For Poisson's deviance above 0.
+        Above 0 for the Poisson deviance.
     at : int
-        Which of them is the row's.
+        Index of the row's prediction.
     loss : int
         One of the constants of this module.
 
@@ -61,7 +61,7 @@ def row_loss(target: np.ndarray, row: int, predictions: np.ndarray, at: int, los
         elif loss == ABSOLUTE_ERROR:
             total += abs(truth - predicted)
         else:
-            # Rounding must not make a perfect prediction better than perfect.
+            # Rounding must not make the deviance of a perfect prediction negative.
             part = truth * log(truth / predicted) if truth > 0.0 else 0.0
             total += 2.0 * max(part - truth + predicted, 0.0)
     return total
@@ -72,7 +72,7 @@ _EXACT = 2.0**53  # up to here sums of whole numbers are exact
 
 
 class Losses(NamedTuple):
-    """What rows cost, node by node.
+    """Losses of rows, summed at each node.
 
     Attributes
     ----------
@@ -81,8 +81,8 @@ class Losses(NamedTuple):
     weight : float64[n_nodes]
         Their weight, in ``weight_unit``.
     unit, weight_unit : float > 0
-        Products with them are the real numbers; 1.0 unless several outputs are averaged or numbers are so large or so
-        small that sums of them would leave float64.
+        Cost and weight times these are the real numbers. 1.0 unless several outputs are averaged or sums of numbers so
+        large or small would leave float64.
     is_exact : bool
         Whether the costs are whole numbers without any rounding.
     """
@@ -95,7 +95,7 @@ class Losses(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What is compared: class codes or numbers."""
+    """True and predicted class codes or numbers, to be compared."""
 
     target: np.ndarray  # float64[n, n_outputs]
     predicted: np.ndarray  # float64[n_nodes, n_outputs]: by each node
@@ -104,12 +104,13 @@ class Answers(NamedTuple):
 
 
 def loss_of(model: ModelData, loss: object = None) -> Loss:
-    """The loss that is meant.
+    """The loss of that name, or the default for the model.
 
     Parameters
     ----------
     loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
-        None: the misclassified share for classes; for numbers what the tree was grown to lower, else the squared error.
+        None: the misclassification rate for classes; for regression the loss of the tree's criterion, else the squared
+        error.
     """
     known, other = (OF_CLASSES, OF_NUMBERS) if model.task == "classification" else (OF_NUMBERS, OF_CLASSES)
     if loss is None:
@@ -122,7 +123,7 @@ def loss_of(model: ModelData, loss: object = None) -> Loss:
 
 
 def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = None) -> Losses:
-    """What rows cost at every node they pass, as if it were a leaf.
+    """Losses of rows at every node of their paths, as if that node were a leaf.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
     Returns
     -------
     Losses
-        Of a node as a leaf: the sum over the leaves of a subtree is what that subtree costs.
+        Of each node as a leaf: their sum over the leaves of a subtree is the loss of that subtree.
 
     Notes
     -----
@@ -172,13 +173,13 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
 
 
 def _check_counts(target: np.ndarray, predicted: np.ndarray) -> None:
-    """Refuse what has no Poisson deviance."""
+    """Refuse negative true values and predictions not above 0, which have no Poisson deviance."""
     negative = np.argwhere(target < 0)
     if len(negative):
         row, output = negative[0].tolist()
         raise DataError(
-            f"y has {len(negative)} negative value(s) (first row {row}: {target[row, output]:g}), and Poisson's "
-            "deviance is of numbers >= 0: remove these rows, or choose loss='squared_error'"
+            f"y has {len(negative)} negative value(s) (first row {row}: {target[row, output]:g}), but the Poisson "
+            "deviance needs values >= 0: remove these rows, or choose loss='squared_error'"
         )
     odd = np.argwhere(predicted <= 0)
     if len(odd):

@@ -1,6 +1,6 @@
-"""Pruning a model: the methods by name, what goes into one and what comes out, and the log of it.
+"""Pruning a model: the methods by name, their input and output, and the log of a pruning.
 
-A pruner is a function ``(model, **options)`` or ``(model, rows, **options)`` that gives a ``Decision``, and a line in
+A pruner is a function ``(model, **options)`` or ``(model, rows, **options)`` that returns a ``Decision``, and a line in
 ``METHODS``. Its module is imported when it is first used: a model is loaded without any pruner.
 """
 
@@ -29,14 +29,14 @@ Action = Literal["leaf", "raise", "merge"]
 
 
 class Rows(NamedTuple):
-    """Encoded rows of a table, as ``Model.encode_rows`` gives them.
+    """Encoded rows of a table, as ``Model.encode_rows`` returns them.
 
     Attributes
     ----------
     matrix : float64[n, p]
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
     weights : float64[n], > 0, or None
-        Class weights of the fit included.
+        They include the class weights of the fit.
     """
 
     matrix: np.ndarray
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a pruner decided.
+    """The result of a pruner: the smaller tree and the nodes that were cut.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ class Decision(NamedTuple):
     nodes : int64[k]
         Positions, in the tree as it was, of the nodes that were cut; in the order of the decisions.
     numbers : dict from name to float64[k]
-        The numbers that decided.
+        The numbers that decided each cut.
     actions : tuple of k actions, or None
         None: every node was made a leaf.
     used : mapping from name to value, or None
-        Options that were left to the pruner, with the values that it took.
+        Options that the pruner chose itself, with their values.
     """
 
     tree: Tree
@@ -82,12 +82,12 @@ class Method:
     module : str
         The module that holds it.
     needs : {"none", "training", "holdout"}
-        What rows it takes: none, those of the fit, or rows that the tree was not grown on.
+        The rows it takes: none, the training rows, or held-out rows.
     counts_rows : bool
-        Whether it takes the weights of classes for numbers of rows: weights that are shares then mean hardly any rows.
+        Whether it treats the weights of classes as numbers of rows: weights that are shares then mean hardly any rows.
     asks : str
-        Name of a function of the module, ``(model, **options) -> bool``: whether rows are needed, and not only taken;
-        it refuses models and options that the method is not defined for. Empty: what takes rows needs them.
+        Name of a function of the module, ``(model, **options) -> bool``: whether rows are required or optional; it
+        refuses models and options that the method is not defined for. Empty: a method that takes rows requires them.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Method:
         return self._of_module(self.name)
 
     def needs_rows(self, model: ModelData, options: Mapping[str, Any]) -> bool:
-        """Whether it cannot do without rows."""
+        """Whether it requires rows for this model and these options."""
         if self.asks:
             return bool(self._of_module(self.asks)(model, **options))
         return self.needs != "none"
@@ -111,7 +111,7 @@ class Method:
         return getattr(import_module(f"treewright.prune.{self.module}"), name)
 
     def options(self) -> dict[str, Any]:
-        """Names of its options with their defaults; ``Parameter.empty`` where one must be given."""
+        """Names of its options with their defaults; ``Parameter.empty`` for a required one."""
         parameters = signature(self.function).parameters.values()
         return {each.name: each.default for each in parameters if each.kind is Parameter.KEYWORD_ONLY}
 
@@ -135,16 +135,17 @@ METHODS: dict[str, Method] = {
 
 def method_of(name: Any) -> Method:
     """The pruner of that name."""
-    if not (isinstance(name, str) and name in METHODS):  # not everything that comes in can be looked up
+    if not (isinstance(name, str) and name in METHODS):  # an unhashable name cannot be looked up
         word = str(name).lower().replace("-", "_").replace(" ", "_")
         if word in CROSS_VALIDATED:
             raise ParameterError(
-                f"pruning method {name!r} needs cross-validation, so it takes an estimator that is not fitted: "
+                f"pruning method {name!r} needs cross-validation, so it takes an estimator that is not fitted: use "
                 f"model_selection.pruning_path(est, X, y), or PrunedTree(est, {word!r})"
             )
         if word == ROUNDS:
             raise ParameterError(
-                "prune('rounds') drops the last trees of a boosted model: ask the estimator or the model of all trees"
+                "prune('rounds') drops the last trees of a boosted model: call it on the estimator or the model of all "
+                "trees"
             )
         right = _CALLED.get(word, word)
         guess = f" (did you mean {right!r}?)" if right in METHODS else did_you_mean(str(name), METHODS)
@@ -167,7 +168,7 @@ def options_of(method: Method, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def prune_model(model: ModelData, method: str, rows: Rows | None = None, **options: Any) -> tuple[ModelData, PruneLog]:
-    """Cut a model's tree back.
+    """Prune a model's tree.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
     rows : Rows, optional
         For the methods that need rows.
     **options
-        The method's own.
+        Options of the method.
 
     Returns
     -------
@@ -188,21 +189,21 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
     Warns
     -----
     DataWarning
-        The weights add up to far less than the rows, and the method takes them for numbers of rows.
+        The weights add up to far less than the rows, and the method treats them as numbers of rows.
     """
     chosen, options, needs_rows = request_of(model, method, options)
     if rows is None and needs_rows:
         raise ParameterError(_LACKING[chosen.needs].format(method=method))
     if chosen.needs == "none":
         if rows is not None:
-            raise ParameterError(pruner(method), " looks at the tree alone: leave X and y out")
+            raise ParameterError(pruner(method), " uses only the tree: leave X and y out")
         decision = chosen.function(model, **options)
     else:
         if chosen.needs == "holdout" and rows is not None:
             _refuse_weightless_classes(model, rows)
         decision = chosen.function(model, rows, **options)
     before, after = model.trees[0], decision.tree
-    # Of numbers the rows are counted, and weights only say how much each matters; CHAID's F test counts weights.
+    # Regression counts rows, and weights only state how much each matters; CHAID's F test counts weights.
     if chosen.counts_rows and (model.task == "classification" or model.facts.get("criterion") == "f_test"):
         warn_of_small_weights(float(before.weight[0]), int(before.n_samples[0]), method)
     options |= decision.used or {}
@@ -234,7 +235,7 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
 
 
 def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any], bool]:
-    """What a pruning is asked to do, checked as far as no rows are needed for that.
+    """The method and options of a pruning, checked as far as possible without rows.
 
     Returns
     -------
@@ -242,7 +243,7 @@ def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[
     options : dict
         Defaults filled in.
     needs_rows : bool
-        Whether it cannot be done without rows.
+        Whether it requires rows.
     """
     if len(model.trees) != 1:
         raise ParameterError(f"the model has {len(model.trees)} trees: pruning takes a model of one tree")
@@ -255,35 +256,35 @@ def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[
 
 
 _LACKING = {
-    "holdout": "{method} needs rows that the tree was not grown on: pass X and y, kept aside before the fit",
-    "training": "{method} needs the rows of the fit: pass X and y",
+    "holdout": "{method} needs held-out rows, which the tree was not fitted on: pass X and y",
+    "training": "{method} needs the training rows: pass X and y",
 }
 
 
 def _plain(value: Any) -> Any:
-    """An option as plain JSON, which the facts are saved as and which has no infinity."""
+    """An option as a JSON value for the facts of the model; JSON has no infinity."""
     is_plain = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
     return value if is_plain else str(value)
 
 
 def _rises(model: ModelData, tree: Tree) -> np.ndarray:
-    """How much the training error rises where each node alone becomes a leaf; 0.0 where that is rounding."""
+    """Increase of the training error if only this node becomes a leaf, per node; 0.0 if it is rounding error."""
     as_leaf = node_risk(model)
     rise = as_leaf - leaf_sums(tree, as_leaf)
     return np.where(np.abs(rise) <= EQUAL * as_leaf, 0.0, rise)
 
 
 def _refuse_weightless_classes(model: ModelData, rows: Rows) -> None:
-    """Refuse hold-out rows of one class where the others were left out for their class weight."""
+    """Refuse hold-out rows of a single class if the others have a class weight of 0."""
     factors = class_factors(model.facts, rows.target, model.classes) if model.task == "classification" else None
     for output, by_code in enumerate(factors or ()):
         codes, labels = rows.target[:, output], model.classes[output].tolist()
         without = [shown(label) for label, factor in zip(labels, by_code.tolist(), strict=True) if factor == 0]
         if without and len(codes) and (codes == codes[0]).all():
             raise DataError(
-                f"the class_weight of the fit is 0 for {', '.join(without)}, so rows of that class count for nothing, "
-                f"and the {len(codes)} hold-out row(s) left are all of class {shown(labels[codes[0]])}: a single leaf "
-                "would look perfect. Fit without that class weight, or take a method that needs no rows"
+                f"the class_weight of the fit is 0 for {', '.join(without)}, so rows of that class do not count, and "
+                f"the other {len(codes)} hold-out row(s) are all of class {shown(labels[codes[0]])}: a single leaf "
+                "would look perfect. Fit without that class weight, or use a method that needs no rows"
             )
 
 
@@ -298,20 +299,20 @@ class PrunedNode:
     Attributes
     ----------
     node : int
-        Position in the tree as it was before.
+        Position in the tree before pruning.
     depth : int
     test : str
-        What the node asked.
+        The node's test.
     action : {"leaf", "raise", "merge"}
     n_samples : int
         Training rows in the node.
     n_leaves : int
-        Leaves that hung below it in the tree as it was.
+        Leaves below it before pruning.
     rise : float
-        What the cut costs on the training rows, were it the only one: the misclassified share of all weight (for
-        numbers, the weighted impurity) that it adds; 0 where that is rounding. nan for a node that was raised.
+        Increase of the training error by this cut alone: of the misclassification rate (for regression, of the weighted
+        impurity); 0 if it is rounding error. nan for a node that was raised.
     numbers : dict from str to float
-        The numbers that decided.
+        The numbers that decided the cut.
     """
 
     node: int
@@ -327,7 +328,7 @@ class PrunedNode:
         lost = f"{counted(self.n_leaves, 'leaf', 'leaves')}, {counted(self.n_samples, 'row')}"
         if self.action != "raise":
             lost += f", training error {self.rise:+.4g}"
-        # nan: a number that this cut did not ask for.
+        # nan: a number that this cut did not need.
         numbers = ", ".join(f"{name} {value:.6g}" for name, value in self.numbers.items() if value == value)
         parts = (_DONE[self.action], lost, numbers)
         return f"node {self.node} ({self.test}): {'; '.join(filter(None, parts))}"
@@ -341,12 +342,12 @@ class PruneLog(Sequence[PrunedNode]):
     ----------
     method : str
     options : dict
-        The pruner's options, defaults included, those that were left to it with the values that it took.
+        The pruner's options with defaults, and with the values of those that it chose itself.
     model : ModelData
-        The model as it was, without what came before it: a log holds one tree beside the pruned one.
+        The model before this pruning, without earlier logs: a log holds one tree besides the pruned one.
     before, after : Tree
     nodes : int64[k]
-        Positions in ``before``. A node below another one of them was cut first, then went with it.
+        Positions in ``before``. A node below another one of them was cut first, then removed with it.
     actions : tuple of str
     n_leaves : int64[k]
         Leaves below each node in ``before``.
@@ -376,7 +377,7 @@ class PruneLog(Sequence[PrunedNode]):
     def __getitem__(self, at: int | slice) -> PrunedNode | list[PrunedNode]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        from treewright.model.growth import node_test  # not at the top: whoever loads a model needs no wording of tests
+        from treewright.model.growth import node_test  # not at the top: loading a model does not need it
 
         node = int(self.nodes[at])
         return PrunedNode(
@@ -394,7 +395,7 @@ class PruneLog(Sequence[PrunedNode]):
         return (self[at] for at in range(len(self)))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Columns for a data frame: one row a cut, the numbers that decided last."""
+        """Columns for a data frame: one row per cut; the numbers that decided come last."""
         cuts = list(self)
         names = ("node", "depth", "test", "action", "n_samples", "n_leaves", "rise")
         columns: dict[str, list[Any]] = {name: [getattr(cut, name) for cut in cuts] for name in names}
@@ -404,7 +405,7 @@ class PruneLog(Sequence[PrunedNode]):
         options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
         lines = [
             f"{self.method}({options}): leaves {self.before.n_leaves} -> {self.after.n_leaves}, "
-            f"depth {self.before.max_depth} -> {self.after.max_depth}, {counted(len(self), 'cut')}"
+            f"depth {self.before.max_depth} -> {self.after.max_depth}, {counted(len(self), 'node')} pruned"
         ]
         lines += [f"  {cut}" for cut in self[:_SHOWN]]
         if len(self) > _SHOWN:
@@ -412,7 +413,7 @@ class PruneLog(Sequence[PrunedNode]):
         return "\n".join(lines)
 
 
-# What people call them, the command line among others.
+# Other names of the methods, some of them used on the command line.
 _CALLED = {"mdl": "description_length", "ccp": "cost_complexity", "rep": "reduced_error", "ebp": "error_based"}
 ROUNDS = "rounds"  # of boosted models; ``boosting.fewer_rounds``
 CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide

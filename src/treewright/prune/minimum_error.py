@@ -1,7 +1,7 @@
 """Minimum error pruning by the m-estimate.
 
-What a node predicts of rows to come is estimated from its own rows and ``m`` more that are spread like those of the
-root. A node becomes a leaf where its own expected error is no larger than that of what is below.
+The expected error of a node on new rows is estimated from its own rows and ``m`` more with the distribution of the
+root. A node becomes a leaf if its expected error is no larger than that of its best subtree.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ _M_OF_NUMBERS = 2.0
 
 
 def minimum_error(model: ModelData, *, m: float | None = None) -> Decision:
-    """Cut where the expected error of a leaf is no larger than that of the best below.
+    """Prune nodes whose expected error as a leaf is no larger than that of their best subtree.
 
     Parameters
     ----------
     m : float >= 0, optional
-        How many rows of the root's kind each estimate is mixed with. Default: the number of classes (with equally
-        frequent classes that is Laplace's estimate); 2 for numbers.
+        Number of rows with the root's distribution that each estimate is mixed with. Default: the number of classes
+        (with equally frequent classes, Laplace's estimate); 2 for regression.
 
     Returns
     -------
     Decision
-        Numbers of each cut: ``static_error`` of the node as a leaf and ``backed_up_error`` of what was below.
+        Numbers of each cut: ``static_error`` of the node as a leaf and ``backed_up_error`` of its best subtree.
 
     Raises
     ------
     ParameterError
-        ``m`` is negative or no number; numbers were not predicted by means, or their squares are beyond float64.
+        ``m`` is negative or no number; a regression tree does not predict means, or its squares are beyond float64.
 
     Notes
     -----
-    For a class c, n of a node's weight of which n_c are of class c, and p_c the share of c in the root, the chance of c
-    is (n_c + p_c m) / (n + m). The static error is that of the likeliest class,
+    With n the weight of a node, n_c the part of it with class c, and p_c the proportion of c in the root, the
+    probability of c is (n_c + p_c m) / (n + m). The static error is that of the most probable class,
 
         E = min over c of (n - n_c + (1 - p_c) m) / (n + m),
 
-    and the backed-up error of a split the sum of n_branch / n times the error of each branch, the smaller of its two.
-    The likeliest class of the estimate need not be the one that a leaf predicts, the most frequent one. Several
-    outputs: the mean of their errors. A leaf without training rows has no part in the sum.
+    and the backed-up error of a split is the sum of n_branch / n times the smaller of the two errors of each branch.
+    The most probable class of the estimate may differ from the most frequent one, which a leaf predicts. Several
+    outputs: the mean of their errors. A leaf without training rows is left out of the sum.
 
     For numbers (Karalic and Cestnik 1991) the same mixture of the node's n rows (mean y, variance s2) and m of the
     root's (mean y0, variance s02) has the mean M = (n y + m y0) / (n + m) and the second moment
@@ -61,7 +61,7 @@ def minimum_error(model: ModelData, *, m: float | None = None) -> Decision:
     Classes: a row of weight 2 counts as two rows. Numbers: the weights are scaled to a mean of 1, a common factor
     changes nothing.
 
-    A second pruning with the same ``m`` cuts nothing more.
+    A second pruning with the same ``m`` prunes nothing more.
 
     References
     ----------
@@ -98,7 +98,7 @@ def minimum_error(model: ModelData, *, m: float | None = None) -> Decision:
 
 
 def _of_classes(model: ModelData, m: float | None) -> np.ndarray:
-    """Static error of each node, float64[n_nodes]; 0.0 where no row came."""
+    """Static error of each node, float64[n_nodes]; 0.0 for nodes without rows."""
     tree = model.trees[0]
     error = np.zeros(tree.n_nodes)
     start = 0
@@ -114,7 +114,7 @@ def _of_classes(model: ModelData, m: float | None) -> np.ndarray:
 
 
 def _of_numbers(model: ModelData, m: float) -> np.ndarray:
-    """The variance that is expected at each node, float64[n_nodes]; 0.0 where no row came."""
+    """Expected variance of each node, float64[n_nodes]; 0.0 for nodes without rows."""
     tree = model.trees[0]
     weight = scaled_weights(model)
     total = _safe(weight + m)
@@ -125,5 +125,5 @@ def _of_numbers(model: ModelData, m: float) -> np.ndarray:
 
 
 def _safe(total: np.ndarray) -> np.ndarray:
-    """Divisors: 1.0 where there is nothing to divide."""
+    """The totals as divisors: 0 is replaced by 1.0."""
     return np.where(total > 0, total, 1.0)

@@ -1,7 +1,7 @@
 """Pessimistic error pruning.
 
-The training errors of a leaf are too few: half an error more for each leaf is the continuity correction of the binomial
-(Quinlan 1987). A node becomes a leaf where it then has no more errors than its subtree and one standard error.
+Training errors are too optimistic: each leaf gets half an error more, the continuity correction of the binomial
+(Quinlan 1987). A node becomes a leaf if it then has no more errors than its subtree plus one standard error.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from treewright.tree.edit import collapse
 
 
 def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_errors: float = 1.0) -> Decision:
-    """Cut where a leaf has no more errors than the subtree, corrected, and its standard error.
+    """Prune nodes whose corrected errors as a leaf are at most those of their subtree plus its standard error.
 
     Parameters
     ----------
     model : ModelData
         Of a classification task.
     errors_per_leaf : float >= 0
-        Errors that each leaf is given on top of its own; a leaf of weight w below 1 is given w times as many.
+        Errors added to those of each leaf; to a leaf of weight w below 1, w times as many.
     standard_errors : float >= 0
-        How many standard errors of the subtree a leaf may be worse. More prunes more: the trees are nested.
+        Number of standard errors of the subtree by which a leaf may be worse. More prunes more: the trees are nested.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
     Raises
     ------
     ParameterError
-        An option is outside its range, or the model predicts numbers.
+        An option is outside its range, or the model is a regression tree.
 
     Notes
     -----
@@ -45,18 +45,16 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
     has E = sum of e + L/2 errors, with the standard error sqrt(E (n - E) / n). It is cut where
     e + 1/2 <= E + standard error.
 
-    The nodes are judged from the root down, each with its subtree as it was grown, and what is below a cut is not
-    looked at any more (Esposito, Malerba and Semeraro 1997, section 2.3). A tree that was pruned may therefore be
-    pruned again by a second call: its subtrees are others then.
+    The nodes are compared from the root down, each with its unpruned subtree, and nodes below a cut are skipped
+    (Esposito, Malerba and Semeraro 1997, section 2.3). A second call may therefore prune a pruned tree further: its
+    subtrees have changed.
 
-    A leaf that no training row came to has no errors and counts for nothing. Where rows with missing cells are divided
-    (``missing="fractional"``) there are leaves that hold only a part of a row: they are given that part of the
-    correction, otherwise slivers of rows would have more errors than rows. n is the weight: a row of weight 2 counts as
-    two rows.
+    A leaf without training rows has no errors and gets no correction. If rows with missing cells are divided
+    (``missing="fractional"``), some leaves hold only a part of a row: they get that part of the correction, otherwise
+    they would have more errors than rows. n is the weight: a row of weight 2 counts as two rows.
 
-    With several outputs the errors are the
-    mean over the outputs; the standard error is that of one output with so many errors, and no output's mean has a
-    larger one (the square root is concave).
+    With several outputs the errors are the mean over the outputs; the standard error is that of one output with so many
+    errors, which no mean of outputs exceeds (the square root is concave).
 
     References
     ----------
@@ -89,7 +87,7 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
     with np.errstate(over="ignore"):  # so large a correction is infinitely large
         as_leaf = wrong_weight(model) + per_leaf * np.minimum(weight, 1.0)
         subtree = leaf_sums(tree, as_leaf)
-        # More errors than rows (a large correction): there is nothing left to vary.
+        # More errors than rows (a large correction): the variance is 0.
         share_right = np.maximum(1.0 - subtree / np.where(weight > 0, weight, 1.0), 0.0)
         standard_error = np.sqrt(np.where(share_right > 0, subtree, 0.0) * share_right)
         cut = ~tree.is_leaf & (as_leaf <= (subtree + n_errors * standard_error) * (1 + EQUAL))
@@ -103,10 +101,10 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
 
 
 def _topmost(tree: Tree, cut: np.ndarray) -> np.ndarray:
-    """The nodes of ``cut`` above which no other one is."""
+    """The nodes of ``cut`` that have no other one above them."""
     gone, parent = cut.tolist(), tree.parent.tolist()
     top = []
-    # Parents stand before their children: gone[node] covers all nodes above when its children are reached.
+    # Parents come before their children: gone[node] covers all nodes above when its children are reached.
     for node in range(tree.n_nodes):
         if node and gone[parent[node]]:
             gone[node] = True

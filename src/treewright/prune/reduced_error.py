@@ -1,8 +1,8 @@
 """Reduced-error pruning.
 
-From the leaves up, a subtree becomes a leaf unless that costs more on rows that the tree was not grown on (Quinlan
-1987). The result costs the least on these rows of all the subtrees of the tree, and is the smallest of those; where
-rows are divided among branches that holds of what they cost in parts (``reduced_error``, Notes).
+From the leaves up, a subtree becomes a leaf unless that raises the loss on held-out rows (Quinlan 1987). The result is
+the subtree with the lowest loss on these rows, and the smallest one of those. If rows are divided among branches, this
+holds for the sum of the losses of their parts (``reduced_error``, Notes).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from treewright.tree.edit import collapse
 
 
 def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> Decision:
-    """The smallest subtree that costs least on hold-out rows.
+    """The smallest subtree with the lowest loss on held-out rows.
 
     Parameters
     ----------
     model : ModelData
-        A leaf predicts what its node holds: the largest class, or the number, of the training rows.
+        A leaf predicts from its training rows: the most frequent class, or the number.
     rows : Rows
-        Rows that the tree was not grown on. A node that none of them reaches is cut.
+        Rows that the tree was not fitted on. A node that none of them reaches is cut.
     loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
-        None: the misclassified weight for classes (the mean over several outputs); for numbers what the tree was grown
-        to lower, else the squared error.
+        None: the misclassified weight for classes (the mean over several outputs); for regression the loss of the
+        tree's criterion, else the squared error.
 
     Returns
     -------
@@ -40,8 +40,7 @@ def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> 
     Raises
     ------
     DataError
-        There are no rows; or the rows are all of one class where the model knows several: then a leaf would be as good
-        as any tree.
+        There are no rows; or they are all of one of several classes: a single leaf would be as good as any tree.
     ParameterError
         There is no such loss, or it is not one for the task.
 
@@ -50,9 +49,9 @@ def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> 
     Quinlan, J. R. (1987), Simplifying decision trees, *International Journal of Man-Machine Studies* 27, 221-234.
     Weka's REPTree and its J48 with ``-R`` decide in the same way.
 
-    Under ``missing="fractional"`` a row with missing cells is in several leaves, and each is charged what it gets wrong
-    times the share of the row there, as in J48. A prediction averages these leaves instead, so that another subtree may
-    predict such rows better.
+    Under ``missing="fractional"`` a row with missing cells is in several leaves, and each counts its loss times the
+    share of the row there, as in J48. A prediction averages these leaves instead, so that another subtree may predict
+    such rows better.
 
     Examples
     --------
@@ -77,20 +76,20 @@ def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> 
 
 
 def _in_real(numbers: np.ndarray, unit: float) -> np.ndarray:
-    """Numbers times their unit; infinite beyond float64, but nothing is 0.0 in every unit."""
+    """Numbers times their unit; infinite beyond float64, and 0.0 stays 0.0 even for an infinite unit."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.where(numbers == 0.0, 0.0, numbers * unit)
 
 
 def check_holdout(model: ModelData, target: np.ndarray) -> None:
-    """Refuse rows that cannot tell one tree from another.
+    """Refuse hold-out rows that cannot compare trees: none, or all of one class.
 
     Parameters
     ----------
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
     """
     if not len(target):
-        raise DataError("there are no hold-out rows of weight above 0: pass rows that the tree was not grown on")
+        raise DataError("there are no hold-out rows of weight above 0: pass rows that the tree was not fitted on")
     for output, classes in enumerate(model.classes):
         codes = target[:, output]
         if len(classes) > 1 and (codes == codes[0]).all():
@@ -99,7 +98,7 @@ def check_holdout(model: ModelData, target: np.ndarray) -> None:
                 f"the {len(codes)} hold-out row(s) are all of class {shown(classes.tolist()[codes[0]])}{where}, one of "
                 f"the model's {len(classes)}: a single leaf would look perfect. ",
                 Phrase(
-                    "Draw the rows so that the classes are in them, as train_test_split(..., stratify=y) does",
+                    "Sample the rows so that all classes occur, as train_test_split(..., stratify=y) does",
                     "draw rows",
                 ),
             )

@@ -1,4 +1,4 @@
-"""What pruners ask of options and models, and the criterion that a model's tree was grown by."""
+"""Checks of pruning options and models, and the criterion that a model's tree was grown by."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_SQUARE = 2.0**990  # sums of squares over many rows have to stay within
 
 
 def number_of(value: Any) -> float:
-    """An option as a number; nan if it is none (as truth values are), infinite if it is beyond float64."""
+    """An option as a number; nan if it is no number (or a bool), infinite if it is beyond float64."""
     # NumPy's numbers register as Real; its truth values do not, Python's do.
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number:
@@ -30,7 +30,7 @@ def number_of(value: Any) -> float:
 
 
 def checked_number(name: str, value: Any, low: float = 0.0, high: float = math.inf) -> float:
-    """An option that has to be a finite number from ``low`` to ``high``, both ends in the range."""
+    """An option, checked to be a finite number from ``low`` to ``high`` (inclusive)."""
     number = number_of(value)
     if math.isfinite(number) and low <= number <= high:
         return number
@@ -46,16 +46,16 @@ def require_squared_error(model: ModelData, method: str, *, one_output: bool = F
     criterion = criterion_of(model)
     if criterion != "squared_error":
         parameters = model.facts.get("parameters")
-        # A user's function may be called as a criterion of ours: its parameter tells that it is a function.
+        # A user's function may have the name of a built-in criterion: its parameter shows that it is a function.
         stated = parameters.get("criterion") if isinstance(parameters, dict) else None
         grown_by = criterion or str(stated or model.facts.get("criterion", "unknown"))
         raise ParameterError(
             pruner(method),
-            f" needs means and squared errors in the nodes, but the tree was grown with criterion={grown_by!r}: use ",
+            f" needs means and squared errors in the nodes, but the tree was fitted with criterion={grown_by!r}: use ",
             pruner("cost_complexity"),
             ", or ",
             pruner("reduced_error"),
-            " with rows kept aside",
+            " with held-out rows",
         )
     if one_output and model.n_outputs > 1:
         raise ParameterError(
@@ -69,9 +69,9 @@ def require_squared_error(model: ModelData, method: str, *, one_output: bool = F
 
 
 def require_true_impurity(tree: Tree, largest: float = float(np.nextafter(np.finfo(np.float64).max, 0.0))) -> None:
-    """Refuse a tree whose impurities are so large or so small that the fit had to keep them within float64.
+    """Refuse a tree whose impurities are too large or too small for float64.
 
-    They are squares of numbers that lie about 1e154 apart and more, or 1e-151 and less.
+    They are squares of numbers that differ by about 1e154 and more, or by 1e-151 and less.
     """
     found = float(tree.impurity.max())
     if found and not _LEAST_IMPURITY <= found <= largest:
@@ -81,14 +81,14 @@ def require_true_impurity(tree: Tree, largest: float = float(np.nextafter(np.fin
         )
 
 
-# What the nodes of CHAID's trees hold, which are not grown by impurity.
+# The impurity in the nodes of CHAID's trees, which are not grown by impurity.
 _HELD = {"chi_squared": "gini", "f_test": "squared_error"}
 
 
 def criterion_of(model: ModelData) -> str | None:
-    """Name of the criterion whose impurity the nodes hold; None for a function of the user's, or none stated."""
+    """Name of the criterion whose impurity the nodes hold; None if it was a user's function, or is not stated."""
     parameters = model.facts.get("parameters")
-    # A user's function may be called "gini": then only the parameter tells, which is the name of a type.
+    # A user's function may be called "gini": only the parameter shows it, as the name of a type.
     stated = parameters.get("criterion") if isinstance(parameters, dict) else None
     name = stated or model.facts.get("criterion")
     name = _HELD.get(str(name), name)

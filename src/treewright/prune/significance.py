@@ -1,7 +1,7 @@
 """Pruning by significance.
 
-A split whose branches are leaves stays only where they differ by more than chance. What the test needs, a table of
-branches and classes or the means and variances of the branches, stands in the nodes.
+A split whose branches are leaves stays only if they differ by more than chance. The nodes hold what the test needs: a
+table of branches and classes, or the means and variances of the branches.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _WITHIN_IS_ROUNDING = 1e-12  # of the squares between: the branches are pure
 
 
 def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust | None = None) -> Decision:
-    """Cut splits into leaves that are not significant, from the leaves up.
+    """Prune splits into leaves that are not significant, from the leaves up.
 
     Parameters
     ----------
     max_p_value : float, 0 to 1
         A split with a larger p-value is cut. A larger limit prunes less: the trees are nested. 1 cuts nothing.
     adjust : {"bonferroni", "holm", "fdr"}, optional
-        Adjust the p-values for their number; all inner nodes of the tree as it is are one family. ``"fdr"`` is the
+        Adjust the p-values for their number; all inner nodes of the unpruned tree are one family. ``"fdr"`` is the
         step-up of Benjamini and Hochberg.
 
     Returns
@@ -53,19 +53,19 @@ def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust 
     several outputs each has its own table, and the least p-value counts, times their number (Bonferroni).
 
     Numbers: F of the one-way analysis of variance, the branches as groups. Branches without any spread, but with
-    different means, have the p-value 0; where no degree of freedom is left within (a row in every branch) it is 1.
+    different means, have the p-value 0; without a degree of freedom within (one row in every branch) it is 1.
 
     Classes: the counts are weights, and a row of weight 2 counts as two rows; weights that do not count rows make
-    p-values that mean little. Numbers: the rows are counted, whatever they weigh, and weights only say how much each
-    tells (the variance of a row is one over its weight). A common factor of the weights changes nothing, but rows that
-    were copied are more rows. The trees of CHAID, which takes weights for numbers of rows itself, are judged so as
-    well. Where rows are divided (``missing="fractional"``) their parts count as parts, in rows of average weight.
+    p-values that mean little. Numbers: the rows are counted, and weights only state the precision of each (the variance
+    of a row is one over its weight). A common factor of the weights changes nothing, but copied rows count as more
+    rows. The trees of CHAID, which itself treats weights as numbers of rows, are tested in that way as well. Parts of
+    divided rows (``missing="fractional"``) count as parts, in rows of average weight.
 
-    The rows also chose the split, so that p-values are too small; ``adjust`` is for the number of nodes,
+    The rows also chose the split, so that p-values are too small; ``adjust`` corrects for the number of nodes,
     not for the number of tests that each node chose from.
 
-    A node stays where it or any node below it is significant: Mingers (1987) goes up from the leaves and stops at the
-    first significant node. A second pruning with the same options cuts nothing more.
+    A node stays if it or any node below it is significant: Mingers (1987) goes up from the leaves and stops at the
+    first significant node. A second pruning with the same options prunes nothing more.
 
     References
     ----------
@@ -99,7 +99,7 @@ def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust 
     if adjust is not None:
         inner = ~tree.is_leaf
         adjusted[inner] = _ADJUSTMENTS[adjust](tests.p_value[inner])
-    # A significant split gains 1, any other nothing: what is left at no gain has no significant split at or below it.
+    # A significant split gains 1, any other 0: a subtree of gain 0 has no significant split at or below its root.
     nodes = cheapest(tree, np.zeros(tree.n_nodes), np.where(adjusted <= limit, -1.0, 0.0)).nodes
     numbers = {
         "p_value": tests.p_value[nodes],
@@ -122,7 +122,7 @@ class _Tests(NamedTuple):
 
 
 def _sums_by_parent(tree: Tree, of_node: np.ndarray) -> np.ndarray:
-    """Sums over the branches of each node, of the same shape as what is given; branches without rows are left out."""
+    """Sums over the branches of each node, in the shape of ``of_node``; branches without rows are left out."""
     sums = np.zeros(of_node.shape)
     held = np.flatnonzero(tree.n_samples[1:] > 0) + 1
     np.add.at(sums, tree.parent[held], of_node[held])
@@ -130,7 +130,7 @@ def _sums_by_parent(tree: Tree, of_node: np.ndarray) -> np.ndarray:
 
 
 def _chi_squared_tests(model: ModelData) -> _Tests:
-    """Pearson's chi-squared of each split; of several outputs the least p-value, times their number."""
+    """Pearson's chi-squared of each split; with several outputs the least p-value, times their number."""
     tree = model.trees[0]
     n_groups = _sums_by_parent(tree, np.ones(tree.n_nodes))
     parent = np.maximum(tree.parent, 0)  # the root's own share of its sums is never read
@@ -159,14 +159,14 @@ def _chi_squared_tests(model: ModelData) -> _Tests:
 
 
 def _f_tests(tree: Tree, rows: np.ndarray) -> _Tests:
-    """F of each split: the spread between the means of the branches over that within them.
+    """F statistic of each split: the spread between the means of the branches over that within them.
 
-    ``rows`` float64[n_nodes] are those that each node counts as holding.
+    ``rows`` float64[n_nodes] are the numbers of rows that the nodes count as holding.
     """
     weight, mean = tree.weight / tree.weight[0], tree.value[:, 0]
     n_groups, total = _sums_by_parent(tree, np.ones(tree.n_nodes)), _sums_by_parent(tree, weight)
     n_rows = _sums_by_parent(tree, rows)
-    # Apart from the mean of the node above, and that one of rounding put right: no large numbers are left.
+    # Differences from the parent's mean, corrected for its rounding: no large numbers are left.
     apart = mean - mean[np.maximum(tree.parent, 0)]
     off = _sums_by_parent(tree, weight * apart) / np.where(total > 0, total, 1.0)
     apart -= off[np.maximum(tree.parent, 0)]
@@ -190,12 +190,12 @@ def _f_tests(tree: Tree, rows: np.ndarray) -> _Tests:
 
 
 def _bonferroni(p_values: np.ndarray) -> np.ndarray:
-    """Each p-value times their number."""
+    """Bonferroni's adjustment: each p-value times their number."""
     return np.minimum(p_values * len(p_values), 1.0)
 
 
 def _holm(p_values: np.ndarray) -> np.ndarray:
-    """The k-th least times how many are no less than it, and never below one that came before."""
+    """Holm's adjustment: the k-th least times the number not below it, and never below an earlier one."""
     order = np.argsort(p_values, kind="stable")
     stepped = p_values[order] * np.arange(len(p_values), 0, -1)
     adjusted = np.empty(len(p_values))
@@ -204,7 +204,7 @@ def _holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def _fdr(p_values: np.ndarray) -> np.ndarray:
-    """The k-th least times their number over k, and never above one that comes after."""
+    """Benjamini and Hochberg's adjustment: the k-th least times their number over k, and never above a later one."""
     order = np.argsort(p_values, kind="stable")
     stepped = p_values[order] * (len(p_values) / np.arange(1, len(p_values) + 1))
     adjusted = np.empty(len(p_values))

@@ -1,9 +1,8 @@
-"""How the column that a node asks about lies in the node's rows, and where the test divides it.
+"""The distribution of the tested column in a node's rows, and where the test splits it.
 
-Bars of the asked column, by class, or for numbers a grid of the column and the target, stand in the cards of the
-drawing (an idea of dtreeviz, Parr and Grover 2018). They count the rows of the fit where the estimator kept them, else
-the test rows. Only bins go into the page, of the nodes with the most rows: a large tree costs no more than a small
-one.
+The cards of the drawing show bars of the tested column, by class, or for regression a grid of the column and the target
+(an idea of dtreeviz, Parr and Grover 2018). They count the training rows if the estimator kept them, else the test
+rows. Only bins go into the page, of the nodes with the most rows: a large tree takes no more space than a small one.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ N_BARS, N_STEPS = 16, 10  # bars of a node, about; cells of the target above eac
 MOST_CLASSES = 8
 OTHERS = -1  # in place of the code of a level: all others of its branch together
 DIGITS = 3  # of weights that are no whole numbers
-FIT, JUDGED = "rows of the fit", "test rows"
+FIT, JUDGED = "training rows", "test rows"
 
 
 class Rows(NamedTuple):
@@ -39,7 +38,7 @@ class Rows(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """Bars along a column: of numbers by start and width, of levels by their codes; ``at`` is each row's bar."""
+    """Bars along a column: for numbers by start and width, for levels by their codes; ``at`` is each row's bar."""
 
     at: np.ndarray
     n: int
@@ -51,7 +50,7 @@ class Bars(NamedTuple):
 
 
 def with_asked(part: TreePart, judged: Judged) -> TreePart:
-    """Return the tree with the asked columns of the nodes that most rows pass."""
+    """Return the tree with the tested columns of the nodes with the most rows."""
     inner = sorted((node for node in part.nodes if node.test is not None), key=lambda node: (-node.n_rows, node.id))
     if not inner:
         return part
@@ -69,7 +68,7 @@ def with_asked(part: TreePart, judged: Judged) -> TreePart:
 
 
 def rows_of(judged: Judged) -> Rows:
-    """The rows of the fit, where the estimator kept them, else the judged ones."""
+    """The training rows, if the estimator kept them, else the test rows."""
     kept: Any = kept_rows(judged.estimator)
     if kept is None:
         return Rows(judged.matrix, judged.target[:, 0], judged.weights, FIT if judged.seen else JUDGED)
@@ -78,7 +77,7 @@ def rows_of(judged: Judged) -> Rows:
 
 
 def by_node(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows in an order in which those of every node stand together.
+    """Rows in an order in which those of every node are together.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def by_node(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
         The rows of node i are ``order[first[i] : last[i]]``.
     """
     sizes = subtree_sizes(tree)
-    place = np.zeros(tree.n_nodes, np.int64)  # of each node where parents stand just before their subtrees
+    place = np.zeros(tree.n_nodes, np.int64)  # of each node when parents come just before their subtrees
     for node in np.flatnonzero(~tree.is_leaf).tolist():
         below = int(tree.first_child[node]) + np.arange(tree.n_branches[node])
         place[below] = place[node] + 1 + np.cumsum(sizes[below]) - sizes[below]
@@ -104,7 +103,7 @@ def by_node(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
 def asked_part(
     node: NodePart, judged: Judged, rows: Rows, here: np.ndarray, codes: tuple[int | None, ...]
 ) -> AskedPart | None:
-    """Return the bars of one node; None where no row has a value, or the test only asks whether there is one."""
+    """Return the bars of one node; None if no row has a value, or the test is "is present"."""
     test = node.test
     if test is None or test.kind == "present" or not len(here):
         return None
@@ -135,7 +134,7 @@ def asked_part(
 def bars_of(test: TestPart, cells: np.ndarray) -> Bars | None:
     """Bars of one width; the first cut lies between two of them, so that no bar is on both sides.
 
-    Numbers far off are counted in the first and the last bar. None where float64 cannot hold the width.
+    Numbers far off are counted in the first and the last bar. None if float64 cannot hold the width.
     """
     cuts = [cut for cut in test.cuts if np.isfinite(cut)]
     finite = cells[np.isfinite(cells)]
@@ -184,22 +183,22 @@ def bars_of_levels(test: TestPart, cells: np.ndarray, weights: np.ndarray) -> Ba
 
 
 def grid_of(bars: Bars, target: np.ndarray, weights: np.ndarray) -> tuple[str, float, float]:
-    """How much lies in each cell of bars and target: a digit each, 9 for the most, bar by bar from the lowest up.
+    """The weight in each cell of bars and target: a digit each, 9 for the most, bar by bar from the lowest up.
 
-    Also the ends of the target, which are those of all rows but a few far off.
+    Also the range of the target, without a few rows far off.
     """
     low, high = middle_range(target)
     half = high / 2 - low / 2
     share = (target / 2 - low / 2) / half if half > 0 else np.full(len(target), 0.5)
     cell = np.clip(np.floor(share * N_STEPS), 0, N_STEPS - 1).astype(np.int64)
     held = np.bincount(bars.at * N_STEPS + cell, weights, minlength=bars.n * N_STEPS)
-    # The root: a cell with a hundredth of the most is still seen.
+    # The square root: a cell with a hundredth of the most is still visible.
     digits = np.ceil(9.0 * np.sqrt(held / held.max())).astype(np.int64)
     return "".join(map(str, digits.tolist())), low, high
 
 
 def short(weight: float) -> float:
-    """A weight as it is written in few signs.
+    """A weight with few digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the columns are and do: how their values lie, what shuffling costs, what the model predicts along them."""
+"""The section of columns: their distributions, their permutation importance, their partial dependence."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ from treewright.tree.writing import gap_digits, shorten, written_cut, written_le
 NAME_WIDTH, LABEL_WIDTH = 200, 60
 # At most so many columns have their distribution in the page: the rest is described in numbers.
 MOST_SPREADS = 40
-# Single rows behind the mean, where one line is drawn, and where several classes are.
+# Single rows behind the mean, if one line is drawn, and if there are several classes.
 SINGLE_ROWS, SINGLE_ROWS_OF_CLASSES = 40, 16
 MOST_CLASSES = 6
 # Of single rows: a curve is read by eye, and they are most of what a column weighs in the page.
 ROW_DIGITS = 4
-# Rows times trees (or stored rows) that may be asked for all shuffles, and for all dependence.
-# A cell of a row that is read costs as much as half a tree, a number of a distance a fortieth, a function a hundred.
+# Largest number of rows times trees (or stored rows) for all shuffles, and for all dependence.
+# To read a cell of a row costs as much as half a tree, a number of a distance a fortieth, a function a hundred.
 MOST_WORK = 120_000_000
 CELLS_PER_TREE, NUMBERS_PER_ROW, NUMBERS_PER_CALL = 2, 40, 100
 FEWEST_ROWS = 50
-# Of a wide table the columns that gained most are shuffled, so that each can be among so many rows; of neighbours,
-# which have no such order, none where even the fewest rows would take so many times the work.
+# In a wide table the columns with the largest gain are shuffled, so that each can be on so many rows; for neighbours,
+# which have no such order, none if even the fewest rows would take so many times the work.
 ROWS_TO_SHUFFLE, FEWEST_COLUMNS, TOO_LONG = 200, 20, 4
 N_CELLS = 24  # of a histogram of numbers
 # A numeric column with no more different numbers has a bar for each.
 FEW_NUMBERS = 12
 MOST_LEVELS, MOST_GROUPS = 20, 10
-OTHERS, UNSEEN, MISSING, OTHER_CLASSES = "other levels", "not seen at the fit", "missing", "other classes"
-# Numbers are far off where all others, but for such a part at either end, would take less than a third of the axis.
+OTHERS, UNSEEN, MISSING, OTHER_CLASSES = "other levels", "not in the training rows", "missing", "other classes"
+# Numbers are far off if all others, except such a part at either end, would take less than a third of the axis.
 FAR_OFF, SQUEEZED = 0.005, 3.0
 MOST_WHOLE = 1e15  # up to here a half can be added
 # Cells with fewer rows have a mean without an error.
@@ -63,18 +63,18 @@ FEWEST_FOR_ERROR = 2
 
 
 def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
-    """Return what each column is and does, the most important one first.
+    """Return distribution, importance and partial dependence of each column, the most important one first.
 
     Parameters
     ----------
     judged : Judged
     options : Options
-        ``columns``: how many have their partial dependence; ``rows``: of how many rows at most; ``random_state``.
+        ``columns``: how many have a partial dependence; ``rows``: on how many rows at most; ``random_state``.
 
     Notes
     -----
-    Columns are sorted by how much worse the model is when they are shuffled; of equals the one whose splits gained
-    more, then the first.
+    Columns are sorted by how much worse the model is when they are shuffled; equal ones by the gain of their splits,
+    then by position.
     """
     schema = judged.model.schema
     p = len(schema)
@@ -90,7 +90,7 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
             unit, measure = _in_units(judged, found, rows)
             rises, errors = found.values / unit, found.standard_errors / unit
     some = counted(int(among.sum()), "column")
-    without = "" if (among == asked).all() else f", for {some} that gained most at the fit"
+    without = "" if (among == asked).all() else f", for the {some} with the largest gain"
     order = _order(found, impurity, p)
     groups = groups_of(judged)
     unseen = unseen_levels(judged)
@@ -115,9 +115,9 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
 
 
 def _in_units(judged: Judged, found: Importances, rows: np.ndarray) -> tuple[float, str]:
-    """What the rises are divided by, so that they are in the unit of the score in the head; and what they then are.
+    """The divisor that puts rises of the error in the unit of the score in the head; and their name.
 
-    A squared error of 126,502 says nothing to a reader, a drop of R2 by 0.3 does.
+    A drop of R2 by 0.3 is easier to read than a squared error of 126,502.
     """
     name, when = loss_name(judged.model), "when the column is shuffled"
     if found.what == WRONG:
@@ -134,7 +134,7 @@ def _in_units(judged: Judged, found: Importances, rows: np.ndarray) -> tuple[flo
 
 
 def _asked(judged: Judged) -> np.ndarray:
-    """bool[p]: which columns the model asks; under surrogates and of neighbours all."""
+    """bool[p]: which columns the model tests; all for surrogates and for neighbours."""
     p = len(judged.model.schema)
     if judged.is_neighbors or judged.model.missing == "surrogate":
         return np.ones(p, bool)
@@ -142,13 +142,13 @@ def _asked(judged: Judged) -> np.ndarray:
 
 
 def _rows(judged: Judged, options: Options, n_times: int) -> np.ndarray:
-    """Rows that a model is asked about so many times: no more than are answered in a while."""
+    """Rows to predict so many times: no more than take a bounded time."""
     most = min(options.rows, max(FEWEST_ROWS, int(MOST_WORK / (_work_of_row(judged) * n_times))))
     return drawn(np.arange(judged.n), most, options.random_state)
 
 
 def _work_of_row(judged: Judged) -> float:
-    """What it costs to ask the model about one row, in trees that it goes down."""
+    """The work to predict one row, in units of a path through a tree."""
     model, p = judged.model, len(judged.model.schema)
     if not judged.is_neighbors:
         return float(len(model.trees) + p / CELLS_PER_TREE)
@@ -157,7 +157,7 @@ def _work_of_row(judged: Judged) -> float:
 
 
 def _to_shuffle(judged: Judged, asked: np.ndarray, impurity: np.ndarray | None) -> np.ndarray:
-    """bool[p]: the columns that are shuffled, of those that the model asks."""
+    """bool[p]: the columns that are shuffled, of those that the model tests."""
     times = REPEATS * _work_of_row(judged)
     if impurity is None:
         return asked & (int(asked.sum()) * FEWEST_ROWS * times <= TOO_LONG * MOST_WORK)
@@ -168,14 +168,14 @@ def _to_shuffle(judged: Judged, asked: np.ndarray, impurity: np.ndarray | None) 
 
 
 def _order(found: Importances | None, impurity: np.ndarray | None, p: int) -> list[int]:
-    """The columns, those that matter most first."""
+    """The columns, the most important first."""
     values = np.zeros(p) if found is None else found.values
     shares = np.zeros(p) if impurity is None else impurity
     return np.lexsort((np.arange(p), -shares, -values)).tolist()
 
 
 def _described(judged: Judged, at: int, cells: np.ndarray, groups: Groups | None) -> ColumnPart:
-    """What one column is, without what it does."""
+    """The description of one column, without importance and dependence."""
     column = judged.model.schema.columns[at]
     here = ~np.isnan(cells)
     held, weights = cells[np.isfinite(cells)], judged.weights[np.isfinite(cells)]
@@ -206,7 +206,7 @@ def _described(judged: Judged, at: int, cells: np.ndarray, groups: Groups | None
 
 
 def _in_words(column: Column, held: np.ndarray, low: float | None, high: float | None) -> str:
-    """What the values of a column are, in a few words."""
+    """The values of a column, in a few words."""
     if column.left_out:
         return f"left out: {column.left_out}"
     if not len(held):
@@ -222,7 +222,7 @@ def _in_words(column: Column, held: np.ndarray, low: float | None, high: float |
 
 
 def _quantiles(values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]) -> tuple[float, ...]:
-    """The least value such that at least the share of the weight is not above it."""
+    """Weighted quantiles: the least value with at least the given share of the weight at or below it."""
     order = np.argsort(values, kind="stable")
     passed = np.cumsum(weights[order] / weights.max())
     places = np.searchsorted(passed, np.array(shares) * passed[-1] * (1.0 - 1e-12))
@@ -230,7 +230,7 @@ def _quantiles(values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...
 
 
 def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> DependencePart | None:
-    """What the model says along a column; None where no row has a value."""
+    """The partial dependence on a column; None if no row has a value."""
     model = judged.model
     column = model.schema.columns[at]
     cells = np.asarray(judged.matrix[:, at], np.float64)
@@ -278,14 +278,14 @@ class Groups:
     """The rows by their target."""
 
     names: tuple[str, ...]
-    codes: tuple[int | None, ...]  # of the classes; None for all others together, and for numbers
+    codes: tuple[int | None, ...]  # of the classes; None for all others together, and for regression
     place: np.ndarray  # int64[n]: which of them a row belongs to
     truth: np.ndarray | None  # float64[n], of a target of numbers
     weights: np.ndarray  # float64[n]
 
 
 def groups_of(judged: Judged) -> Groups:
-    """Return the rows by the classes of the first output, the commonest ones apart; of numbers all in one group."""
+    """Return the rows grouped by the most frequent classes of the first output; for regression all in one group."""
     if not judged.is_classification:
         return Groups(("rows",), (None,), np.zeros(judged.n, np.int64), judged.target[:, 0], judged.weights)
     labels, target = judged.model.classes[0].tolist(), judged.target[:, 0].astype(np.int64)
@@ -308,13 +308,13 @@ def commonest_classes(judged: Judged, most: int) -> list[int]:
 
 
 def spread_of(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
-    """Return how the values of a column lie, by class or with the mean of the target.
+    """Return the distribution of a column, by class or with the mean of the target.
 
     Parameters
     ----------
     column : Column
     cells : float64[n]
-        Encoded; nan is missing, the code after the last level one that the fit never saw.
+        Encoded; nan is missing, the code after the last level is an unseen level.
     groups : Groups
     """
     if column.kind != "numeric":
@@ -338,7 +338,7 @@ def spread_of(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
 
 
 def edges_of(low: float, high: float, *, whole: bool) -> np.ndarray:
-    """Return the ends of cells of one width over a range; of whole numbers each cell holds as many of them.
+    """Return the edges of cells of equal width over a range; for whole numbers each cell holds equally many of them.
 
     Examples
     --------
@@ -349,14 +349,14 @@ def edges_of(low: float, high: float, *, whole: bool) -> np.ndarray:
         width = np.ceil((high - low + 1) / N_CELLS)
         return np.asarray(low - 0.5 + width * np.arange(np.ceil((high - low + 1) / width) + 1))
     share = np.linspace(0.0, 1.0, N_CELLS + 1)
-    # Not low + share * (high - low): the ends may lie further apart than float64 reaches.
+    # Not low + share * (high - low): the difference may be beyond float64.
     edges = low * (1.0 - share) + high * share
     edges[0], edges[-1] = low, high
     return np.asarray(edges)
 
 
 def middle_range(held: np.ndarray) -> tuple[float, float]:
-    """Return the ends of an axis for some numbers: all of them, or, where a few lie far off, those of all but these.
+    """Return the ends of an axis for some numbers: for all of them, or without a few that lie far off.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ def middle_range(held: np.ndarray) -> tuple[float, float]:
 
 
 def _of_levels(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
-    """A bar for each of the commonest levels; what is left over, and missing cells, at the end."""
+    """A bar for each of the most frequent levels; the other levels and missing cells at the end."""
     n_levels = len(column.levels)
     missing = np.isnan(cells)
     codes = np.where(missing, n_levels, cells).astype(np.int64)
@@ -399,7 +399,7 @@ def _counted(edges: tuple[float, ...] | None, labels: list[str], at: np.ndarray,
     Parameters
     ----------
     edges : tuple of float, or None
-        With them rows beyond the last cell, which are missing, do not count.
+        With edges, rows beyond the last cell, which are missing, do not count.
     labels : list of str
         Of the cells.
     at : int64[n]
@@ -429,9 +429,9 @@ def _counted(edges: tuple[float, ...] | None, labels: list[str], at: np.ndarray,
 
 
 def _mean_in(truth: np.ndarray, weights: np.ndarray) -> tuple[float | None, float | None]:
-    """The weighted mean of some targets, and its standard error, of as many rows as the weights are worth (Kish 1965).
+    """The weighted mean of some targets, and its standard error by the effective number of rows (Kish 1965).
 
-    None where there are too few.
+    None if there are too few.
     """
     if not len(truth):
         return None, None

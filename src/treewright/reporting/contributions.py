@@ -1,4 +1,4 @@
-"""The section of contributions: what each column does to the answers of many trees, over the test rows and for one."""
+"""The section of contributions: of each column to the predictions of many trees, over the test rows and for one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from treewright.show.page.contributions import MOST_ROWS, part_of
 from treewright.show.page.parts import ContributionsPart
 
 LEAST_ROWS = 20  # of the swarm
-MOST_NODES = 60_000_000  # nodes that rows meet, in a second or two
+MOST_NODES = 60_000_000  # nodes that rows pass, in a second or two
 MOST_COLUMNS_OF_PAIRS, NODES_OF_PAIRS = 60, 20_000_000  # pairs cost a path's length more
 
 
 def contributions_part(judged: Judged, options: Options) -> ContributionsPart | None:
-    """What the page tells of contributions; None of a single tree and of neighbours."""
+    """The section about contributions; None for a single tree and for neighbours."""
     if judged.is_neighbors or judged.model.is_single_tree:
         return None
     try:
@@ -31,7 +31,7 @@ def contributions_part(judged: Judged, options: Options) -> ContributionsPart | 
 
 
 def _part(judged: Judged, options: Options) -> ContributionsPart:
-    """The section of a model whose answers are a sum over its trees."""
+    """The section for a model whose predictions are a sum over its trees."""
     model = judged.model
     n_nodes = 2 * int(sizes_of(model).n_leaves.sum())
     most = int(np.clip(MOST_NODES // n_nodes, LEAST_ROWS, MOST_ROWS))
@@ -43,7 +43,7 @@ def _part(judged: Judged, options: Options) -> ContributionsPart:
     notes: tuple[str, ...] = ()
     if len(players) > MOST_COLUMNS_OF_PAIRS or not len(rows_of_pairs):
         many = f"of {len(players)} columns" if len(rows_of_pairs) else f"through {counted(n_nodes, 'node')}"
-        notes = (f"Pairs of columns are left out: {many} they take long. explain(X, order=2) finds them.",)
+        notes = (f"Pairs of columns are left out: {many} they take too long. explain(X, order=2) computes them.",)
     else:
         pairs = explain_encoded(model, judged.matrix[rows_of_pairs], order=2, n_jobs=options.n_jobs).values
     return part_of(

@@ -1,6 +1,6 @@
 """A report about a fitted model: one page, made of a summary of its sections.
 
-``report`` checks what it is given, ``summary_of`` works the sections out, ``Report`` renders and writes them.
+``report`` checks its arguments, ``summary_of`` computes the sections, ``Report`` renders and writes them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 820  # of the frame in a notebook
 MOST_NODES_OF_CODE = 40_000  # about a megabyte of script
-# As readers know them; facts of a model name them as programs do.
+# Names of algorithms in text; facts of a model hold the names of programs.
 ALGORITHMS = {
     "cart": "CART",
     "id3": "ID3",
@@ -69,25 +69,25 @@ ALGORITHMS = {
     "nearest_neighbors": "nearest neighbours",
 }
 CRITERIA = {"gini": "Gini"}
-SEEN = "The test rows are the rows of the fit: errors on them flatter the model."
-PERHAPS = "The fit saw as many rows as there are test rows. If they are the same, errors on them flatter the model."
+SEEN = "The test rows are the training rows: errors on them are too low."
+PERHAPS = "There are as many training rows as test rows. If they are the same, errors on them are too low."
 AMONG = (
-    "The rows of the fit may be among the test rows. If they are, errors flatter the model: report on rows that it has "
-    "not seen."
+    "The training rows may be among the test rows. If they are, the errors are too low: report on rows that the model "
+    "has not seen."
 )
 WORDS_WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A page about a fitted model; a notebook shows it by itself.
+    """A report page about a fitted model; notebooks display it.
 
     Attributes
     ----------
     summary : treewright.show.page.parts.Summary
         Everything that the page shows, typed.
     code : str
-        The script by which the page of many trees says what all of them say of a row; empty where it holds none.
+        The script with which the page of many trees predicts a row by all of them; empty if it holds none.
     """
 
     summary: Summary
@@ -95,7 +95,7 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The page: one HTML document that loads nothing."""
+        """The page: one HTML document that loads no other files."""
         return render(self.summary, code=self.code)
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Report:
         output : int
             Which of several targets.
         label : str, optional
-            Of curves of classes the one to draw; by default all, of calibration the first.
+            The class to draw, in curves of classes; by default all, for calibration the first.
         ax : matplotlib.axes.Axes, optional
 
         Raises
@@ -149,7 +149,7 @@ class Report:
         return quality_figure(parts[output], name, label=label, ax=ax)
 
     def _repr_html_(self) -> str:
-        """A frame of its own: styles and scripts of the page stay inside."""
+        """The page in a frame: its styles and scripts stay inside."""
         return framed(self.html, self.summary.title, HEIGHT)
 
     def __repr__(self) -> str:
@@ -170,27 +170,27 @@ def report(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Report:
-    """Make a page about a fitted model: its tree, how far to cut it back, how good it is, what its columns do.
+    """Make a report page about a fitted model: its tree, its pruning path, its quality and its columns.
 
     Parameters
     ----------
     fitted : fitted estimator of this library, or Model
     X, y : table of n rows and its target
-        The rows that judge; best those that the fit did not see.
+        The test rows; preferably not the training rows.
     path : path ending in ``.html`` or ``.json``, optional
         Write the page, or its summary, there.
     sample_weight : n numbers >= 0, optional
     title : str, optional
     cv : "auto", int >= 2, splitter, or None
-        What judges the subtrees of the pruning path: folds, or (None) the rows themselves as rows kept aside. "auto":
-        ten folds where they are the rows of the fit, else the rows.
+        What the subtrees of the pruning path are evaluated on: folds, or (None) the rows themselves as held-out rows.
+        "auto": ten folds if they are the training rows, else the rows.
     curves : sequence of {"learning", "depth"}
-        Curves that take many fits.
+        Curves that require many fits.
     examples : int >= 0
-        How many of the rows go into the page, to be followed through the tree. With 0 no row is in it; what describes
-        many rows still is: quantiles, levels, and for numbers targets beside their predictions.
+        Number of rows in the page, to be followed through the tree. With 0 it holds no row, but still what describes
+        many rows: quantiles, levels, and for regression targets with their predictions.
     random_state : int >= 0
-        Of folds, shuffles and drawn rows.
+        Seed of folds, shuffles and sampled rows.
     n_jobs : int, optional
         Threads; the page does not depend on it.
 
@@ -201,7 +201,7 @@ def report(
     Raises
     ------
     ParameterError
-        ``fitted`` is no fitted model of this library, or a parameter is out of range.
+        ``fitted`` is not a fitted model of this library, or a parameter is out of range.
     DataError
         The rows were refused.
     InputFileError
@@ -228,17 +228,17 @@ def report(
 
 
 def check_path(path: str | os.PathLike[str]) -> str:
-    """The ending of a report's file name."""
+    """Return the ending of a report's file name, checked."""
     ending = PurePath(os.fsdecode(path)).suffix.lower()
     if ending == ".htm":
         return ".html"
     if ending not in (".html", ".json"):
-        raise ParameterError(f"{os.fsdecode(path)!r}: a report is a page, .html, or its summary, .json")
+        raise ParameterError(f"{os.fsdecode(path)!r}: name a page, .html, or its summary, .json")
     return ending
 
 
 def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jobs: Any, title: Any) -> Options:
-    """The options, or what is wrong with them; the title is only looked at."""
+    """Return the options, checked; the title is checked only."""
     if (isinstance(cv, str) and cv != "auto") or isinstance(cv, bool) or (is_whole(cv) and cv < 2):
         raise ParameterError(f"cv={cv!r}: give 'auto', 2 folds or more, a splitter, or None for no folds")
     if title is not None and not isinstance(title, str):
@@ -256,12 +256,12 @@ def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jo
 
 
 def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | None, options: Options) -> Summary:
-    """Work out every section."""
+    """Compute every section."""
     model, estimator = model_of(fitted)
     judged = judged_rows(model, estimator, X, y, sample_weight)
     target = ", ".join(target_names_of(model))
     single = isinstance(model, Model) and model.is_single_tree
-    # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
+    # Of many trees the page shows the surrogate tree; rows are followed through it, not through all of them.
     standing = surrogate_part(judged, options)
     tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
     examples = None
@@ -293,13 +293,13 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
 
 
 def _log_note(facts: Mapping[str, Any]) -> str:
-    """How often rows held out judged a tree that was grown by hand, and what became of the sealed ones."""
+    """How often a tree grown by hand was evaluated on held-out rows, and its score on the sealed rows."""
     said = noted(facts)
     if said is None:
         return ""
     looks, sealed = said.get("looks_at_held_out_rows"), said.get("sealed_rows")
     n = looks if isinstance(looks, int) else 0
-    seen = f"Rows held out have judged {counted(n, 'state')} of the tree."
+    seen = f"Evaluated on the held-out rows: {counted(n, 'state')} of the tree."
     score = sealed.get("score") if isinstance(sealed, Mapping) else None
     if not isinstance(sealed, Mapping) or not isinstance(score, int | float):
         return seen
@@ -308,7 +308,7 @@ def _log_note(facts: Mapping[str, Any]) -> str:
 
 
 def code_of(model: Any) -> str:
-    """The script by which a page says what all trees say of a row; empty of large models, and where none can say it."""
+    """The script that predicts a row by all trees in a page; empty for large models, and if it cannot be written."""
     if not isinstance(model, Model) or model.is_single_tree or model.n_outputs > 1:
         return ""
     if len(model.trees.is_leaf) > MOST_NODES_OF_CODE:
@@ -320,7 +320,7 @@ def code_of(model: Any) -> str:
 
 
 def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
-    """The model, and the estimator where one was given."""
+    """The model, and the estimator if one was given."""
     model = fitted if isinstance(fitted, Model | NeighborsModel) else getattr(fitted, "model_", None)
     if not isinstance(model, Model | NeighborsModel):
         why = getattr(fitted, "_why_no_model", None)
@@ -329,7 +329,7 @@ def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
         raise ParameterError(f"report takes a fitted estimator of this library or a Model, {what_instead(fitted)}")
     if model.facts.get("algorithm") == "isolation_forest":
         raise ParameterError(
-            "an isolation forest predicts no target, so there is nothing that rows could be judged by: score them with "
+            "an isolation forest predicts no target, so a report has nothing to evaluate: score rows with "
             "score_samples, or read one of its trees with model.tree(0).show()"
         )
     return model, None if model is fitted else fitted
@@ -343,17 +343,17 @@ def what_instead(given: Any) -> str:
     if is_ours(given):
         return f"and this {name} is not fitted: fit it first"
     if isinstance(getattr(given, "steps", None), list):
-        rows = "the rows as that sees them"
+        rows = "the transformed rows"
         return f"not a {name}: give its last step and {rows}: report(pipe[-1], pipe[:-1].transform(X), y)"
     if hasattr(given, "best_estimator_") or hasattr(given, "best_params_"):
-        return f"not a {name}: give what it found, its best_estimator_"
+        return f"not a {name}: give its best_estimator_"
     if type(given).__module__.partition(".")[0] == "treewright":
         return f"not {name}: fit it first"
     return f"not {name} (of {type(given).__module__.partition('.')[0]})"
 
 
 def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:
-    """Every column with its levels, and where its numbers lie."""
+    """Every column with its levels, or the range and median of its numbers."""
     found = []
     for position, words in enumerate(page_tree.columns_in_words(judged.model.schema)):
         cells = judged.matrix[:, position]
@@ -364,21 +364,21 @@ def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:
 
 
 def target_names_of(model: Model | NeighborsModel) -> list[str]:
-    """The targets of the model as a whole: a boosted tree by itself is named after the score that it adds to."""
+    """The targets of the whole model: a single boosted tree is named after the score that it adds to."""
     if model.target_names:
         return [written_name(name) for name in model.target_names]
     return [f"y{at}" for at in range(model.n_outputs)] if model.n_outputs > 1 else []
 
 
 def heading_of(judged: Judged, target: str) -> str:
-    """What kind of model it is, and of what; it claims no cause."""
+    """The title of the page: the kind of model and its target."""
     single = not judged.is_neighbors and judged.model.is_single_tree
     kind = "decision tree" if single else algorithm_of(judged)
     return f"{kind[0].upper()}{kind[1:]}" + (f" for {target}" if target else "")
 
 
 def subtitle_of(judged: Judged, target: str) -> str:
-    """What the model is, in one line."""
+    """Algorithm, task, target and size of the model, in one line."""
     model = judged.model
     if not judged.is_neighbors and model.is_single_tree:
         return summarize(model, 0).headline()
@@ -388,13 +388,13 @@ def subtitle_of(judged: Judged, target: str) -> str:
 
 
 def _columns_of(schema: Schema) -> str:
-    """How many columns of the table are used, how many are left out, and how many are made of them."""
+    """How many columns of the table are used, how many are left out, and how many are derived."""
     n_used, n_given = len(schema.needed), len(schema.given)
     left_out = f" ({n_given - n_used} left out)" if n_used < n_given else ""
     n_derived = sum(map(is_derived, schema.columns))
     n_parts = len(schema) - n_given - n_derived
     parts = f", {counted(n_parts, 'part')} of dates" if n_parts else ""
-    derived = f", {n_derived} made of others" if n_derived else ""
+    derived = f", {n_derived} derived" if n_derived else ""
     return f"{n_used}{left_out}{parts}{derived}"
 
 
@@ -417,9 +417,9 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
 
 
 def scores_of(judged: Judged, quality: Sequence[QualityPart]) -> tuple[Fact, ...]:
-    """The first measure of a single output, to stand in the head: accuracy, or R2.
+    """The first measure of a single output, for the head of the page: accuracy, or R2.
 
-    Accuracy counts the rows of classes that the fit never saw: the model is wrong about them.
+    Accuracy counts the rows of classes without training rows: the model is wrong about them.
     """
     if len(quality) != 1 or not quality[0].measures:
         return ()
@@ -428,7 +428,7 @@ def scores_of(judged: Judged, quality: Sequence[QualityPart]) -> tuple[Fact, ...
 
 
 def notes_of(judged: Judged) -> tuple[str, ...]:
-    """What a reader must know to read the numbers."""
+    """Notes that a reader needs to read the numbers."""
     if judged.seen is None:
         return (AMONG,) if judged.n > int(judged.model.facts.get("n_samples", 0)) else (PERHAPS,)
     return (SEEN,) if judged.seen else ()
@@ -437,14 +437,14 @@ def notes_of(judged: Judged) -> tuple[str, ...]:
 def algorithm_of(judged: Judged) -> str:
     """The algorithm in words.
 
-    A file may name one that nobody knows: it stands as it is, but for its underscores.
+    A file may name an unknown one: it is shown as it is, except for its underscores.
     """
     name = str(judged.model.facts.get("algorithm", "unknown"))
     return ALGORITHMS.get(name, in_words(name))
 
 
 def in_words(name: str) -> str:
-    """A name of a program as a reader writes it.
+    """The name of an algorithm, criterion or loss as text.
 
     Examples
     --------
@@ -455,7 +455,7 @@ def in_words(name: str) -> str:
 
 
 def _lowered(judged: Judged) -> Fact:
-    """What the splits lower: an impurity, or the loss that boosting follows."""
+    """What the splits reduce: an impurity, or the loss of boosting."""
     facts = judged.model.facts
     loss = facts.get("loss")
     if judged.model.has_scores and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):

@@ -1,4 +1,4 @@
-"""The section of many trees: what they are like, how they agree, some of them, and one tree in place of all."""
+"""The section of many trees: their sizes, their agreement, some of them, and one tree in place of all."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ from treewright.tree.walk import Sizes
 from treewright.tree.writing import shorten
 
 CELLS = 12  # of a histogram
-MOST_NODES = 127  # of a tree that stands beside others
+MOST_NODES = 127  # of a tree that is shown next to others
 MOST_COMPARED = 200  # trees that are compared with each other
 MOST_ROWS = 20_000
-LEAST_ROWS = 10  # with fewer, a part of them tells nothing
+LEAST_ROWS = 10  # with fewer, a part of them is too few to evaluate
 TO_JUDGE, TO_JUDGE_SHOWN = 1 / 3, "1/3"  # of the rows; the others grow the tree
 LEAST_IN_LEAF, MOST_IN_LEAF, LEAVES_TO_FILL = 2, 20, 50
 
 
 def ensemble_part(judged: Judged, options: Options, standing: Standing | None = None) -> EnsemblePart | None:
-    """What the page tells of many trees; None of a single one and of neighbours.
+    """The section about many trees; None for a single one and for neighbours.
 
     Parameters
     ----------
     judged : Judged
     options : Options
     standing : Standing, optional
-        The tree that stands for all (``surrogate_part``).
+        The surrogate tree (``surrogate_part``).
     """
     if judged.is_neighbors or judged.model.is_single_tree:
         return None
@@ -68,7 +68,7 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
     sizes = sizes_of(model)
     members = members_of(judged, sizes, agreement, options.trees)
     if standing is None:
-        notes.append(f"There is no tree in place of all: that takes {LEAST_ROWS} test rows, there are {judged.n}.")
+        notes.append(f"There is no tree in place of all: it needs {LEAST_ROWS} test rows, there are {judged.n}.")
     return EnsemblePart(
         kind=kind,
         headline=headline_of(model, n_rounds),
@@ -85,9 +85,9 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
 
 
 def first_shown(members: tuple[MemberPart, ...], agreement: Agreement | None, standing: Standing | None) -> int | None:
-    """The single tree most like all, where the tree that stands for all is not to be read as them.
+    """The single tree most like all, if the surrogate tree is no better than a constant.
 
-    Of boosted trees none: each answers another question.
+    None for boosted trees: each predicts something else.
     """
     if standing is None or not standing.words.warning or agreement is None:
         return None
@@ -96,42 +96,42 @@ def first_shown(members: tuple[MemberPart, ...], agreement: Agreement | None, st
 
 
 def headline_of(model: ModelData, n_rounds: int) -> str:
-    """How many trees there are and how they answer together."""
+    """How many trees there are and how they predict together."""
     trees = counted(len(model.trees), "tree")
     if model.boosting is not None:
         each = "one" if model.boosting.n_scores == 1 else f"one for each of {model.boosting.n_scores} scores"
         prediction = LINKED.get(model.boosting.link, model.boosting.link)
         if members := model.facts.get("members"):
             return (
-                f"{trees} of {len(members)} members, whose scores are averaged: {each} a round of a member, each on "
-                f"what the member's own before left over. Rounds stand in turn, the first of every member first. The "
+                f"{trees} of {len(members)} members, whose scores are averaged: {each} per round of a member, fitted "
+                f"to what the earlier trees of the member left over. Trees are ordered by round, then by member. The "
                 f"prediction is {prediction}."
             )
         return (
-            f"{trees}, grown in {counted(n_rounds, 'round')} ({each} a round), each on what those before left over. "
-            f"Their numbers add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; the prediction is "
+            f"{trees}, fitted in {counted(n_rounds, 'round')} ({each} per round) to what the earlier trees left over. "
+            f"Their values add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; the prediction is "
             f"{prediction}."
         )
     if model.tree_weights is not None:
         prediction = (
-            "the class that has most of the weight of the trees"
+            "the class with the largest total weight of trees"
             if model.aggregation.votes
             else "the weighted median of their predictions"
         )
         return (
-            f"{trees}, grown one after another, each on rows weighed by what those before got wrong. The prediction is "
-            f"{prediction}."
+            f"{trees}, fitted one after another, on rows weighted by the errors of the earlier trees. The prediction "
+            f"is {prediction}."
         )
     prediction = COMBINED.get((model.task, model.combine), model.combine)
-    return f"{trees}, each grown by itself. The prediction is {prediction}."
+    return f"{trees}, fitted independently. The prediction is {prediction}."
 
 
 class Agreement(NamedTuple):
-    """How trees stand to each other, on some rows.
+    """How far the predictions of trees agree, on some rows.
 
-    ``with_all`` float64[n_trees]: of each tree the share of the rows with the answer of all trees together, or the
-    correlation with their number; ``between`` the mean of the same over pairs of trees, nan for one tree.
-    ``n_rows``: rows that were asked about.
+    ``with_all`` float64[n_trees]: of each tree the share of the rows with the prediction of all trees together, or the
+    correlation with it; ``between`` the mean of the same over pairs of trees, nan for one tree.
+    ``n_rows``: number of rows that were predicted.
     """
 
     with_all: np.ndarray
@@ -140,7 +140,7 @@ class Agreement(NamedTuple):
 
 
 def size_parts(sizes: Sizes) -> tuple[TreeSpreadPart, ...]:
-    """How many leaves the trees have, and how deep they are."""
+    """Histograms of the numbers of leaves and the depths of the trees."""
     return tuple(
         sizes_spread(name, title, numbers.astype(np.float64))
         for name, title, numbers in (
@@ -158,9 +158,9 @@ def sizes_spread(name: str, title: str, numbers: np.ndarray) -> TreeSpreadPart:
     counts = np.bincount(((numbers - least) // step).astype(np.int64), minlength=len(starts))
     labels = [f"{start}" if step == 1 else f"{start} to {start + step - 1}" for start in starts]
     middle = f"{float(np.median(numbers)):.1f}".removesuffix(".0")
-    same = f"From {least} to {most}, half of the trees up to {middle}."
+    same = f"From {least} to {most}, median {middle}."
     if least == most:
-        size = f"has {counted(least, 'leaf', 'leaves')}" if name == "leaves" else f"is {least} deep"
+        size = f"has {counted(least, 'leaf', 'leaves')}" if name == "leaves" else f"has depth {least}"
         same = f"Every tree {size}."
     edges = None if step == 1 else tuple(start - 0.5 for start in [*starts, starts[-1] + step])
     return TreeSpreadPart(
@@ -169,9 +169,9 @@ def sizes_spread(name: str, title: str, numbers: np.ndarray) -> TreeSpreadPart:
 
 
 def agreement_of(judged: Judged, options: Options) -> Agreement:
-    """Ask every tree about some of the test rows and compare the answers, of the first output.
+    """Compare the predictions of all trees for some of the test rows, for the first output.
 
-    Of trees that answer together, not of boosted ones: each of those answers another question.
+    Not for boosted trees: each of them predicts something else.
     """
     model = judged.model
     rows = rows_drawn(judged.n, options.rows, options.random_state)
@@ -191,7 +191,7 @@ def agreement_of(judged: Judged, options: Options) -> Agreement:
 
 
 def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
-    """The agreement as a histogram and in words; None where no tree can be compared."""
+    """The agreement as a histogram and in words; None if no tree can be compared."""
     held = found.with_all[np.isfinite(found.with_all)]
     if not len(held):
         return None
@@ -207,14 +207,14 @@ def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
     labels = tuple(text(start) if start == end else f"{text(start)} to {text(end)}" for start, end in cells)
     rows = counted(found.n_rows, "test row")
     if is_share:
-        words = f"On {rows} a tree says the same as all together for {text(float(np.mean(held)))} on average"
-        pairs = f"; two trees say the same for {text(found.between)}" if np.isfinite(found.between) else ""
+        words = f"On {rows} a tree agrees with all trees together for {text(float(np.mean(held)))} on average"
+        pairs = f"; two trees agree for {text(found.between)}" if np.isfinite(found.between) else ""
     else:
         mean = text(float(np.mean(held)))
-        words = f"On {rows} the numbers of a tree and of all together correlate by {mean} on average"
-        pairs = f"; those of two trees by {text(found.between)}" if np.isfinite(found.between) else ""
-    title = "How often each tree says what all say" if is_share else "How each tree's numbers follow those of all"
-    more = ". The less alike good trees are, the more their mean gains."
+        words = f"On {rows} the correlation of a tree with all trees together is {mean} on average"
+        pairs = f"; that of two trees is {text(found.between)}" if np.isfinite(found.between) else ""
+    title = "Agreement of each tree with all together" if is_share else "Correlation of each tree with all together"
+    more = ". The less alike good trees are, the better is their mean."
     return TreeSpreadPart(
         "agreement", title, words + pairs + more, low, float(np.median(held)), high, labels, tuple(counts.tolist()),
         tuple((100 * ends if is_share else ends).tolist()) if high > low else None,
@@ -223,7 +223,7 @@ def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
 
 
 def answers_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
-    """What each tree says alone of the first output: int64 or float64 [n, n_trees]."""
+    """The predictions of each tree alone, for the first output: int64 or float64 [n, n_trees]."""
     contents, trees = contents_of(model), model.trees
     columns = output_columns(model.n_classes)[0] if model.classes else slice(0, 1)
     n_trees = len(trees)
@@ -236,12 +236,12 @@ def answers_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
 
 
 def compared(n_trees: int) -> np.ndarray:
-    """The trees that are compared pair by pair: all, or some at like distances."""
+    """The trees that are compared pair by pair: all, or some at equal distances."""
     return np.unique(np.linspace(0, n_trees - 1, min(n_trees, MOST_COMPARED)).round().astype(np.int64))
 
 
 def pairs_alike(answers: np.ndarray, weights: np.ndarray) -> float:
-    """The mean over pairs of trees of the share of the rows with equal answers; nan for one tree."""
+    """The mean over pairs of trees of the share of the rows with equal predictions; nan for one tree."""
     answers = answers[:, compared(answers.shape[1])]
     n_trees = answers.shape[1]
     if n_trees < 2:
@@ -249,13 +249,13 @@ def pairs_alike(answers: np.ndarray, weights: np.ndarray) -> float:
     alike = 0.0
     for code in np.unique(answers):
         votes = (answers == code).sum(axis=1)
-        # Ordered pairs of trees that both say it.
+        # Ordered pairs of trees that both predict this class.
         alike += float((weights * votes * (votes - 1)).sum())
     return alike / (n_trees * (n_trees - 1) * float(weights.sum()))
 
 
 def correlations(numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """float64[k, k]: correlations of columns over weighted rows; nan where a column does not vary."""
+    """float64[k, k]: correlations of columns over weighted rows; nan if a column does not vary."""
     shares = weights / weights.sum()
     scale = np.abs(numbers).max(axis=0)
     numbers = numbers / np.where(scale > 0, scale, 1.0)
@@ -270,7 +270,7 @@ def correlations(numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: int) -> tuple[MemberPart, ...]:
-    """Some trees to look at: the first ones, and the one that is most like all (of boosted trees the last)."""
+    """Some trees to look at: the first ones, and the one most like all (of boosted trees the last)."""
     model = judged.model
     n_trees = len(model.trees)
     special = n_trees - 1
@@ -284,19 +284,19 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
     for place, number in enumerate(numbers):
         leaves = counted(int(sizes.n_leaves[number]), "leaf", "leaves")
         label = f"Tree {number + 1} of {n_trees}{score_of(model, number)}, {leaves}"
-        words = f"Moves its score by {moves[place]:.4g} on average over the test rows." if moves else ""
+        words = f"Changes its score by {moves[place]:.4g} on average over the test rows." if moves else ""
         if agreement is not None:
             words = stands(judged, float(agreement.with_all[number]))
             label += ", most like all" if number == special else ""
         part = tree_part(model, number, title=f"Tree {number + 1} of {n_trees}", max_nodes=MOST_NODES)
-        # Rules are long, and the page finds the way by itself.
+        # Rules are long, and the page finds the path by itself.
         part = replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))
         found.append(MemberPart(number, label, words, part))
     return tuple(found)
 
 
 def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
-    """Of some boosted trees the mean size of what they add to their score, over the test rows."""
+    """The mean size of what some boosted trees add to their score, over the test rows."""
     walk, found = walk_of(judged.model.trees), []
     cells, every = walk.cells(judged.matrix), np.arange(judged.n, dtype=np.int32)
     for number in numbers:
@@ -306,7 +306,7 @@ def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
 
 
 def score_of(model: ModelData, number: int) -> str:
-    """Of a boosted tree its round and the score that it adds to."""
+    """The round of a boosted tree and the score that it adds to; empty for other trees."""
     if model.boosting is None:
         return ""
     n_scores = model.boosting.n_scores
@@ -317,21 +317,21 @@ def score_of(model: ModelData, number: int) -> str:
 
 
 def counts_of(judged: Judged) -> str:
-    """What shares are shares of."""
+    """What shares are computed of: rows or weight."""
     return "weight" if judged.is_weighted else "rows"
 
 
 def stands(judged: Judged, value: float) -> str:
-    """How a tree stands to all."""
+    """The agreement of a tree with all trees, in words."""
     if not np.isfinite(value):
         return ""
     if judged.is_classification:
-        return f"Says the same as all together for {100 * value:.1f} % of the {counts_of(judged)}."
-    return f"Its numbers correlate with those of all together by {value:.3f}."
+        return f"Agrees with all trees together for {100 * value:.1f} % of the {counts_of(judged)}."
+    return f"Its correlation with all trees together is {value:.3f}."
 
 
 class Standing(NamedTuple):
-    """The tree as the page shows it, its words, and the test rows as this tree alone judges them."""
+    """The surrogate tree of the page, its words, and the test rows as predicted by this tree alone."""
 
     tree: TreePart
     words: SurrogateWords
@@ -339,9 +339,9 @@ class Standing(NamedTuple):
 
 
 def surrogate_part(judged: Judged, options: Options) -> Standing | None:
-    """Grow a tree on what many trees predict for two thirds of the rows, and judge it on the others.
+    """Fit a tree to the predictions of many trees for two thirds of the rows, and evaluate it on the others.
 
-    None of a single tree, of neighbours, and of fewer than ``LEAST_ROWS`` rows.
+    None for a single tree, for neighbours, and for fewer than ``LEAST_ROWS`` rows.
     """
     if judged.is_neighbors or judged.model.is_single_tree or judged.n < LEAST_ROWS:
         return None
@@ -355,7 +355,7 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
     one = found.estimator.model_
     # The truth of the test rows in its nodes, as a single tree has it.
     alone = replace(judged, model=one, estimator=found.estimator)
-    # What its nodes could have asked is not told: a gain of probabilities is no gain of classes.
+    # Candidate tests of its nodes are not shown: a gain of probabilities is not a gain of classes.
     part = tree_with_judges(tree_part(one, title=title), alone, audited=found.measure != "r2" or not one.classes)
     if found.measure == "r2" and len(one.classes) == 1:
         part = replace(part, nodes=tuple(replace(node, said=with_probability(node)) for node in part.nodes))
@@ -363,13 +363,13 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
 
 
 def with_probability(node: NodePart) -> str:
-    """The class that a node predicts with its mean predicted probability, which tells nodes apart where one is rare."""
+    """The predicted class with its mean predicted probability, which differs between nodes also for a rare class."""
     counts = node.values[0]
     return f"{node.said} {100 * counts[node.code or 0] / sum(counts):.1f} %"
 
 
 def rows_of_a_leaf(n: int) -> int:
-    """How many rows a leaf has at least, of so many before some are kept aside: a single row says little.
+    """The least number of rows in a leaf, from the number of rows before some are held out.
 
     Examples
     --------
@@ -380,9 +380,9 @@ def rows_of_a_leaf(n: int) -> int:
 
 
 def examples_beside(judged: Judged, standing: Standing, options: Options) -> ExamplesPart:
-    """Rows to follow: what is said of them is what all trees say, the way is that of the tree that stands for them.
+    """Rows to follow: their predictions are those of all trees, their paths those of the surrogate tree.
 
-    Its leaves hold answers of the trees, not the truth of rows: there is no interval around them.
+    Its leaves hold predictions of the trees, not the truth of rows: there is no interval around them.
     """
     part = examples_part(standing.judged, replace(options, examples=0), standing.tree)
     summary = summarize(standing.judged.model, 0)
@@ -392,8 +392,8 @@ def examples_beside(judged: Judged, standing: Standing, options: Options) -> Exa
 
 
 def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> SurrogateWords:
-    """What the page says of the tree."""
-    drawn = f" ({counted(n_asked, 'row')} of {n:,} drawn at random)" if n_asked < n else ""
+    """The words of the page about the surrogate tree."""
+    drawn = f" ({counted(n_asked, 'row')} sampled from {n:,})" if n_asked < n else ""
     size = f"{counted(found.n_leaves, 'leaf', 'leaves')}, depth {found.depth}"
     explains = found.fidelity > (0.0 if found.measure == "r2" else found.one_answer) or np.isnan(found.fidelity)
     always = "always predicting the most frequent class" if found.measure == "agreement" else "one number for all rows"
@@ -401,7 +401,7 @@ def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> S
         always = "one probability for all rows"
     return SurrogateWords(
         title=title,
-        words=f"A tree of {size}, grown on {found.answers} for {counted(found.n_fit, 'row')}{drawn}, {found.words}.",
+        words=f"A tree of {size}, fitted to {found.answers} for {counted(found.n_fit, 'row')}{drawn}, {found.words}.",
         measure="probabilities" if found.measure == "r2" and not np.isnan(found.agreement) else found.measure,
         fidelity=found.fidelity,
         low=found.low,
@@ -411,5 +411,5 @@ def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> S
         n_leaves=found.n_leaves,
         command=f"treewright.model_selection.surrogate_tree(fitted, X, max_leaf_nodes={LEAVES}, "
         f"min_samples_leaf={rows_of_a_leaf(n_asked)}, test_size={TO_JUDGE_SHOWN})",
-        warning="" if explains else f"This tree tells no more than {always}: do not read it as the model.",
+        warning="" if explains else f"This tree is no better than {always}: do not read it as the model.",
     )

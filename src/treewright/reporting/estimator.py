@@ -1,10 +1,10 @@
-"""What a report takes from estimators beside their model.
+"""What a report takes from estimators in addition to their model.
 
-A model made by an estimator holds its parameters as facts, so that a report made from the model alone has folds to fit
-as well (``estimator_of``). The facts are plain JSON, and a function, or a label without a JSON form, is there by the
-name of its type only: the estimator counts only where its own facts would be those of the model again, and where what
-they name is in the model. A fitted estimator may also keep the rows of its fit, and a forest knows which of them each
-tree left out. The shuffles are those of ``importances("permutation", X, y)``.
+A model made by an estimator holds its parameters as facts, so that a report made from the model alone can also fit
+folds (``estimator_of``). The facts are plain JSON; a function, or a label without a JSON form, is stored by the name of
+its type only. So the estimator is used only if its own facts equal those of the model, and if the columns, levels and
+classes that they name are in the model. A fitted estimator may also keep its training rows, and a forest knows which of
+them each tree left out. The shuffles are those of ``importances("permutation", X, y)``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DECLARATIONS = ("nominal", "ordinal", "numeric")
 PAIR = 2
 REPEATS = 5  # shuffles of a column
 POINTS_OF_TREES = 60  # of a curve over the number of trees
-MOST_OUT_OF_BAG = 100_000_000  # rows of the fit times trees
+MOST_OUT_OF_BAG = 100_000_000  # training rows times trees
 
 
 def estimator_of(model: Any) -> Any:
@@ -59,8 +59,8 @@ def estimator_of(model: Any) -> Any:
     Returns
     -------
     estimator or None
-        None where the facts do not tell: a function of the user was a parameter, the model is one of many trees, or it
-        comes from elsewhere. Of a generator as ``random_state`` the estimator has no seed.
+        None if the facts do not suffice: a function of the user was a parameter, the model is one of many trees, or it
+        comes from elsewhere. If ``random_state`` was a generator, the estimator has no seed.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def estimator_of(model: Any) -> Any:
 
 
 def _member_of(model: Any) -> Any:
-    """The estimator of the members of bagging or AdaBoost; None where the facts do not tell."""
+    """The estimator of the members of bagging or AdaBoost; None if the facts do not suffice."""
     member = model.facts.get("member")
     stated = member.get("parameters") if isinstance(member, Mapping) else None
     if not isinstance(member, Mapping) or not isinstance(stated, Mapping):
@@ -96,7 +96,7 @@ def _member_of(model: Any) -> Any:
 
 
 def _made(kinds: tuple[str, ...], model: Any, algorithm: Any, stated: Mapping[str, Any], base: Any = None) -> Any:
-    """An estimator with these parameters; None where there is none, or it would not be the same."""
+    """An estimator with these parameters; None if there is none, or it would not be the same."""
     known = algorithm_of(algorithm) if isinstance(algorithm, str) else None
     kind = known.estimator(model.task) if known is not None and known.kind in kinds else None
     if kind is None:
@@ -115,7 +115,7 @@ def _made(kinds: tuple[str, ...], model: Any, algorithm: Any, stated: Mapping[st
 
 
 def _restored(name: str, value: Any) -> Any:
-    """A parameter as a user writes it: pairs become a mapping where the parameter can be one."""
+    """A parameter as a user writes it: pairs become a mapping if the parameter can be one."""
     if name not in MAPPINGS or not isinstance(value, list):
         return value
     if value and all(_is_pair(name, entry) for entry in value):
@@ -133,7 +133,7 @@ def _is_pair(name: str, entry: Any) -> bool:
 
 
 def _is_whole(made: Any, stated: Mapping[str, Any]) -> bool:
-    """Whether the estimator's own facts would be these again, but for a seed that was a generator."""
+    """Whether the estimator's own facts equal these, except for a seed that was a generator."""
     own = {name: plain(value) for name, value in made.get_params(deep=False).items() if name in stated}
     return own == {
         name: None if name == "random_state" and isinstance(value, str) else value for name, value in stated.items()
@@ -148,7 +148,7 @@ def _fits(made: Any, model: Any) -> bool:
         return False
     groups = given.get("interaction_cst")
     if isinstance(groups, list) and not all(isinstance(group, list | tuple) for group in groups):
-        return False  # sets are there by the name of their type
+        return False  # sets are stored by the name of their type
     return model.schema is None or _declares(given, model.schema)
 
 
@@ -177,7 +177,7 @@ def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
 
 
 def tree_estimator(judged: Judged) -> SingleTree | None:
-    """The fitted estimator around the tree; None where the report is made from a model."""
+    """The fitted estimator of the tree; None if the report is made from a model."""
     found = judged.estimator
     if not isinstance(found, SingleTree):
         found = getattr(found, "estimator_", None)  # of ``PrunedTree``
@@ -185,7 +185,7 @@ def tree_estimator(judged: Judged) -> SingleTree | None:
 
 
 def kept_rows(estimator: Any) -> Any:
-    """The encoded rows of the fit, where the estimator keeps them: single trees do, up to 32 MB."""
+    """The encoded training rows, if the estimator keeps them: single trees do, up to 32 MB."""
     return getattr(estimator, "__dict__", {}).get("_rows")
 
 
@@ -203,18 +203,17 @@ def shuffled(
     ----------
     judged : Judged
     rows : int64[m]
-        The rows among which it is.
+        The rows that are shuffled.
     among : bool[p], optional
-        Only these columns are shuffled, the rise of the others is 0; all of nearest neighbours.
+        Only these columns are shuffled, the rise of the others is 0; for nearest neighbours all are.
     seed : int >= 0
     n_jobs : int or None
 
     Returns
     -------
     Importances or None
-        Boosted trees: the rise of the loss that they were grown to lower. Others: of the share of wrong answers, or of
-        the squared error. None where that cannot be told: errors beyond float64, or a loss that is a function unknown
-        here.
+        Boosted trees: the rise of the loss that they were fitted with. Others: of the misclassification rate, or of the
+        squared error. None if it cannot be computed: errors beyond float64, or a loss that is an unknown function.
     """
     model = judged.model
     matrix, target, weights = judged.matrix[rows], judged.target[rows], judged.weights[rows]
@@ -237,7 +236,7 @@ def shuffled(
 def _of_neighbors(
     judged: Judged, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, seed: int
 ) -> Importances:
-    """Of nearest neighbours: every column is asked."""
+    """The rises for nearest neighbours: every column is shuffled."""
     model = judged.model
     answers = judged.model.codes_of if judged.is_classification else judged.model.numbers_of
     error = error_of_answers(lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights)
@@ -247,19 +246,19 @@ def _of_neighbors(
 
 
 def out_of_bag_of(judged: Judged) -> tuple[OobCurve | None, str]:
-    """The curve of a forest that has rows left out, or why there is none."""
+    """The out-of-bag curve of a forest, or why there is none."""
     model, est = judged.model, judged.estimator
     no_curve = "There is no out-of-bag curve:"
     if est is None:
-        return None, f"{no_curve} a model without its estimator does not know the rows of its fit."
+        return None, f"{no_curve} a model without its estimator does not hold its training rows."
     if not isinstance(est, Forest):
         score = getattr(est, "oob_score_", None)
         what = "accuracy" if judged.is_classification else "R2"
         known = f" Out of bag, with all trees, the {what} is {score:.4g} (oob_score_)." if score is not None else ""
-        return None, f"{no_curve} {type(est).__name__} does not keep the rows of its fit.{known}"
+        return None, f"{no_curve} {type(est).__name__} does not keep its training rows.{known}"
     n_fit = int(model.facts.get("n_samples", 0))
     if n_fit * len(model.trees) > MOST_OUT_OF_BAG:
-        return None, f"{no_curve} {n_fit:,} rows of the fit times {len(model.trees)} trees take long; ask oob_curve()."
+        return None, f"{no_curve} {n_fit:,} training rows times {len(model.trees)} trees take long; call oob_curve()."
     try:
         return est.oob_curve(points=POINTS_OF_TREES), ""
     except (ParameterError, TooLargeError) as error:

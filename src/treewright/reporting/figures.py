@@ -1,6 +1,6 @@
 """The pictures of a report as matplotlib figures.
 
-The numbers are those of the part, and so those of the page.
+The numbers are those of the page.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def quality_figure(part: QualityPart, name: FigureName, *, label: str | None = N
         ``report.summary.quality[0]``, or another output.
     name : {"confusion", "roc", "precision_recall", "gains", "lift", "calibration", "residuals", "learning", "depth"}
     label : str, optional
-        Of the curves of classes the one to draw, as the report writes it; by default all, of calibration the first.
+        The class to draw, in curves of classes, as the report writes it; by default all, for calibration the first.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -74,7 +74,7 @@ def quality_figure(part: QualityPart, name: FigureName, *, label: str | None = N
         if curve.name == name:
             return error_curve(
                 x=curve.x, train=curve.train, train_se=curve.train_se, test=curve.test, test_se=curve.test_se,
-                xlabel=curve.over, ylabel=curve.loss, train_label="rows learned from", test_label="tested rows", ax=ax,
+                xlabel=curve.over, ylabel=curve.loss, train_label="training rows", test_label="test rows", ax=ax,
             )  # fmt: skip
     why = f": {' '.join(part.left_out)}" if part.left_out else ""
     raise ParameterError(f"this report has no {name!r}{why}")

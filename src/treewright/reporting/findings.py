@@ -1,6 +1,6 @@
-"""What looks wrong about the table: its target, its columns, its rows, those of the fit where they are kept.
+"""What looks wrong about the table: its target, its columns, its rows, and the training rows if they are kept.
 
-Only what can be told from the rows at hand and the model is told.
+Findings rest only on the given rows and the model.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from treewright.tree.writing import shorten, written_level, written_name
 FEWEST_ROWS = 25
 FEWEST_OF_CLASS = 5
 NEARLY_ALL = 0.95
-# A column by itself: so few errors, and so few of those without it; rows that a group of its values has on average.
+# A column by itself: largest error rate, and share of the error without it; rows per group of its values on average.
 ALMOST_PERFECT, OF_BASELINE, ROWS_PER_GROUP, MOST_GROUPS = 0.01, 0.1, 10, 50
 Cells = list[tuple[Column, np.ndarray]]
-# Rows are compared as wholes up to so many: beyond, sorting them takes longer than the rest of the page.
+# Whole rows are compared up to so many: with more, sorting them takes longer than the rest of the page.
 MOST_ROWS = 200_000
 MANY, SOME = 0.1, 0.01
-# Where less than this part of the rows of the fit stands there twice, rows that stand in both tables are no chance.
+# If fewer than this share of the training rows are duplicates, rows that are in both tables are not due to chance.
 RARE = 0.02
-# Of n rows of one source two in n + 1 others lie beyond by chance, on average; so many times as many are no chance.
+# Of n + 1 other rows from the source of n rows two lie beyond them on average; so many times as many are not chance.
 BEYOND_CHANCE, FEWEST_BEYOND = 4, 3
 MOST_NAMED, NAME_WIDTH = 6, 40
 
 
 def findings_of(judged: Judged) -> tuple[Finding, ...]:
-    """Return what a reader should look at, what is serious first."""
+    """Return what a reader should look at, serious findings first."""
     unseen = unseen_levels(judged)
     columns = [(column, cells_of(judged, at, unseen)) for at, column in enumerate(judged.model.schema.columns)]
     found = [
@@ -55,7 +55,7 @@ def findings_of(judged: Judged) -> tuple[Finding, ...]:
 
 
 def _about(kind: str, columns: Sequence[Column], one: str, many: str, advice: str, *, serious: bool) -> list[Finding]:
-    """A finding about columns, where there are some: ``one`` follows a single name, ``many`` several."""
+    """A finding about columns, if there are any: ``one`` follows a single name, ``many`` several."""
     if not columns:
         return []
     names = tuple(map(name_of, columns))
@@ -64,7 +64,7 @@ def _about(kind: str, columns: Sequence[Column], one: str, many: str, advice: st
 
 
 def _of_target(judged: Judged, columns: Cells) -> list[Finding]:
-    """Columns that hold the target, or tell it."""
+    """Columns that equal the target, or almost determine it."""
     if judged.n < FEWEST_ROWS or (judged.target[:, 0] == judged.target[0, 0]).all():
         return []
     target: Labels | Numbers
@@ -90,7 +90,7 @@ def _of_target(judged: Judged, columns: Cells) -> list[Finding]:
         ),
         *_about(
             "tells the target", telling, f"by itself {of_what} or more", f"by themselves {each} or more",
-            "Ask whether it is known at the time of a prediction, or made from the target.", serious=True,
+            "Check whether it is known at the time of a prediction, or made from the target.", serious=True,
         ),
     ]  # fmt: skip
 
@@ -98,8 +98,8 @@ def _of_target(judged: Judged, columns: Cells) -> list[Finding]:
 def _tells(column: Column, cells: np.ndarray, judged: Judged) -> bool:
     """Whether the groups of a column's values predict the target almost without errors.
 
-    Groups are levels or, of numbers, up to fifty parts with as many rows; they have ten rows and more on average, so
-    that they cannot do so by chance.
+    Groups are levels or, for numbers, up to fifty parts with equally many rows; they have at least ten rows on average,
+    so that this cannot be chance.
     """
     place, n_groups = _groups(column, cells)
     if n_groups < 2 or judged.n < ROWS_PER_GROUP * n_groups:
@@ -142,7 +142,7 @@ def _groups(column: Column, cells: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
-    """Columns without values, with one value, or with another one in each row."""
+    """Columns without values, with one value, or with a different one in each row."""
     empty: list[Column] = []
     nearly, constant, own, numbered = list(empty), list(empty), list(empty), list(empty)
     n_fit = int(judged.model.facts.get("n_samples", 0))
@@ -164,33 +164,33 @@ def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
     return [
         *_left_out(judged.model.schema.columns),
         *_about(
-            "nothing there", empty, "holds no value in any row", "hold no value in any row",
+            "nothing there", empty, "has no value in any row", "have no value in any row",
             "Leave it out, or find out why it was not filled.", serious=False,
         ),
         *_about(
             "nearly nothing there", nearly, f"is missing in {100 * NEARLY_ALL:g} % of the rows or more",
             f"are missing in {100 * NEARLY_ALL:g} % of the rows or more",
-            "What a test on it says rests on few rows; find out why it was not filled.", serious=False,
+            "A test on it rests on few rows; find out why it was not filled.", serious=False,
         ),
         *_about(
-            "constant", constant, "holds one value in all rows", "hold one value in all rows",
-            "It cannot tell rows apart: leave it out.", serious=False,
+            "constant", constant, "has the same value in all rows", "have the same value in all rows",
+            "It cannot split rows: leave it out.", serious=False,
         ),
         *_about(
-            "identifier", own, "has another level in every row, as an identifier has",
-            "have another level in every row, as identifiers have",
-            "It says nothing about other rows: leave it out.", serious=True,
+            "identifier", own, "has a different level in every row, like an identifier",
+            "have a different level in every row, like identifiers",
+            "It carries no information about other rows: leave it out.", serious=True,
         ),
         *_about(
-            "numbered rows", numbered, "holds another whole number in every row; it may be an identifier",
-            "hold another whole number in every row; they may be identifiers",
+            "numbered rows", numbered, "has a different whole number in every row; it may be an identifier",
+            "have a different whole number in every row; they may be identifiers",
             "If it is one, leave it out: a cut through identifiers means nothing for other rows.", serious=False,
         ),
     ]  # fmt: skip
 
 
 def _left_out(columns: Sequence[Column]) -> list[Finding]:
-    """Columns that nothing was learned from."""
+    """Columns that are left out of the model."""
     gone = [column for column in columns if column.left_out]
     if not gone:
         return []
@@ -198,14 +198,14 @@ def _left_out(columns: Sequence[Column]) -> list[Finding]:
     described = listed([f"{name} ({column.left_out})" for name, column in zip(names, gone, strict=True)])
     text = f"{counted(len(gone), 'column')} left out of the model: {described}."
     advice = (
-        "Such values tell rows apart and say nothing about new rows. To keep a column, declare it nominal or numeric "
-        "and fit again."
+        "Such values identify rows and carry no information about new rows. To keep a column, declare it nominal or "
+        "numeric and fit again."
     )
     return [Finding("left out", False, names, len(names), text, advice)]
 
 
 def _unseen_code(column: Column) -> float:
-    """The code of levels that the fit never saw, which may be several; no number has it."""
+    """The code of unseen levels; nan for numeric columns."""
     return np.nan if column.kind == "numeric" else float(len(column.levels))
 
 
@@ -221,7 +221,7 @@ def _is_own(column: Column, held: np.ndarray, n_distinct: int, n_fit: int) -> bo
 
 
 def _of_classes(judged: Judged) -> list[Finding]:
-    """Classes that too few rows judge."""
+    """Classes with too few test rows."""
     if not judged.is_classification:
         return []
     labels = judged.model.classes[0].tolist()
@@ -231,15 +231,15 @@ def _of_classes(judged: Judged) -> list[Finding]:
         return []
     described = [f"{shorten(written_level(labels[code]), NAME_WIDTH)} ({counts[code]})" for code in few]
     text = f"{counted(len(few), 'class', 'classes')} with fewer than {FEWEST_OF_CLASS} test rows: {listed(described)}."
-    advice = "Numbers about such a class are hardly more than chance: judge on more rows, or put classes together."
+    advice = "Measures of such a class are mostly chance: evaluate on more rows, or merge classes."
     return [Finding("few rows of a class", False, (), len(few), text, advice)]
 
 
 def _no_better(judged: Judged) -> list[Finding]:
-    """Whether the model predicts no better than one answer for all rows."""
+    """Whether the model predicts no better than one prediction for all rows."""
     truth, weights = judged.target[:, 0], judged.weights
     if judged.target.shape[1] > 1 or judged.n < FEWEST_ROWS or judged.model.threshold is not None:
-        return []  # a threshold gives accuracy away on purpose
+        return []  # a threshold lowers the accuracy on purpose
     if judged.is_classification:
         score = float(np.average(judged.codes[:, 0] == truth, weights=weights))
         constant = float(np.bincount(truth.astype(np.int64), weights).max() / weights.sum())
@@ -256,22 +256,22 @@ def _no_better(judged: Judged) -> list[Finding]:
 
 
 def _unknown_classes(judged: Judged) -> list[Finding]:
-    """Classes that the model never saw: it is wrong about every row of them."""
+    """Classes without training rows: the model is wrong about every row of them."""
     if not judged.unknown:
         return []
     n = sum(count for _, count in judged.unknown)
     described = [f"{shorten(label, NAME_WIDTH)} ({count})" for label, count in judged.unknown]
     classes = counted(len(judged.unknown), "class", "classes")
-    text = f"{counted(n, 'row')} of {classes} that the fit never saw: {listed(described)}. They are not judged here."
+    text = f"{counted(n, 'row')} of {classes} without training rows: {listed(described)}. They are not evaluated here."
     advice = (
-        "The model is wrong about every one of them. Fit on rows that hold the class, put it together with another "
-        "one, or leave its rows out."
+        "The model predicts all of them wrong. Fit on rows of the class, merge it with another one, or leave its rows "
+        "out."
     )
     return [Finding("unknown classes", True, (), n, text, advice)]
 
 
 def findings_of_rows(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Finding]:
-    """Return what is wrong with cells that the fit never saw, and with rows that stand there twice."""
+    """Return findings about cells unlike the training rows, and about duplicate rows and columns."""
     return [
         *_unseen_levels(judged, unseen),
         *_new_missing(judged),
@@ -282,7 +282,7 @@ def findings_of_rows(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Fi
 
 
 def _unseen_levels(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Finding]:
-    """Levels that the fit never saw."""
+    """Levels without training rows."""
     if not unseen:
         return []
     names, described, total = [], [], 0
@@ -293,16 +293,16 @@ def _unseen_levels(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Find
         described.append(
             f"{names[-1]} ({counted(n, 'row')}: {listed([shorten(level, NAME_WIDTH) for level in found.levels])})"
         )
-    text = f"Levels that the fit never saw: {listed(described)}."
-    advice = "The model cannot know what they mean; see whether they are misspelt, or fit on rows that have them."
+    text = f"Levels without training rows: {listed(described)}."
+    advice = "The model cannot know what they mean: check whether they are misspelt, or fit on rows that have them."
     return [Finding("unseen levels", False, tuple(names), total, text, advice)]
 
 
 def _new_missing(judged: Judged) -> list[Finding]:
-    """Columns with missing cells that had none at the fit."""
+    """Columns with missing cells that had none in the training rows."""
     names, described, total = [], [], 0
     for at, column in enumerate(judged.model.schema.columns):
-        # Of levels a cell that is nan may be one that the fit never saw: that is another finding.
+        # In a column of levels nan may be an unseen level: that is another finding.
         n_missing = int(np.isnan(judged.matrix[:, at]).sum()) if column.kind == "numeric" else 0
         if n_missing and not column.missing_seen:
             names.append(name_of(column))
@@ -310,15 +310,16 @@ def _new_missing(judged: Judged) -> list[Finding]:
             total += n_missing
     if not names:
         return []
-    text = f"Missing cells in columns that had none at the fit: {listed(described)}."
+    text = f"Missing cells in columns that had none in the training rows: {listed(described)}."
     advice = (
-        "Where such rows go was not learned: fit on rows that have missing cells too, or find out where they come from."
+        "The branch that they follow was not learned: fit on rows with missing cells too, or find out where they come "
+        "from."
     )
     return [Finding("new missing cells", False, tuple(names), total, text, advice)]
 
 
 def rows_of_fit(judged: Judged) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the rows of the fit and their target, where the estimator kept them; single trees do, up to 32 MB."""
+    """Return the training rows and their target, if the estimator kept them; single trees do, up to 32 MB."""
     kept = kept_rows(judged.estimator)
     if kept is None or judged.seen is not False:
         return None
@@ -328,7 +329,7 @@ def rows_of_fit(judged: Judged) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _of_fit(judged: Judged) -> list[Finding]:
-    """Numbers beyond those of the fit, and rows that the fit saw."""
+    """Numbers beyond those of the training rows, and test rows that are training rows."""
     fitted = rows_of_fit(judged)
     if fitted is None:
         return []
@@ -345,8 +346,8 @@ def _of_fit(judged: Judged) -> list[Finding]:
             described.append(f"{names[-1]} ({counted(int(outside.sum()), 'row')})")
             beyond |= outside
     if names:
-        text = f"Numbers below the least or above the greatest of the fit: {listed(described)}."
-        advice = "A tree says beyond its last cut what it says at it: there it does not follow a trend."
+        text = f"Numbers below the lowest or above the highest of the training rows: {listed(described)}."
+        advice = "Beyond its last cut a tree predicts a constant: it does not follow a trend there."
         found.append(Finding("beyond the fit", False, tuple(names), int(beyond.sum()), text, advice))
     if max(judged.n, len(matrix)) <= MOST_ROWS:
         found += _seen_rows(judged, matrix, target)
@@ -354,15 +355,15 @@ def _of_fit(judged: Judged) -> list[Finding]:
 
 
 def _seen_rows(judged: Judged, matrix: np.ndarray, target: np.ndarray) -> list[Finding]:
-    """Test rows that the fit saw too, where rows are seldom equal by chance."""
+    """Test rows that are training rows too, if rows are seldom equal by chance."""
     own, fitted = _keys(judged.matrix, judged.target), _keys(matrix, target)
     if 1.0 - len(np.unique(fitted)) / len(fitted) > RARE:
         return []
     n = int(np.isin(own, fitted).sum())
     if n < max(2, SOME * judged.n):
         return []
-    text = f"{counted(n, 'test row')} of {judged.n:,} stand, with the same target, among the rows of the fit."
-    advice = "Errors on them flatter the model: take them out of the test rows."
+    text = f"{counted(n, 'test row')} of {judged.n:,} are, with the same target, among the training rows."
+    advice = "Errors on them are too low: remove them from the test rows."
     return [Finding("rows of the fit", True, (), n, text, advice)]
 
 
@@ -383,16 +384,16 @@ def _twins(judged: Judged) -> list[Finding]:
         least = 1.0 - float(most.sum() / judged.weights.sum())
         if least >= SOME:
             text = (
-                f"Rows with the same cells have different classes: whatever the model, at least {100 * least:.1f} % of "
-                "these rows are predicted wrong."
+                f"Rows with the same cells have different classes: any model predicts at least {100 * least:.1f} % of "
+                "these rows wrong."
             )
-            advice = "More or finer columns would be needed to tell these rows apart."
+            advice = "More or finer columns are needed to tell these rows apart."
             n = int((np.bincount(place) > 1)[place].sum())
             found.append(Finding("same cells, other class", False, (), n, text, advice))
     n_twice = judged.n - n_groups
     if n_twice >= MANY * judged.n:
         text = f"{counted(n_twice, 'row')} of {judged.n:,} have the same cells as another row before them."
-        advice = "If they are copies by mistake, take them out: folds that part copies flatter the model."
+        advice = "If they are copies by mistake, remove them: with copies in different folds, errors are too low."
         found.append(Finding("duplicate rows", False, (), n_twice, text, advice))
     return found
 
@@ -415,7 +416,7 @@ def _same_columns(judged: Judged) -> list[Finding]:
     if not names:
         return []
     text = f"Columns with the same cells as another one: {listed(described)}."
-    advice = "Leave one of each pair out: shuffling one alone shows too little importance, since the other still tells."
+    advice = "Leave one of each pair out: shuffling one alone shows too little importance, since the other remains."
     return [Finding("same column twice", False, tuple(names), len(names), text, advice)]
 
 
@@ -433,12 +434,12 @@ def _keys(*parts: np.ndarray) -> np.ndarray:
 
 
 def name_of(column: Column) -> str:
-    """Return the name of a column, ready to be read."""
+    """Return the name of a column as text, shortened."""
     return shorten(written_name(column.name), NAME_WIDTH)
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Return some texts as a list, cut where it would be long.
+    """Return some texts as a list, cut if it would be long.
 
     Examples
     --------

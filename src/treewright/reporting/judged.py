@@ -1,6 +1,6 @@
-"""The rows that judge a model: encoded, with their target, what the model predicts and whether the fit saw them.
+"""The test rows of a report: encoded, with their target, their predictions, and whether they are the training rows.
 
-``Options`` says what else a report is asked for.
+``Options`` holds the other arguments of a report.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from treewright.predict.values import predict_leaves
 from treewright.tree.writing import written_level
 
 CurveName = Literal["learning", "depth"]
-SAME_MEAN = 1e-9  # of the largest number: what two orders of a sum may differ by
+SAME_MEAN = 1e-9  # times the largest number: largest difference between two orders of a sum
 
 
 @dataclass(frozen=True)
 class Options:
     """Arguments of ``treewright.report``, checked."""
 
-    # Folds of the pruning path and of curves; "auto" is ten where the test rows are those of the fit, else None: the
-    # rows judge themselves.
+    # Folds of the pruning path and of curves; "auto" is ten if the test rows are the training rows, else None: the
+    # rows are held-out rows.
     cv: Any = "auto"
     curves: tuple[CurveName, ...] = ()
     examples: int = 50  # how many test rows go into the page to be followed
     columns: int = 12  # at most so many columns have a partial dependence: those that matter most
-    # Permutation and partial dependence take at most so many of the test rows, drawn by ``random_state``.
+    # Permutation and partial dependence use at most so many of the test rows, sampled by ``random_state``.
     rows: int = 2000
     trees: int = 6  # how many single trees of an ensemble go into the page
     random_state: int = 0
@@ -49,22 +49,22 @@ class Judged:
     """Rows with their target, as a model sees them."""
 
     model: Any  # Model or NeighborsModel
-    estimator: Any  # fitted; None where the report is made from a model alone
+    estimator: Any  # fitted; None if the report is made from a model alone
     table: Any  # as it was given
     target_given: Any
-    matrix: np.ndarray  # float64[n, p], encoded: codes of levels, nan where a cell is missing
+    matrix: np.ndarray  # float64[n, p], encoded: codes of levels, nan if a cell is missing
     target: np.ndarray  # int32[n, n_outputs] class codes, or float64[n, n_outputs]
-    weights: np.ndarray  # float64[n], as given, or ones; class weights are no part of them
+    weights: np.ndarray  # float64[n], as given, or ones; without class weights
     # float64[m]: one for each row of the table, for functions that take the table itself; None without weights
     weights_given: np.ndarray | None
-    # Classes that the model does not know, ready to be read, with their rows: those are in none of the arrays above.
+    # Classes that the model does not know, as texts, with their numbers of rows: the arrays above do not hold them.
     unknown: tuple[tuple[str, int], ...] = ()
     n_unknown: int = 0  # those rows
-    unknown_share: float = 0.0  # and what they weigh, as a share of all
+    unknown_share: float = 0.0  # and their weight as a share of all
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.matrix)
 
     @property
@@ -74,7 +74,7 @@ class Judged:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether weights differ, so that a row is not a row."""
+        """Whether the weights of the rows differ."""
         return bool((self.weights != self.weights[0]).any())
 
     @property
@@ -89,7 +89,7 @@ class Judged:
 
     @cached_property
     def shares(self) -> list[np.ndarray]:
-        """Per output float64[n, n_classes]: predicted shares of the classes."""
+        """Per output float64[n, n_classes]: predicted probabilities of the classes."""
         return self.model.shares_of(self.matrix)
 
     @cached_property
@@ -99,16 +99,16 @@ class Judged:
 
     @cached_property
     def leaves(self) -> np.ndarray:
-        """int[n], of many trees int[n, n_trees]: where the rows end; neighbours have no leaves to ask for."""
+        """int[n], for many trees int[n, n_trees]: the leaves of the rows; not for neighbours."""
         return predict_leaves(self.model, self.matrix)
 
     @cached_property
     def seen(self) -> bool | None:
-        """Whether these are the rows of the fit; None where they may be, or may hold them.
+        """Whether these are the training rows; None if they may be, or may contain them.
 
-        They are where every leaf gets as many of them as it got at the fit, with the same target as far as weights let
-        that be compared. Where there are more rows and every leaf gets at least as many, those of the fit may be among
-        them. Of trees that drew their rows, only a smaller number of rows tells that they are others. Neighbours hold
+        They are if every leaf gets as many of them as in the fit, with the same target as far as weights allow a
+        comparison. If there are more rows and every leaf gets at least as many, the training rows may be among them.
+        For trees that sampled their rows, only a smaller number of rows shows that they are others. Neighbours hold
         the rows themselves.
         """
         n_fit = int(self.model.facts.get("n_samples", -1))
@@ -121,18 +121,18 @@ class Judged:
         leaves = self.leaves if self.leaves.ndim == 1 else self.leaves[:, 0]
         held = np.bincount(leaves, minlength=tree.n_nodes)[tree.is_leaf]
         had = tree.n_samples[tree.is_leaf]
-        # Boosting grows its first tree on all rows of the fit, unless it draws some.
+        # Boosting grows its first tree on all training rows, unless it samples some.
         tells = self.model.is_single_tree or (self.model.has_scores and tree.n_samples[0] == n_fit)
         if not more and np.array_equal(held, had):
             return not tells or not self.model.is_single_tree or self._has_target_of_fit(leaves)
-        # Divided rows are counted in each of their leaves at the fit.
+        # In the fit, divided rows are counted in each of their leaves.
         divided = self.model.missing == "fractional" and len(rows_with_missing(self.matrix)) > 0
         if not tells or divided:
             return None
         return None if more and self._may_hold_fit(leaves, held >= had) else False
 
     def _has_stored_rows(self, *, more: bool) -> bool | None:
-        """Whether these are the rows that neighbours are looked for among; of more rows None where they hold those."""
+        """Whether these are the stored rows of neighbours; None if they are more rows that contain those."""
         stored = self.model.stored
         points = stored.points_of(self.matrix)
         if not more:
@@ -141,7 +141,7 @@ class Judged:
         return None if all(row.tobytes() in found for row in np.asarray(stored.points)) else False
 
     def _may_hold_fit(self, leaves: np.ndarray, enough: np.ndarray) -> bool:
-        """Whether every leaf of the first tree gets the rows of the fit, of classes those of each class, and more."""
+        """Whether every leaf of the first tree gets at least its training rows, for classification of each class."""
         tree = self.model.trees[0]
         if not enough.all():
             return False
@@ -153,7 +153,7 @@ class Judged:
         return bool((held[tree.is_leaf] >= tree.value[tree.is_leaf, : held.shape[1]]).all())
 
     def _has_target_of_fit(self, leaves: np.ndarray) -> bool:
-        """Whether the leaves of a single tree hold the target that they held at the fit; also where weights hide it."""
+        """Whether the leaves of a single tree have the same target as in the fit; also true if weights hide it."""
         tree, target = self.model.trees[0], self.target[:, 0]
         kept = np.flatnonzero(tree.is_leaf & (tree.n_samples > 0))
         if self.is_weighted or not np.array_equal(tree.weight[kept], tree.n_samples[kept]):
@@ -175,7 +175,7 @@ class Judged:
 def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
     """Encode rows with their target as the model sees them; rows of weight 0 or of an unknown class are left out."""
     if y is None:
-        raise DataError("report requires y to be passed, but the target y is None: rows without a target judge nothing")
+        raise DataError("report requires y to be passed, but the target y is None: give the target of the rows")
     if tuple(getattr(y, "shape", ()))[1:] == (1,):  # else every fold warns of a column
         y = np.asarray(y)[:, 0]
     matrix = _encoded(model, X, "the model" if estimator is None else type(estimator).__name__)
@@ -196,10 +196,10 @@ def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any =
 
 
 def _known_classes(model: Any, y: Any, n: int) -> tuple[np.ndarray, tuple[tuple[str, int], ...]]:
-    """Positions of the rows whose classes the model knows; and the classes that it does not, with their rows.
+    """Positions of the rows whose classes the model knows; and the unknown classes with their numbers of rows.
 
-    A fold, or rows held out, may hold all rows of a rare class. Where the model knows no row's class nothing is left
-    out: that is refused where the target is encoded.
+    A fold, or held-out rows, may contain all rows of a rare class. If the model knows no row's class nothing is left
+    out: encoding the target refuses that.
     """
     everything = np.arange(n)
     if model.task != "classification":
@@ -224,14 +224,14 @@ def _encoded(model: Any, X: Any, owner: str) -> np.ndarray:
     """The rows as the model sees them, float64[n, p]."""
     if model.schema is None:
         raise ParameterError(
-            "the model was fitted on sparse rows, and a report tells of the columns of a table: fit on a dense table, "
-            "such as X.toarray(), to have one"
+            "the model was fitted on sparse rows, and a report needs the columns of a table: fit on a dense table, "
+            "such as X.toarray()"
         )
     return np.asarray(model._encoded(X, owner), np.float64)
 
 
 def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
-    """Positions of all rows, or of as many as there may be, ascending.
+    """Positions of all rows, or of at most so many sampled ones, ascending.
 
     Parameters
     ----------
@@ -255,21 +255,21 @@ def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class UnseenLevels:
-    """The cells of a column with a level that the fit never saw."""
+    """The cells of a column with unseen levels."""
 
     rows: np.ndarray  # bool[n]: of the test rows
-    levels: tuple[str, ...]  # ready to be read, sorted
+    levels: tuple[str, ...]  # as texts, sorted
 
 
 def unseen_levels(judged: Judged) -> dict[int, UnseenLevels]:
-    """Return the columns that hold such levels, by their position.
+    """Return the columns with unseen levels, by their position.
 
-    The encoded rows no longer tell them from missing cells, so the table is looked at once more.
+    In the encoded rows they may look like missing cells, so the table is read once more.
     """
     schema = judged.model.schema
     if all(column.kind == "numeric" for column in schema.columns):
         return {}
-    with listening():  # what there is to warn of was said when the rows were encoded
+    with listening():  # encoding the rows has given these warnings already
         table = read_table(judged.table)
         source = match_columns(schema, table, "report")
     given = None if judged.weights_given is None else check_weights(judged.weights_given, table.n_rows)
@@ -290,7 +290,7 @@ def unseen_levels(judged: Judged) -> dict[int, UnseenLevels]:
 
 
 def cells_of(judged: Judged, at: int, unseen: dict[int, UnseenLevels]) -> np.ndarray:
-    """Return float64[n]: a column's cells; nan is missing, the code after the last level one that the fit never saw."""
+    """Return float64[n]: a column's cells; nan is missing, the code after the last level is an unseen level."""
     cells = np.array(judged.matrix[:, at], np.float64)
     if at in unseen:
         cells[unseen[at].rows] = len(judged.model.schema.columns[at].levels)

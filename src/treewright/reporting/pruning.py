@@ -1,7 +1,7 @@
-"""How far the tree can be cut back: the path, who judges it, and the other pruners.
+"""The section of pruning: the pruning path, its errors, and the other pruners.
 
 The path, its errors and the trees are those of ``model_selection.pruning_path`` and ``prune``: the same losses, weights
-and folds (``model_selection.path_judges``). The page shows them.
+and folds (``model_selection.path_judges``).
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ from treewright.tree.edit import collapse
 from treewright.tree.walk import unfolded
 
 MAX_STEPS = 400
-# A confusion matrix for each step is written down up to so many numbers and predictions; a divided row costs as much as
-# some whole ones.
+# There is a confusion matrix for each step up to so many numbers and predictions; a divided row costs as much as
+# several whole ones.
 MAX_CELLS, MAX_PREDICTIONS, DIVIDED_COST = 60_000, 20_000_000, 10
 RISK: Risk = "impurity"
 EncodedRows = tuple[np.ndarray, np.ndarray, "np.ndarray | None"]
 WHOLE = "none"
-MAX_WITH_RULES = 501  # nodes of a tree beside the page's own: rules are a third of its size
+MAX_WITH_RULES = 501  # nodes of a tree next to the page's own: rules are a third of its size
 NAMES = {
     WHOLE: "the tree as it is",
     "reduced_error": "reduced error",
@@ -71,18 +71,18 @@ NAMES = {
     "significance": "significance",
     "description_length": "description length (MDL)",
 }
-OTHER_TREE = "What a node could have asked is told of the tree as it was grown, not of this one."
+OTHER_TREE = "Candidates are shown for the nodes of the tree before pruning, not of this one."
 HELD_OUT = (
-    "The rows (X and y, DATA) must be the test rows of this page. Rows that treewright fit --report held out are in "
-    "no file: to prune by them, split the table into two files first."
+    "The rows (X and y, DATA) must be the test rows of this page. Rows that treewright fit --report held out are "
+    "not in a file: to prune with them, split the table into two files first."
 )
-CHOSE = "The test rows chose this tree: its error on them flatters it."
-NO_ROWS_ASIDE = "needs rows that the tree was not grown on, and the test rows are those of the fit"
-PERHAPS_NOT = "needs rows that the tree was not grown on, and the test rows may be those of the fit"
+CHOSE = "This tree was chosen on the test rows: its error on them is too low."
+NO_ROWS_ASIDE = "needs rows that the tree was not fitted on, and the test rows are the training rows"
+PERHAPS_NOT = "needs rows that the tree was not fitted on, and the test rows may be the training rows"
 
 
 def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
-    """Work out the path, who judges it, and the other pruners.
+    """Compute the pruning path, its errors, and the other pruners.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
     Returns
     -------
     PruningPart or None
-        None for many trees, for neighbours, for a tree that is one leaf, and where impurities are beyond float64.
+        None for many trees, for neighbours, for a tree that is one leaf, and if impurities are beyond float64.
     """
     model = judged.model
     if not isinstance(model, Model) or not model.is_single_tree or model.trees[0].n_leaves == 1:
@@ -101,7 +101,7 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
         path = path_of(model, RISK)
     except ParameterError:
         return None
-    with listening():  # folds that a table does not suit warn each; what matters to a reader is among the notes
+    with listening():  # every fold would repeat its warnings; what matters to a reader is in the notes
         judge = path_judge(judged, options)
         others = pruned_models(judged)
         errors, problem = _errors(judge, path, others)
@@ -142,19 +142,19 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
             pruner_part(pruned, judge, found, by_nodes=by_nodes)
             for pruned, found in zip(others, errors[1:], strict=True)
         ),
-        rows_name="the rows of the fit" if judged.seen else "the test rows",
+        rows_name="the training rows" if judged.seen else "the test rows",
         notes=notes,
     )
 
 
 def _errors(judge: PathJudge, path: Path, others: list[Pruned]) -> tuple[list[Errors | None], list[str]]:
-    """Errors of the path and of the pruners, None where a pruner is not defined; and what went wrong."""
+    """Errors of the path and of the pruners, None if a pruner is not defined; and what went wrong."""
     defined = [(pruned.model, pruned.view) for pruned in others if pruned.model is not None]
     try:
         try:
             found = judge.errors(path, defined)
         except ParameterError:
-            # A pruner that a fold's tree does not suit: the path can be judged nevertheless.
+            # A pruner is not defined for a fold's tree: the path can still be evaluated.
             found = [*judge.errors(path, []), *(None for _ in defined)]
     except TreewrightError as error:
         return [None] * (1 + len(others)), [nothing_judges(error)]
@@ -163,7 +163,7 @@ def _errors(judge: PathJudge, path: Path, others: list[Pruned]) -> tuple[list[Er
 
 
 def _kept(path: Path, marked: list[int]) -> list[int]:
-    """At most ``MAX_STEPS`` steps: both ends, those that are marked, the others by their leaves."""
+    """At most ``MAX_STEPS`` steps: both ends, the marked ones, the others by their leaves."""
     n_steps = len(path.alphas)
     if n_steps <= MAX_STEPS:
         return list(range(n_steps))
@@ -174,19 +174,19 @@ def _kept(path: Path, marked: list[int]) -> list[int]:
 
 
 def _collapse_steps(model: Model, path: Path) -> dict[str, int]:
-    """The step from which on each inner node of the page is none."""
+    """The step from which on each inner node of the page is pruned."""
     shown = unfolded(model.trees[0], max_nodes=MAX_NODES)
     return {str(node): int(path.collapse_step[node]) for node in sorted(shown)}
 
 
 def _adds_up(judged: Judged) -> bool:
-    """Whether the confusion matrix of a subtree is the sum of what the page's nodes hold."""
+    """Whether the confusion matrix of a subtree is the sum over the page's nodes."""
     divided = judged.model.missing == "fractional" and len(rows_with_missing(judged.matrix)) > 0
     return judged.model.trees[0].n_nodes <= MAX_NODES and not divided
 
 
 def _matrices(judged: Judged, path: Path, steps: list[int]) -> tuple[Matrix, ...] | None:
-    """Weight of the test rows by true and predicted class for each step; None where that is too much."""
+    """Weight of the test rows by true and predicted class for each step; None if that is too much."""
     if not judged.is_classification:
         return None
     model, tree = judged.model, judged.model.trees[0]
@@ -206,15 +206,15 @@ class Errors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PathJudge:
-    """Rows, and folds where they judge by folds."""
+    """The rows that evaluate the path, and their folds if there are any."""
 
     judged: Judged
     loss: PathLoss
-    scale: float  # what numbers are divided by before their losses are summed; a power of 2
-    stands_for: float  # how many rows the weights stand for
+    scale: float  # divisor of numbers before their losses are summed; a power of 2
+    stands_for: float  # number of rows that the weights represent
     rows: FoldRows
-    learned: EncodedRows | None  # the rows of the fit; None where they are not at hand
-    encoded: EncodedRows | None  # the rows where they judge as they are
+    learned: EncodedRows | None  # the training rows; None if they are not available
+    encoded: EncodedRows | None  # the rows as held-out rows; None with folds
     splits: list[Split]  # (train, test); empty without folds
     recipe: Any  # an estimator that grows the trees of the folds, or None
     entries: tuple[Any, ...]  # the prunings after the fit, which the folds repeat
@@ -227,12 +227,12 @@ class PathJudge:
         return "folds" if self.splits else "nothing" if self.encoded is None else "validation"
 
     def on_fit(self, model: Model, path: Path) -> np.ndarray:
-        """Errors of subtrees on the rows of the fit, float64[k]; nan where they are not known."""
+        """Errors of subtrees on the training rows, float64[k]; nan if they are not known."""
         if self.learned is not None:
             found = by_encoded_rows(model, path, self.learned, self.scale, self.loss)
             return mean_errors(found, 1.0, self.scale, self.loss)[0]
         if model.missing != "fractional" and (
-            model.task == "classification" or criterion_of(model) == self.loss  # what impurities say is the loss itself
+            model.task == "classification" or criterion_of(model) == self.loss  # the impurity is the loss itself
         ):
             return risks_along(model, path)
         return np.full(len(path.alphas), np.nan)
@@ -243,14 +243,14 @@ class PathJudge:
         Parameters
         ----------
         path : Path
-            Of the judged model.
+            Of the evaluated model.
         others : sequence of (Model, View or None)
-            The view makes such a tree of what a fold has grown; None where folds cannot.
+            The view makes such a tree from the tree of a fold; None if folds cannot.
 
         Returns
         -------
         list of Errors or None
-            None for what cannot be judged.
+            None for what cannot be evaluated.
         """
         n_views = 1 + len(others)
         if self.splits:
@@ -267,7 +267,7 @@ class PathJudge:
         ]
 
     def grow(self, X: Any, y: Any, weights: np.ndarray | None) -> Model:
-        """A tree on some rows, made in the way in which the judged one was; it decides by the same threshold."""
+        """Fit a tree on some rows in the same way as the evaluated one, with the same decision threshold."""
         model: Model = clone(self.recipe).fit(X, y, weights).model_
         for entry in self.entries:
             model = pruned_again(model, entry["method"], (X, y, weights), entry["options"])
@@ -277,14 +277,14 @@ class PathJudge:
 
 
 def pruned_again(model: Model, method: str, rows: GivenRows, options: dict[str, Any] | None = None) -> Model:
-    """A model cut back by a method that needs no rows kept aside.
+    """A model pruned by a method that needs no held-out rows.
 
     Parameters
     ----------
     model : Model
     method : str
     rows : (X, y, weights)
-        Those of its fit.
+        The training rows.
     options : dict, optional
         As facts hold them: infinite numbers are texts.
     """
@@ -293,9 +293,9 @@ def pruned_again(model: Model, method: str, rows: GivenRows, options: dict[str, 
 
 
 def path_judge(judged: Judged, options: Options) -> PathJudge:
-    """Who judges: folds where the rows are those of the fit or folds are asked for, else the rows themselves.
+    """What evaluates the path: folds if the rows are the training rows or folds are asked for, else the rows.
 
-    Folds that were asked for and cannot be are refused; where nobody asked, a note says so.
+    Impossible folds are refused if they were asked for; else a note says so.
     """
     model, n = judged.model, count_rows(judged.target_given)
     weights = check_weights(judged.weights_given, n)
@@ -335,19 +335,19 @@ def path_judge(judged: Judged, options: Options) -> PathJudge:
 
 
 def nothing_judges(error: Exception) -> str:
-    """A note that says why there are no errors but those on the rows of the fit."""
-    return f"Nothing judges the subtrees: {str(error).rstrip('.')}."
+    """A note that says why there are only errors on the training rows."""
+    return f"The subtrees are not evaluated: {str(error).rstrip('.')}."
 
 
 def encoded_rows(judged: Judged) -> EncodedRows:
-    """The test rows as a pruner takes them: weighed by class as at the fit, those of weight 0 left out."""
+    """The test rows as a pruner takes them: with class weights as in the fit, without those of weight 0."""
     return judged.model.encode_rows(
         judged.table, judged.target_given, judged.weights_given, owner="report", routed=True
     )
 
 
 def rows_of_fit(judged: Judged) -> EncodedRows | None:
-    """The rows of the fit: those that the estimator keeps, or the judged ones where they are the same."""
+    """The training rows: those that the estimator keeps, or the test rows if they are the same."""
     table = kept_rows(tree_estimator(judged))
     if table is not None:
         return np.ascontiguousarray(table.matrix, np.float64), table.target[0], table.weights
@@ -355,21 +355,21 @@ def rows_of_fit(judged: Judged) -> EncodedRows | None:
 
 
 def recipe_of(judged: Judged) -> tuple[Any, tuple[Any, ...], list[str]]:
-    """What grows the trees of folds, the prunings that they repeat, and what has to be said about that."""
+    """The estimator for the trees of folds, the prunings that they repeat, and notes about that."""
     recipe = tree_estimator(judged) or estimator_of(judged.model)
     if recipe is None:
-        return None, (), ["Nothing judges the subtrees: the model does not tell with which parameters it was grown."]
+        return None, (), ["The subtrees are not evaluated: the model does not hold the parameters of its fit."]
     entries = entries_of(judged.model)
     if entries is None:
-        return recipe, (), ["The trees of the folds are not cut back first as this one was: how is not told."]
+        return recipe, (), ["The trees of the folds are not pruned first as this one was: the model does not hold how."]
     aside = [entry["method"] for entry in entries if METHODS[entry["method"]].needs == "holdout"]
     if aside:
-        return recipe, (), [f"The trees of the folds are not cut back by {aside[0]} first: it needs rows of its own."]
+        return recipe, (), [f"The trees of the folds are not pruned by {aside[0]} first: it needs held-out rows."]
     return recipe, entries, []
 
 
 def entries_of(model: Model) -> tuple[dict[str, Any], ...] | None:
-    """The prunings after the fit, first to last; None where the facts, perhaps of a file, do not tell them."""
+    """The prunings after the fit, first to last; None if the facts, perhaps of a file, do not hold them."""
     stated = model.facts.get("pruning") or []
     if not isinstance(stated, list | tuple):
         return None
@@ -381,7 +381,7 @@ def entries_of(model: Model) -> tuple[dict[str, Any], ...] | None:
 
 
 def folds_of(judged: Judged, options: Options, n: int) -> tuple[list[Split], list[str]]:
-    """Folds of the test rows, and what has to be said about them."""
+    """Folds of the test rows, and notes about them."""
     auto = isinstance(options.cv, str) and options.cv == "auto"
     cv = min(DEFAULT_FOLDS, n) if auto else options.cv
     classes = judged.is_classification
@@ -398,34 +398,34 @@ def folds_of(judged: Judged, options: Options, n: int) -> tuple[list[Split], lis
 
 
 def notes_on_weights(stands_for: float, n_judged: int) -> list[str]:
-    """What ``pruning_path`` would warn of."""
+    """The warnings of ``pruning_path`` as notes."""
     with listening() as heard:
         warn_of_small_weights(stands_for, n_judged, "the standard error of the report")
     return [f"{text.rstrip('.')}." for text, _ in heard.heard.values()]
 
 
 def notes_on_fit(judged: Judged) -> list[str]:
-    """What cut the tree back before the path begins, and that classes have weights."""
+    """Notes about prunings before the path begins, and about class weights."""
     model, notes = judged.model, []
     cuts = [pruning_text(entry) for entry in cuts_of(model)]
     if cuts:
-        notes.append(f"The tree was cut back already: {', then '.join(cuts)}. The path begins with what is left.")
+        notes.append(f"The tree is already pruned: {', then '.join(cuts)}. The path begins with the pruned tree.")
     if judged.target.shape[1] > 1:
         notes.append("Errors are means over the outputs.")
     stated = model.facts.get("parameters")
     if isinstance(stated, dict) and stated.get("class_weight") is not None:
-        notes.append("Errors count each class by its class weight, as at the fit; a confusion matrix counts the rows.")
+        notes.append("Errors weight each class by its class weight, as in the fit; a confusion matrix counts the rows.")
     own = {"ccp_alpha": 0.0, "confidence": None}
     for name, off in own.items():
         value = stated.get(name) if isinstance(stated, dict) else None
         if value is not None and value != off:
-            notes.append(f"The fit itself cut the tree back ({name}={value!r}). The path begins with what it left.")
+            notes.append(f"The fit itself pruned the tree ({name}={value!r}). The path begins with the pruned tree.")
     return notes
 
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """What a pruner made of the model; ``model`` is None where it is not defined for it."""
+    """The model as pruned by a method; ``model`` is None if the method is not defined for it."""
 
     method: str
     model: Model | None
@@ -434,7 +434,7 @@ class Pruned:
 
     @property
     def view(self) -> View | None:
-        """The same of a tree that a fold has grown; None where folds lack the rows."""
+        """The same pruning for the tree of a fold; None if folds lack the rows."""
         if self.method == WHOLE:
             return lambda grown, rows: _as_it_is(grown)  # noqa: ARG005 - a View
         if METHODS[self.method].needs == "holdout":
@@ -451,7 +451,7 @@ def _as_it_is(model: Model) -> tuple[Model, Path, np.ndarray]:
 
 
 def pruned_models(judged: Judged) -> list[Pruned]:
-    """The tree as it is, and what every pruner makes of it."""
+    """The tree as it is, and as pruned by every method."""
     return [Pruned(WHOLE, judged.model), *(_pruned(judged, name) for name in NAMES if name != WHOLE)]
 
 
@@ -467,7 +467,7 @@ def _pruned(judged: Judged, name: str) -> Pruned:
             if estimator is not None and kept_rows(estimator) is not None:
                 return Pruned(name, estimator.prune(name).model_)
             if not judged.seen:
-                return Pruned(name, None, "needs the rows of the fit, which are not at hand")
+                return Pruned(name, None, "needs the training rows, which are not available")
             return Pruned(name, model.prune(name, *given), takes_rows=True)
         if needs == "holdout":
             return Pruned(name, model.prune(name, *given), takes_rows=True)
@@ -485,7 +485,7 @@ def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_n
     judge : PathJudge
     errors : Errors or None
     by_nodes : bool
-        Whether the confusion matrix of a tree is the sum of what its leaves hold.
+        Whether the confusion matrix of a tree is the sum over its leaves.
     """
     judged, model = judge.judged, pruned.model
     name = NAMES[pruned.method]
@@ -517,9 +517,9 @@ def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_n
 
 
 def own_tree(judged: Judged, model: Model, name: str) -> TreePart:
-    """A pruned tree that is more than the page's with some nodes made leaves; a large one without its rules.
+    """A pruned tree that is not just the page's tree with some nodes made leaves; a large one without its rules.
 
-    It has no audits: its nodes are not those of the tree that the estimator grew.
+    It has no audits: its nodes are not those of the estimator's tree.
     """
     part = tree_part(model, title=f"The tree, pruned: {name}")
     part = replace(tree_with_judges(part, replace(judged, model=model), audited=False), audit_note=OTHER_TREE)
@@ -529,7 +529,7 @@ def own_tree(judged: Judged, model: Model, name: str) -> TreePart:
 
 
 def leaves_made(before: Tree, model: Model) -> tuple[int, ...] | None:
-    """Nodes that became leaves, the topmost; None where the pruned tree is more than that."""
+    """The topmost nodes that became leaves; None if the pruning changed the tree in another way."""
     after = model.trees[0]
     if after is before:
         return ()
@@ -543,7 +543,7 @@ def leaves_made(before: Tree, model: Model) -> tuple[int, ...] | None:
     cut = np.zeros(before.n_nodes, bool)
     cut[log.nodes] = True
     above = np.zeros(before.n_nodes, bool)
-    for node in range(1, before.n_nodes):  # parents stand before their children
+    for node in range(1, before.n_nodes):  # parents come before their children
         parent = before.parent[node]
         above[node] = above[parent] or cut[parent]
     return tuple(np.flatnonzero(cut & ~above & ~before.is_leaf).tolist())
@@ -559,14 +559,14 @@ def confusion_of(judged: Judged, model: Model) -> Matrix:
 
 
 def lines_of(judged: Judged, pruned: Pruned) -> tuple[str, str]:
-    """What makes a pruner's tree, in Python and on the command line; empty for the tree as it is."""
+    """The lines that make a pruner's tree, in Python and on the command line; empty for the tree as it is."""
     if pruned.method == WHOLE:
         return "", ""
     rows = "" if not pruned.takes_rows else ", X, y" + ("" if judged.weights_given is None else ", sample_weight")
-    # The command line has no rows of the fit at hand.
+    # The command line does not have the training rows.
     method = METHODS[pruned.method]
     needs = method.needs_rows(judged.model, method.options())
-    data = "" if not needs else " DATA" if method.needs == "holdout" else " ROWS_OF_THE_FIT"
+    data = "" if not needs else " DATA" if method.needs == "holdout" else " TRAINING_ROWS"
     weight = " --weight COLUMN" if needs and judged.weights_given is not None else ""
     called = "model" if judged.estimator is None else "est"
     return (

@@ -1,8 +1,8 @@
-"""How good a model is: measures, curves, calibration and residuals of each output; error curves of copies.
+"""The section Quality: measures, curves, calibration and residuals of each output; error curves of copies.
 
-Numbers come from scikit-learn's metrics, beside those of an answer that needs no model; intervals are Wilson's, of as
-many rows as the weights are worth. Error curves fit copies of the estimator on parts of the test rows: they tell of
-such rows, not of the model itself.
+Numbers come from scikit-learn's metrics, next to those of a constant prediction; intervals are Wilson's, with the
+effective number of rows. Error curves fit copies of the estimator on parts of the test rows: they do not evaluate the
+model itself.
 """
 
 from __future__ import annotations
@@ -53,42 +53,42 @@ from treewright.show.page.plain import amount
 from treewright.tree.writing import shorten, written_name
 
 NAME_WIDTH = 200
-MOST_SHOWN = 20  # classes of a matrix that can be looked at, lines of a table
+MOST_SHOWN = 20  # classes of a readable matrix, lines of a table
 MIX_UPS_FROM, MOST_MIX_UPS = 7, 10  # the largest confusions are listed from so many classes on
 MOST_CURVES = 12  # classes with curves of their own
 SAYS = {
-    "accuracy": "The share of the rows that are predicted right.",
-    "log loss": "The surprise at the truth, given the predicted probabilities: 0 is best. One of 0 counts as 2e-16.",
+    "accuracy": "The share of the rows that are predicted correctly.",
+    "log loss": "Minus the mean logarithm of the true class's probability, 0 counting as 2e-16. 0 is best.",
     "Brier score": "The mean squared distance of the predicted probabilities from the truth. 0 is best.",
-    "R2": "The share of the differences between the rows that the model explains. 1 is all, 0 no more than the mean.",
+    "R2": "The share of the target's variance that the model explains. 1 is all, 0 no more than the mean.",
     "mean absolute error": "How far off a prediction is, on average, in the unit of the target.",
     "root mean squared error": "The same with large errors counting more.",
 }
 BESIDE = "without the model"
-VOTES = "The model counts votes, and shares of votes are no probabilities: log loss, Brier score and calibration are "
+VOTES = "The model counts votes, and shares of votes are not probabilities: log loss, Brier score and calibration are "
 MOST_CURVE_POINTS = 200
 N_BINS = 10
 MOST_RESIDUALS = 500
 LEAST_CELLS, MOST_CELLS = 5, 30
 PINBALL = "How far off the quantile is: being on the wrong side costs more. 0 is best."
-NOT_ABOVE = "The share of the rows whose number is not above the quantile; it should be the level."
+NOT_ABOVE = "The share of the rows whose target is not above the quantile; it should be the level."
 FOLDS = 10
-# Depths to try where each has to be fitted; one tree is cut off at every depth instead.
+# Depths to try if each has to be fitted; one tree is cut off at every depth instead.
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16)
 WORDS_OF = {"rows": "training rows", "max_depth": "depth of the trees", "leaves": "leaves"}
-UNKNOWN = "the facts of the model do not tell all parameters of its fit: make the report from the estimator"
-PRUNED = "The copies are not cut back as this tree was."
+UNKNOWN = "the facts of the model do not hold all parameters of its fit: make the report from the estimator"
+PRUNED = "The copies are not pruned as this tree was."
 LONGEST_WHY = 300
 
 
 def quality_parts(judged: Judged, options: Options) -> tuple[QualityPart, ...]:
-    """Return how good the predictions of each output are; error curves, where asked for, stand with the first.
+    """Return the quality of the predictions of each output; error curves, if asked for, are with the first.
 
     Parameters
     ----------
     judged : Judged
     options : Options
-        Of these ``curves``, ``cv``, ``random_state`` and ``n_jobs``.
+        ``curves``, ``cv``, ``random_state`` and ``n_jobs`` are used.
     """
     names = output_names(judged)
     if judged.is_classification:
@@ -101,21 +101,21 @@ def quality_parts(judged: Judged, options: Options) -> tuple[QualityPart, ...]:
 
 
 def _of_numbers(judged: Judged, names: tuple[str, ...], options: Options) -> list[QualityPart]:
-    """The parts of a model that predicts numbers: one answer for each output, or quantiles, or something else."""
+    """The parts of a regression model: one number for each output, or quantiles, or something else."""
     levels = () if judged.is_neighbors else quantile_levels(judged.model)
     if levels:
         return [quantile_quality(judged, levels, names[0])]
     if judged.numbers.shape != judged.target.shape:
         why = (
-            f"The model has {judged.numbers.shape[1]} answers for a row, of a loss that was a function of Python: no "
-            "number is known that says how good they are."
+            f"The model predicts {judged.numbers.shape[1]} numbers for a row, with a loss that was a function of "
+            "Python: no measure of them is known."
         )
         return [QualityPart(names[0], "none", judged.n, float(judged.n), False, "", left_out=(why,))]
     return [number_quality(judged, output, names[output], options) for output in range(judged.target.shape[1])]
 
 
 def output_names(judged: Judged) -> tuple[str, ...]:
-    """What each output is called; empty where there is one and it has no name."""
+    """The name of each output; empty if there is one and it has no name."""
     names, n_outputs = judged.model.target_names, judged.target.shape[1]
     if names:
         return tuple(shorten(written_name(name), NAME_WIDTH) for name in names)
@@ -123,7 +123,7 @@ def output_names(judged: Judged) -> tuple[str, ...]:
 
 
 def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
-    """Return how good one output's classes and shares are.
+    """Return the quality of one output's classes and probabilities.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
     shares, k = judged.shares[output], len(names)
     # For means; sums of weights as they are could be beyond float64.
     weights = in_units(judged.weights)
-    # scikit-learn's confusion_matrix warns where there is one class, whatever it is told.
+    # scikit-learn's confusion_matrix always warns if there is one class.
     counts = np.bincount(truth * k + predicted, weights=judged.weights, minlength=k * k).reshape(k, k)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     votes = not judged.is_neighbors and judged.model.aggregation.votes
@@ -177,7 +177,7 @@ def _measures(
     *,
     votes: bool,
 ) -> tuple[tuple[MeasurePart, ...], str]:
-    """Accuracy, log loss and Brier score beside those of an answer that needs no model, and that answer in words."""
+    """Accuracy, log loss and Brier score next to those of a constant prediction, and that prediction in words."""
     k = len(names)
     held = np.bincount(truth, weights=weights, minlength=k) / weights.sum()
     commonest = int(held.argmax())
@@ -185,30 +185,30 @@ def _measures(
     n = rows_worth(len(truth), weights)
     low, high = share_interval(min(1.0, accuracy), n)
     found = [MeasurePart("accuracy", accuracy, low, high, float(held[commonest]), SAYS["accuracy"], "share")]
-    without = f'always answering "{names[commonest]}"'
+    without = f'always predicting "{names[commonest]}"'
     if k < TWO or votes:
         return tuple(found), without
     same = np.broadcast_to(held, shares.shape)
     for measure, work in (("log loss", log_loss_of), ("Brier score", brier_score_of)):
         value, guess = (work(truth, given, weights) for given in (shares, same))
         found.append(MeasurePart(measure, value, None, None, guess, SAYS[measure], "share"))
-    return tuple(found), f"{without}, with the share that each class has among these rows"
+    return tuple(found), f"{without}, with the class proportions of these rows"
 
 
 def _cost(
     threshold: Threshold, truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray, names: tuple[str, ...]
 ) -> MeasurePart:
-    """What the mistakes cost by the costs that chose the threshold, beside what one answer for all rows would."""
+    """The cost of the errors by the costs that chose the threshold, next to that of a constant prediction."""
     fp, fn = threshold.cost_each or (0.0, 0.0)
     name, is_so, is_said = names[threshold.positive], truth == threshold.positive, predicted == threshold.positive
     each = fp * (is_said & ~is_so) + fn * (is_so & ~is_said)
     value, never, always = (float(np.average(cost, weights=weights)) for cost in (each, fn * is_so, fp * ~is_so))
-    # The commonest class is what "without the model" answers in every line of the table.
+    # The most frequent class is what "without the model" predicts in every line of the table.
     held = np.bincount(truth, weights=weights, minlength=len(names))
     guess = always if int(held.argmax()) == threshold.positive else never
     says = (
-        f"What a row costs where predicting {name} wrongly costs {fp:g} and missing it {fn:g}, which chose the "
-        f"threshold: never predicting it costs {never:.4g} a row, always {always:.4g}."
+        f"The mean cost of a row if predicting {name} wrongly costs {fp:g} and missing it {fn:g}; these costs chose "
+        f"the threshold. Never predicting it costs {never:.4g} per row, always {always:.4g}."
     )
     return MeasurePart("cost per row", value, None, None, guess, says)
 
@@ -257,7 +257,7 @@ def _number(value: float) -> float | None:
 
 
 def _ends(share: float, weights: np.ndarray) -> tuple[float | None, float | None]:
-    """95 % interval of a share of some rows; None where there are none."""
+    """95 % interval of a share of some rows; None if there are none."""
     if np.isnan(share):
         return None, None
     n = rows_worth(len(weights), weights)
@@ -281,7 +281,7 @@ def _ranks_and_calibration(
     names: tuple[str, ...], truth: np.ndarray, shares: np.ndarray, weights: np.ndarray, order: np.ndarray, *,
     votes: bool,
 ) -> tuple[tuple[RankPart, ...], tuple[CalibrationPart, ...]]:  # fmt: skip
-    """What the shares of each class are worth; of many classes those with the most weight."""
+    """Curves and calibration of the probabilities of each class; of many classes those with the most weight."""
     held, places = in_units(weights), sorted(order[:MOST_SHOWN].tolist())
     ranks, calibration = [], []
     for place in places:
@@ -296,16 +296,16 @@ def _ranks_and_calibration(
 def _lead(judged: Judged, truth: np.ndarray, predicted: np.ndarray, accuracy: MeasurePart) -> str:
     """The quality in a sentence."""
     share, low, high = (100 * (value or 0.0) for value in (accuracy.value, accuracy.low, accuracy.high))
-    right = f"The model is right for {int((truth == predicted).sum()):,} of {len(truth):,} rows"
+    right = f"The model is correct for {int((truth == predicted).sum()):,} of {len(truth):,} rows"
     of = " of the weight" if judged.is_weighted else ""
-    if judged.seen:  # an interval would tell of other rows than these
+    if judged.seen:  # an interval would be about other rows than these
         return f"{right} that it was fitted on: {share:.1f} %{of}."
     lead = f"{right}: {share:.1f} %{of}, with a 95 % interval of {low:.1f} to {high:.1f} %."
     if not judged.n_unknown:
         return lead
     return (
-        f"{lead} It is wrong about {counted(judged.n_unknown, 'more row')} of classes that the fit never saw: with "
-        f"them {share * (1.0 - judged.unknown_share):.1f} % are right. All that follows leaves them out."
+        f"{lead} It is wrong about {counted(judged.n_unknown, 'more row')} of classes without training rows: with "
+        f"them {share * (1.0 - judged.unknown_share):.1f} % are correct. The numbers below leave them out."
     )
 
 
@@ -313,16 +313,16 @@ def _left_out(truth: np.ndarray, k: int, n_ranks: int, *, votes: bool) -> tuple[
     """What is not shown, and why."""
     found = []
     if k == 1:
-        found.append("The model knows one class only: there is nothing to tell apart.")
+        found.append("The model knows only one class: there are no curves.")
     elif (truth == truth[0]).all():
-        found.append("The rows are all of one class: there are no curves that need another class beside it.")
+        found.append("The rows are all of one class: curves need another class.")
     elif n_ranks < min(k, MOST_SHOWN):
         absent = min(k, MOST_SHOWN) - n_ranks
         found.append(f"{absent} of the classes {'has' if absent == 1 else 'have'} no test row, and no curves.")
     if k > MOST_SHOWN:
-        found.append(f"The model knows {k} classes: a table of all against all could not be looked at.")
+        found.append(f"The model knows {k} classes: the confusion matrix is too large to show.")
     if k > MOST_CURVES:
-        found.append(f"Curves are drawn of the {MOST_CURVES} classes with the most rows.")
+        found.append(f"Curves are drawn for the {MOST_CURVES} classes with the most rows.")
     if votes:
         found.append(VOTES + "left out.")
     return tuple(found)
@@ -350,8 +350,8 @@ def rank_part(name: str, position: int, is_so: np.ndarray, share: np.ndarray, we
     false_rate, true_rate, _ = roc_curve(is_so, share, sample_weight=weights)
     precision, recall, _ = precision_recall_curve(is_so, share, sample_weight=weights, drop_intermediate=True)
     precision, recall = precision[::-1], recall[::-1]
-    # Without a row of the class among those taken for it there is no precision to draw: the point (0, 1) that closes
-    # the curve is made up, and rows before the first find would be an upright line at 0.
+    # Before the first true positive there is no precision to draw: scikit-learn's last point (0, 1) is not measured,
+    # and rows before the first true positive would be a vertical line at 0.
     found = recall > 0
     precision, recall = precision[found], recall[found]
     precision, recall = np.append(precision[0], precision), np.append(0.0, recall)
@@ -372,7 +372,7 @@ def rank_part(name: str, position: int, is_so: np.ndarray, share: np.ndarray, we
 def calibration_part(
     name: str, position: int, is_so: np.ndarray, share: np.ndarray, weights: np.ndarray
 ) -> CalibrationPart:
-    """Return how often a class is true where it is predicted with some share, in ten bins of equal width.
+    """Return how often a class is true by its predicted probability, in ten bins of equal width.
 
     Parameters
     ----------
@@ -409,7 +409,7 @@ def calibration_part(
 
 
 def _some(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Positions of at most so many points, evenly along the curve, the ends with them."""
+    """Positions of at most so many points, evenly along the curve, including the ends."""
     if len(x) <= MOST_CURVE_POINTS:
         return np.arange(len(x))
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
@@ -418,7 +418,7 @@ def _some(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def number_quality(judged: Judged, output: int, name: str, options: Options) -> QualityPart:
-    """Return how good one output's numbers are.
+    """Return the quality of one output's numbers.
 
     Parameters
     ----------
@@ -427,7 +427,7 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
     name : str
         Of the output.
     options : Options
-        ``random_state`` draws the points.
+        ``random_state`` samples the points.
     """
     truth, predicted = judged.target[:, output], judged.numbers[:, output]
     constant = bool((truth == truth[0]).all())
@@ -456,7 +456,7 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
         mean = float(np.ldexp(mean, unit))
         residuals = _residuals(truth, predicted, judged.weights, options.random_state)
     absolute = next(each for each in measures if each.name == "mean absolute error")
-    left_out = ["The numbers of the rows are all the same: there are no differences for R2 to explain."] * constant
+    left_out = ["The target is the same in all rows: there is no variance for R2 to explain."] * constant
     if residuals is None:
         left_out.append("Residuals are beyond float64 and are not drawn.")
     return QualityPart(
@@ -466,11 +466,11 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
         worth=rows_worth(judged.n, weights),
         weighted=judged.is_weighted,
         lead=(
-            f"A prediction is off by {amount(absolute.value)} on average; always answering the mean, {amount(mean)}, "
+            f"A prediction is off by {amount(absolute.value)} on average; always predicting the mean, {amount(mean)}, "
             f"by {amount(absolute.beside)}."
         ),
         beside="without the model",
-        without=f"always answering the mean of these rows, {amount(mean)}",
+        without=f"always predicting the mean of these rows, {amount(mean)}",
         measures=tuple(measures),
         residuals=residuals,
         left_out=tuple(left_out),
@@ -478,7 +478,7 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
 
 
 def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> QualityPart:
-    """Return how good predicted quantiles are: a loss for each, and how many rows lie below it.
+    """Return the quality of predicted quantiles: a loss for each, and the share of rows at or below it.
 
     Parameters
     ----------
@@ -505,8 +505,8 @@ def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> Qu
         n_rows=judged.n,
         worth=n,
         weighted=judged.is_weighted,
-        lead=f"The model predicts {'a quantile' if len(levels) == 1 else 'quantiles'}, no mean: judge it by how many "
-        "rows lie below.",
+        lead=f"The model predicts {'a quantile' if len(levels) == 1 else 'quantiles'}, not a mean: evaluate it by how "
+        "many rows lie below.",
         beside="should be",
         measures=tuple(measures),
         left_out=("R2 and residuals compare with a mean, and the model predicts none.",),
@@ -514,7 +514,7 @@ def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> Qu
 
 
 def _residuals(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray, seed: int) -> ResidualsPart | None:
-    """Drawn rows with their residuals, and all residuals as a histogram; None where they are beyond float64."""
+    """Sampled rows with their residuals, and all residuals as a histogram; None if they are beyond float64."""
     residual = truth - predicted
     if not np.isfinite(residual).all() or not np.isfinite(np.ptp(residual)):
         return None
@@ -545,13 +545,13 @@ def _residual_edges(residual: np.ndarray) -> np.ndarray:
 
 
 def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart, ...], tuple[str, ...]]:
-    """Return the curves that were asked for, and why one is not there.
+    """Return the curves that were asked for, and why one is missing.
 
     Parameters
     ----------
     judged : Judged
     options : Options
-        ``cv``: "auto" and None are ten folds here, fewer where rows are few.
+        ``cv``: "auto" and None are ten folds here, fewer if there are few rows.
     """
     if not options.curves:
         return (), ()
@@ -604,7 +604,7 @@ def _folds(judged: Judged, options: Options) -> Any:
             raise ParameterError(f"cv={shown(cv)}: give 'auto', a number of folds, a splitter, or None")
         n = len(as_array(judged.target_given))
         if n < 2:
-            raise DataError("one row cannot both be learned from and be tested.")
+            raise DataError("one row cannot be both a training row and a test row.")
         cv = min(FOLDS, n)
     return folds_within(
         cv, judged.target_given, is_classification=judged.is_classification, random_state=options.random_state

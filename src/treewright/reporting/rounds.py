@@ -24,24 +24,24 @@ from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.show.page.parts import CurvePart, MarkPart, SeriesPart
 from treewright.show.page.plain import amount
 
-# Rows times trees that are asked; a median puts the answers of all trees in order at every point.
+# Rows times trees that predict; a median sorts the predictions of all trees at every point.
 MOST_ASKED, MOST_ORDERED = 20_000_000, 400_000
 WRONG, WRONG_WEIGHT, ROOT = (
-    "share of the rows that are wrong",
-    "share of the weight that is wrong",
+    "misclassification rate",
+    "misclassification rate by weight",
     "root mean squared error",
 )
 JUDGED, LEFT_OUT = "test rows", "out of bag"
 POINTS = 120
 NO_HISTORY = (
-    "The fit evaluated no round, so it has no history of its own: fit with early_stopping=True, with X_val and y_val, "
-    "or with verbose=1."
+    "The fit evaluated no round, so it has no history: fit with early_stopping=True, with X_val and y_val, or with "
+    "verbose=1."
 )
 NO_ONE_HISTORY = (
-    "Rows that the members kept aside ended them, in groups of their own numbers of rounds, so the fit has no one "
+    "The members stopped on their held-out rows, in groups with different numbers of rounds, so the fit has no single "
     "history."
 )
-NAMES = {"train": "rows of the fit", "validation": "rows kept aside at the fit"}
+NAMES = {"train": "training rows", "validation": "held-out rows of the fit"}
 Curves = tuple[list[CurvePart], list[str]]
 
 
@@ -51,7 +51,7 @@ def errors_after(judged: Judged, rows: np.ndarray, counts: list[int], n_jobs: in
     Returns
     -------
     list of float
-        Share of the rows with a wrong answer, of several outputs with any; or root mean squared error.
+        Misclassification rate, with several outputs of any of them; or root mean squared error.
     """
     model, target, weights = judged.model, judged.target[rows], judged.weights[rows]
     found = []
@@ -66,25 +66,23 @@ def errors_after(judged: Judged, rows: np.ndarray, counts: list[int], n_jobs: in
 
 
 def error_name(judged: Judged) -> str:
-    """What `errors_after` counts, in words."""
+    """The name of the error that `errors_after` computes."""
     if not judged.is_classification:
         return ROOT
     return WRONG_WEIGHT if judged.is_weighted else WRONG
 
 
 def rows_to_ask(judged: Judged, options: Options) -> tuple[np.ndarray, str]:
-    """The test rows that are asked about after every number of trees, and a note where they are not all."""
+    """The test rows that are predicted after every number of trees, and a note if they are not all."""
     most = MOST_ORDERED if judged.model.aggregation.sorts else MOST_ASKED
     rows = rows_drawn(judged.n, max(most // len(judged.model.trees), options.rows), options.random_state)
     if len(rows) == judged.n:
         return rows, ""
-    return rows, (
-        f"Curves over trees and rounds are of {counted(len(rows), 'test row')}, drawn at random from {judged.n:,}."
-    )
+    return rows, (f"Curves over trees and rounds are of {counted(len(rows), 'test row')}, sampled from {judged.n:,}.")
 
 
 def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str, ...]]:
-    """The error over the number of trees, on the test rows and out of bag, and what is to be said beside it."""
+    """The error over the number of trees, on the test rows and out of bag, with notes."""
     n_trees = len(judged.model.trees)
     counts = counts_to_show(n_trees, POINTS_OF_TREES)
     rows, drawn = rows_to_ask(judged, options)
@@ -99,9 +97,9 @@ def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str
     if out_of_bag is not None:
         words.append(f"{error_words(judged, series[1].y[-1])} out of bag")
     if out_of_bag is not None:
-        words[-1] += " (each row of the fit by the trees that did not draw it)"
+        words[-1] += " (each training row by the trees that did not sample it)"
     before = errors[counts.index(half)]
-    more = f" The first {half} alone come to {error_words(judged, before)} on the test rows." if half < n_trees else ""
+    more = f" With the first {half}: {error_words(judged, before)} on the test rows." if half < n_trees else ""
     part = CurvePart(
         key="error",
         title="Error over the number of trees",
@@ -122,7 +120,7 @@ def error_words(judged: Judged, error: float | None) -> str:
 
 
 def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
-    """The loss after each round beside the history of the fit, and of classes the share that is wrong."""
+    """The loss after each round, the history of the fit, and for classification the error after each round."""
     rows, drawn = rows_to_ask(judged, options)
     notes, curves = [drawn] if drawn else [], []
     history, is_scored = history_of(judged)
@@ -147,9 +145,9 @@ def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
 
 
 def judged_losses(judged: Judged, rows: np.ndarray) -> tuple[str, np.ndarray]:
-    """Name of the model's loss, and its mean on the test rows after each round, as ``prune("rounds", X, y)`` has it.
+    """Name of the model's loss, and its mean on the test rows after each round, as in ``prune("rounds", X, y)``.
 
-    A class weighs what it weighed at the fit.
+    Classes have the weights that they had in the fit.
     """
     model, target, weights = judged.model, judged.target[rows], judged.weights[rows]
     if model.classes:
@@ -158,7 +156,7 @@ def judged_losses(judged: Judged, rows: np.ndarray) -> tuple[str, np.ndarray]:
 
 
 def history_of(judged: Judged) -> tuple[dict[str, list[float | None]], bool]:
-    """What the fit evaluated, from round 0 on; and whether that is a score, which is higher where it is better."""
+    """The history of the fit, from round 0 on; and whether it is of a score, of which higher is better."""
     facts = judged.model.facts
     held, is_scored = facts.get("history"), bool(facts.get("scored"))
     if not isinstance(held, dict):
@@ -172,7 +170,7 @@ def history_of(judged: Judged) -> tuple[dict[str, list[float | None]], bool]:
 
 
 def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str, list[float | None]]) -> CurvePart:
-    """The loss on the test rows, and what the fit evaluated."""
+    """The loss on the test rows, and the history of the fit."""
     series: dict[str, list[float | None]] = {}
     best = 0
     if len(losses):
@@ -184,19 +182,19 @@ def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str,
     is_cut = kept < last
     marks, words = [], []
     if best and is_cut and best == kept:
-        marks = [MarkPart(best, f"kept, and least on the test rows: round {best}")]
+        marks = [MarkPart(best, f"kept, and lowest on the test rows: round {best}")]
     elif best:
-        marks = [MarkPart(best, f"least on the test rows: round {best}")]
+        marks = [MarkPart(best, f"lowest on the test rows: round {best}")]
     if is_cut and best != kept:
         marks.append(MarkPart(kept, f"kept: round {kept}"))
     if best and best == len(losses):
         words.append(
-            f"On the test rows the loss ({loss_words(name)}) is least after the last round that was kept, {best}: "
+            f"On the test rows the loss ({loss_words(name)}) is lowest after the last round that was kept, {best}: "
             f"{amount(losses[-1])}."
         )
     elif best:
         words.append(
-            f"On the test rows the loss ({loss_words(name)}) is least after round {best}: "
+            f"On the test rows the loss ({loss_words(name)}) is lowest after round {best}: "
             f"{amount(losses[best - 1])}; after the last, round {len(losses)}, it is {amount(losses[-1])}."
         )
     if is_cut:
@@ -205,23 +203,23 @@ def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str,
 
 
 def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> CurvePart:
-    """What the user's own function said of each round."""
+    """The scores of the user's function after each round."""
     best = int(judged.model.facts.get("best_iteration") or 0)
     series = {NAMES[which]: values for which, values in history.items()}
     marks = [MarkPart(best, f"best at the fit: round {best}")] if best else []
-    words = ["What the scoring of the fit said after each round; higher is better."]
+    words = ["The score of the fit's scoring function after each round; higher is better."]
     return drawn_over_rounds("history", "Score after each round of the fit", "score", words, series, marks)
 
 
 def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
-    """The share of the test rows that is wrong after each round, or the root of the mean squared error."""
-    # A median puts all answers in order at every round that is asked for; sums go on from the round before.
+    """The misclassification rate on the test rows after each round, or the root mean squared error."""
+    # A median sorts all predictions at every round; sums go on from the round before.
     counts = places(n_rounds, POINTS if judged.model.aggregation.sorts else n_rounds)
     errors = errors_after(judged, rows, counts, options.n_jobs)
     best = int(np.argmin(errors))
     words = f"After all {counted(n_rounds, 'round')}: {error_words(judged, errors[-1])} on the test rows"
     if errors[best] < errors[-1]:
-        words += f"; least after round {counts[best]}: {error_words(judged, errors[best])}"
+        words += f"; lowest after round {counts[best]}: {error_words(judged, errors[best])}"
     shown = sorted({*(at - 1 for at in places(len(counts), POINTS)), best})
     return CurvePart(
         "error", "Error after each round", "rounds", error_name(judged), words + ".",
@@ -230,19 +228,19 @@ def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Option
 
 
 def adaboost_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
-    """The error after each round, the error of each tree at the fit, and the weights of the trees."""
+    """The error after each round, the error of each tree in the fit, and the weights of the trees."""
     rows, drawn = rows_to_ask(judged, options)
     curves = [error_curve(judged, rows, n_rounds, options)]
     own = getattr(judged.estimator, "estimator_errors_", None)
     if own is not None and len(own) == n_rounds:
         what = WRONG_WEIGHT if judged.is_classification else "mean loss by weight, 0 to 1"
         words = (
-            "Each tree on the rows as they weighed in its round: rows that the trees before got wrong weigh more, so "
-            "this rises while the trees together get better."
+            "Each tree with the row weights of its round: rows that earlier trees got wrong have more weight, so this "
+            "rises while the trees together improve."
         )
-        curves.append(points_of("alone", "Error of each tree alone, at the fit", what, words, own))
+        curves.append(points_of("alone", "Error of each tree alone, in the fit", what, words, own))
     if judged.model.tree_weights is not None:
-        words = "How much each tree counts when all answer together."
+        words = "The weight of each tree in the prediction of all together."
         curves.append(points_of("weights", "Weights of the trees", "weight", words, judged.model.tree_weights))
     return curves, [drawn] if drawn else []
 
@@ -278,7 +276,7 @@ def marked(marks: Iterable[MarkPart], first: int, last: int) -> list[int]:
 
 
 def places(n: int, points: int) -> list[int]:
-    """Numbers from 1 to ``n``, evenly spaced, at most ``points``; the ends included.
+    """Whole numbers from 1 to ``n``, evenly spaced, at most ``points``; the ends included.
 
     Examples
     --------
@@ -289,7 +287,7 @@ def places(n: int, points: int) -> list[int]:
 
 
 def loss_name(model: Any) -> str:
-    """The name of the loss that boosted trees lower, in words; empty of other models, and where it is not known."""
+    """The name of the loss of boosted trees, in words; empty for other models, and if it is not known."""
     loss = model.facts.get("loss")
     if (
         getattr(model, "boosting", None) is None

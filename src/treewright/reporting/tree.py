@@ -1,7 +1,7 @@
-"""The tree of the page: what the test rows are like in its nodes, what nodes could have asked, rows to follow.
+"""The tree of the page: the test rows in its nodes, the candidate tests of nodes, rows to follow.
 
-What a node could have asked is worked out by ``explain.audit``, as ``est.audit`` does it, on the rows of the fit:
-those that the estimator kept, or the judged ones where they are the same. Other rows would tell another story.
+The candidate tests of a node are computed by ``explain.audit``, as ``est.audit`` does it, on the training rows: those
+that the estimator kept, or the test rows if they are the same. Other rows would give other candidates.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ MAX_AUDITS, MAX_CANDIDATES = 31, 6
 # and for four pairs of levels as much as for one cell (every cut is beside every level: 30,000 took 100 seconds): two
 # seconds in all.
 MAX_WORK, WORK_OF_A_LEVEL, WORK_OF_A_COLUMN = 4_000_000, 100, 1_000
-NO_ROWS = "What this node could have asked is not told: the rows of the fit are not at hand."
-NO_CHOICE = "What this node could have asked is not told: the tree did not choose among all tests."
-SOME_AUDITS = "Only the nodes with the most rows tell what they could have asked."
-NO_AUDITS = "What this node could have asked is not told: it takes too long, or its rows do not tell."
+NO_ROWS = "The other candidates of this node are not shown: the training rows are not available."
+NO_CHOICE = "The other candidates of this node are not shown: the tree did not choose among all tests."
+SOME_AUDITS = "Only the nodes with the most rows show their candidates."
+NO_AUDITS = "The other candidates of this node are not shown: it takes too long, or its rows do not determine them."
 LEVEL = 0.95
-# Preferred levels go into the page up to so many, beyond the first level that will do is named; absent levels up to so
-# many, beyond the page does not say that the fit saw none of them in a node.
+# Preferred levels go into the page up to so many; with more the first level that will do is named. Absent levels up to
+# so many; with more the page does not show that no training row of a node has them.
 MAX_LEVELS, MAX_ABSENT = 60_000, 20_000
 # Cells of examples: of a wide table there are fewer rows, so that the page can be sent.
 MAX_CELLS = 20_000
 
 
 def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) -> TreePart:
-    """Return the tree with the weight of test rows per true class in each node; of numbers a histogram.
+    """Return the tree with the weight of test rows per true class in each node; for regression a histogram.
 
-    A row is counted in its leaf and in every node above it. Nodes that many rows pass have their audits too, unless
+    A row is counted in its leaf and in every node above it. Nodes with many rows have their audits too, unless
     ``audited`` is false.
     """
     tree = judged.model.trees[0]
@@ -65,7 +65,7 @@ def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) ->
         edges = tuple(ends.tolist())
     held = np.zeros((tree.n_nodes, n_places))
     np.add.at(held, (judged.leaves, place), judged.weights)
-    # Parents stand before their children, so one pass backwards carries everything up.
+    # Parents come before their children, so one backward pass adds up everything.
     parents = tree.parent.tolist()
     for node in range(tree.n_nodes - 1, 0, -1):
         held[parents[node]] += held[node]
@@ -75,10 +75,10 @@ def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) ->
 
 
 def with_audits(part: TreePart, judged: Judged) -> TreePart:
-    """Return the tree with the audits of those nodes that most rows pass.
+    """Return the tree with the audits of the nodes with the most rows.
 
-    The nodes without one are those beyond the first 31, those that would take too long, and all where no rows of the
-    fit are at hand or the tree did not choose among all tests (``explain.audit.refuse_other_growth``).
+    The nodes without one are those beyond the first 31, those that would take too long, and all if no training rows
+    are available or the tree did not choose among all tests (``explain.audit.refuse_other_growth``).
     """
     inner = sum(node.test is not None for node in part.nodes)
     if not inner:
@@ -100,7 +100,7 @@ def with_audits(part: TreePart, judged: Judged) -> TreePart:
 
 
 def audits_of(judged: Judged) -> Callable[[int], Audit] | None:
-    """Return what audits a node on the rows of the fit; None where that cannot be."""
+    """Return a function that audits a node on the training rows; None if that is not possible."""
     model, estimator = judged.model, judged.estimator
     if is_by_chance(judged):
         return None
@@ -123,7 +123,7 @@ def is_by_chance(judged: Judged) -> bool:
 
 
 def audited_nodes(part: TreePart, judged: Judged) -> list[int]:
-    """Return the inner nodes to audit, those with the most rows first, as far as the work is bounded."""
+    """Return the inner nodes to audit, those with the most rows first, within a bound of work."""
     columns = judged.model.schema.columns
     inner = sorted((node for node in part.nodes if node.test is not None), key=lambda node: (-node.n_rows, node.id))
     nodes: list[int] = []
@@ -142,13 +142,13 @@ def audited_nodes(part: TreePart, judged: Judged) -> list[int]:
 
 
 def levels_work(node: NodePart, levels: list[int]) -> int:
-    """Return what the levels of a node's rows take to be grouped."""
+    """Return the work to group the levels of a node's rows."""
     held = [min(count, node.n_rows) for count in levels]
     return sum(WORK_OF_A_LEVEL * count + count * count // 4 for count in held)
 
 
 def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
-    """Return the best candidates, best first, with the one that the node asks."""
+    """Return the best candidates, best first, including the test of the node."""
     rows = list(audit.rows)
     shown = rows[:MAX_CANDIDATES]
     asked = next((row for row in rows if row.question == audit.asked), None)
@@ -158,14 +158,14 @@ def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
 
 
 def examples_part(judged: Judged, options: Options, tree: TreePart) -> ExamplesPart:
-    """Return examples among the test rows, and what the nodes of the tree rest on.
+    """Return examples among the test rows, and intervals and levels of the nodes of the tree.
 
     Parameters
     ----------
     judged : Judged
-        By a single tree.
+        Of a single tree.
     options : Options
-        ``examples`` rows at most, half of them wrong answers where there are as many; drawn by ``random_state``.
+        ``examples`` rows at most, half of them misclassified if there are as many; sampled by ``random_state``.
     tree : TreePart
         Of this model.
     """
@@ -183,7 +183,7 @@ def examples_part(judged: Judged, options: Options, tree: TreePart) -> ExamplesP
 
 
 def supports_of(summary: TreeSummary, tree: TreePart) -> tuple[SupportPart, ...]:
-    """Return what each node of the page rests on, in the order of its nodes."""
+    """Return interval, preferred and absent levels of each node of the page, in the order of its nodes."""
     schema, teller = summary.model.schema, OutcomeTeller(summary, LEVEL, exact=False)
     shown = {node.id for node in tree.nodes}
     inner = {node.id for node in tree.nodes if node.test is not None}
@@ -210,7 +210,7 @@ def supports_of(summary: TreeSummary, tree: TreePart) -> tuple[SupportPart, ...]
 
 
 def absent_levels(summary: TreeSummary, tree: TreePart) -> dict[int, tuple[int, ...]]:
-    """Return per node the levels of its test that its rows did not have, as far as there is room for them."""
+    """Return per node the levels of its test that none of its training rows has, as far as there is room."""
     grown, schema = summary.tree, summary.model.schema
     found: dict[int, tuple[int, ...]] = {}
     room = MAX_ABSENT
@@ -229,8 +229,8 @@ def absent_levels(summary: TreeSummary, tree: TreePart) -> dict[int, tuple[int, 
 def chosen_rows(judged: Judged, options: Options) -> np.ndarray:
     """Positions of the examples among the test rows, ascending.
 
-    Of classes half are answered wrong, where there are as many, and the classes take turns. Of numbers they are taken
-    evenly from the nearest to the farthest answer. Of a wide table there are fewer than asked for.
+    For classification half are misclassified, if there are as many, and the classes take turns. For regression they are
+    spread evenly from the smallest to the largest error. A wide table has fewer than asked for.
     """
     n = min(options.examples, judged.n, max(1, MAX_CELLS // len(judged.model.schema)))
     drawn = np.random.default_rng(options.random_state).permutation(judged.n)
@@ -247,7 +247,7 @@ def chosen_rows(judged: Judged, options: Options) -> np.ndarray:
 
 
 def by_turns(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The rows so that the classes take turns.
+    """The rows in an order in which the classes take turns.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
 
 
 def row_name(table: Any, number: int) -> str:
-    """What the index of a table calls a row; empty where it counts from 0, or there is no index."""
+    """The name of a row in the index of a table; empty if it counts from 0, or there is no index."""
     index = getattr(table, "index", None)
     if not hasattr(table, "iloc") or index is None or np.array_equal(np.asarray(index), np.arange(len(table))):
         return ""
@@ -296,7 +296,7 @@ def row_name(table: Any, number: int) -> str:
 
 
 def given_positions(judged: Judged) -> np.ndarray:
-    """Where the test rows stand in the table as given: rows of weight 0 are no judges."""
+    """Positions of the test rows in the table as given: rows of weight 0 are not test rows."""
     if judged.weights_given is None:
         return np.arange(judged.n)
     return np.flatnonzero(judged.weights_given > 0)

@@ -1,8 +1,8 @@
 """Bars of block characters. In: shares, a width. Out: spans.
 
-A block character fills eighths of a cell, so a bar of 10 cells shows 80 steps. Where two classes meet inside of a cell,
-the sign has the colour of the left one and the cell that of the right one. Without colours or blocks each class has a
-sign of its own.
+A block character fills eighths of a cell, so a bar of 10 cells shows 80 steps. If two classes meet inside a cell, the
+sign has the colour of the left one and the cell that of the right one. Without colours or blocks each class has a sign
+of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def mark_of(place: int, *, signed: bool) -> str:
 
 
 def class_bar(values: np.ndarray, width: int, *, signed: bool = False) -> Spans:
-    """Return a bar of ``width`` cells that is divided as the classes are.
+    """Return a bar of ``width`` cells, divided in proportion to the classes.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def class_bar(values: np.ndarray, width: int, *, signed: bool = False) -> Spans:
     for held in _cells(parts):
         left, right = held[0], held[-1]
         if len(held) > 1:
-            # Of three and more classes in a cell those two are shown that have most of it.
+            # Of three or more classes in a cell the two largest are shown.
             left, right = sorted(sorted(held, key=lambda part: -part[1])[:2])
             eighths = min(max(round(EIGHTHS * left[1] / (left[1] + right[1])), 1), EIGHTHS - 1)
             spans.append(Span(chr(_BEFORE_AN_EIGHTH - eighths), "class", left[0], right[0]))
@@ -63,7 +63,7 @@ def class_bar(values: np.ndarray, width: int, *, signed: bool = False) -> Spans:
 
 
 def _cells(parts: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Cell by cell the classes in it with their eighths; ``parts`` are those of the whole bar."""
+    """Yield for each cell its classes with their eighths; ``parts`` are those of the whole bar."""
     cell: list[tuple[int, int]] = []
     room = EIGHTHS
     for place, n in parts:
@@ -79,7 +79,7 @@ def _cells(parts: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
 
 
 def number_bar(share: float, width: int, *, signed: bool = False) -> Spans:
-    """Return a bar that is as long as ``share``, from 0 to 1, of ``width`` cells; a trace of it is always there.
+    """Return a bar of ``share``, from 0 to 1, of ``width`` cells; it is never empty.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def number_bar(share: float, width: int, *, signed: bool = False) -> Spans:
 
 
 def units_of(values: np.ndarray, units: int) -> np.ndarray:
-    """Divide ``units`` as the values are, the largest rests first; what is not 0 gets one where there is room.
+    """Divide ``units`` in proportion to the values, largest remainders first; values above 0 get one if there is room.
 
     Parameters
     ----------

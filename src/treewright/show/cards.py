@@ -1,6 +1,6 @@
-"""What stands on each card of the drawing. In: a summary, the nodes to show. Out: cards.
+"""The content of each card of the drawing. In: a summary, the nodes to show. Out: cards.
 
-A card is content and size; where it goes is ``show.layout``, what is drawn there ``show.drawing``.
+A card is content and size; ``show.layout`` places it, ``show.drawing`` draws it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from treewright.tree.writing import shorten, written_amount, written_count, writ
 
 TOOLTIP_CLASSES = 12
 TOOLTIP_WIDTH = 1000
-# A question may spend this share of its line on the answer; a longer answer is left to the edges.
+# In the title of a test its outcome may take this share of the line; a longer one is written on the edges only.
 ANSWER_SHARE = 0.6
-# Levels that a question names: more where there is room.
+# Levels that a title names: more if there is room.
 MOST_LEVELS = (4, 2)
-# An answer wider than this share of a card's most is broken in two, if it can be; how wide each may be, and how many
-# signs are looked at.
+# An outcome wider than this share of a card's largest width is broken in two, if possible; the width of each part, and
+# the number of characters that are examined.
 LINE_SHARE, BROKEN_SHARE = 0.62, 0.8
 MOST_ANSWER = 200
 
@@ -49,9 +49,9 @@ class Card:
     ----------
     node : int
     role : {"test", "leaf", "empty", "folded"}
-        ``"empty"``: a leaf to which no training row came.
+        ``"empty"``: a leaf that no training row reached.
     title : str
-        The question, or what a leaf predicts; already cut to fit.
+        The test, or what a leaf predicts; already cut to fit.
     notes : list of str
         Small lines under the title.
     shares : list of list of (int, float)
@@ -135,7 +135,7 @@ def cards_of(summary: TreeSummary, shown: frozenset[int], sizes: Sizes, *, compa
 
 
 def typographic(test: NodeTest, text: str) -> str:
-    """Return an answer with the sign of a picture in place of ``<=``; a level's own text is never touched."""
+    """Return an outcome with the sign for "at most" in place of ``<=``; names of levels are never changed."""
     if isinstance(test, IntervalTest) and not test.levels:
         return text.replace("<=", "\u2264")
     if isinstance(test, ThresholdTest | IntervalTest):
@@ -144,7 +144,7 @@ def typographic(test: NodeTest, text: str) -> str:
 
 
 def question_title(test: NodeTest, sizes: Sizes, digits: int, *, compact: bool) -> str:
-    """Return the question of an open node; the column alone where the answers on the edges have to complete it."""
+    """Return the test of an open node; only the column if the edges have to complete it."""
     room = sizes.most - 2 * sizes.pad_x
     if compact or not isinstance(test, ThresholdTest | SubsetTest):
         return fitted(test.column, sizes.title, room, bold=True)
@@ -157,7 +157,7 @@ def question_title(test: NodeTest, sizes: Sizes, digits: int, *, compact: bool) 
 
 
 def answer_lines(test: NodeTest, branch: int, sizes: Sizes, digits: int, *, compact: bool) -> list[str]:
-    """Return what stands on the edge to a branch: fewer levels where the names of more would be cut."""
+    """Return the lines on the edge to a branch: fewer levels if the names of more would be cut."""
     lines: list[str] = []
     for most in MOST_LEVELS[1:] if compact else MOST_LEVELS:
         lines = broken(typographic(test, test.edge(branch, digits=digits, max_levels=most)), sizes)
@@ -167,18 +167,18 @@ def answer_lines(test: NodeTest, branch: int, sizes: Sizes, digits: int, *, comp
 
 
 def broken(answer: str, sizes: Sizes) -> list[str]:
-    """Return an answer in one line, or in two where it is a list, or a range, that would push branches apart."""
+    """Return an outcome in one line, or in two if it is a list or a range that would push branches apart."""
     if text_width(answer, sizes.label) > sizes.most * LINE_SHARE:
         breaks = [at for mark in (", ", " and ", " or ") for at in starts(answer, mark)]
         if breaks:
-            # The two lines are as near as can be in width, so that the wider one is the least wide.
+            # The two lines are as equal in width as possible, so that the wider one is as narrow as possible.
             at = min(breaks, key=lambda at: abs(text_width(answer[:at], 1) - text_width(answer[at:], 1)))
             return [fitted(part.strip(), sizes.label, sizes.most * BROKEN_SHARE) for part in (answer[:at], answer[at:])]
     return [fitted(answer, sizes.label, sizes.most)]
 
 
 def starts(text: str, mark: str) -> list[int]:
-    """Return where a line may begin: after a comma, before an ``and``; only within what a line or two can hold."""
+    """Return where a line may begin: after a comma, before an ``and``; only within the length of two lines."""
     found = []
     at = text.find(mark, 0, MOST_ANSWER)
     while at >= 0:
@@ -188,16 +188,16 @@ def starts(text: str, mark: str) -> list[int]:
 
 
 def leftwards(name: str) -> str:
-    """Return a name that what follows it stays to the right of, where the name itself runs from right to left.
+    """Return a name, with a mark after a right-to-left name that keeps what follows to its right.
 
-    Without the mark, the sign after an Arabic name would be mirrored and the number set before it.
+    Without the mark, the sign after an Arabic name would be mirrored and the number would come before it.
     """
     runs_left = any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in name)
     return name + "\N{LEFT-TO-RIGHT MARK}" if runs_left else name
 
 
 def surrogate_note(surrogate: Surrogate, sizes: Sizes) -> str:
-    """Return the small line of the best surrogate: what leads to the first branch where the column is missing."""
+    """Return the small line of the best surrogate: the condition of the first branch if the column is missing."""
     branch = 1 if surrogate.flipped else 0
     answer = typographic(surrogate.test, surrogate.test.answer(branch, max_levels=2))
     room = sizes.most - 2 * sizes.pad_x
@@ -219,7 +219,7 @@ def prediction_title(summary: TreeSummary, node: int, sizes: Sizes, *, compact: 
 
 
 def notes_of(summary: TreeSummary, node: int, folded: int, *, compact: bool) -> list[str]:
-    """Return the small lines: rows, weight or mean, impurity, and what is folded away."""
+    """Return the small lines: rows, weight or mean, impurity, and the number of folded nodes."""
     tree = summary.tree
     rows = written_count(int(tree.n_samples[node]))
     more = [f"+{counted(folded, 'node')}"] if folded else []
@@ -251,7 +251,7 @@ def shares_of(summary: TreeSummary, node: int) -> list[list[tuple[int, float]]]:
 
 
 def places_in_range(summary: TreeSummary) -> list[float] | None:
-    """Return where each node's first value lies between the smallest and the largest; None for classification."""
+    """Return the place of each node's first value between the smallest and the largest; None for classification."""
     if summary.counts_classes:
         return None
     values = summary.tree.value[:, summary.outputs[0].start].astype(np.float64)
@@ -271,13 +271,13 @@ def tooltip_of(
     test: NodeTest | None,
     stand_ins: tuple[Surrogate, ...] = (),
 ) -> str:
-    """Return the whole story of a node: the conditions that lead to it and its exact numbers."""
+    """Return the details of a node: the conditions on its path and its exact numbers."""
     tree = summary.tree
     missing = summary.model.missing
     texts = conditions(summary.model.schema, bounds, max_levels=40, missing=missing) or ("every row",)
     lines = [f"node {node}", *(shorten(text, TOOLTIP_WIDTH) for text in texts)]
     if test is not None:
-        lines.append(f"asks: {shorten(test.question(exact=True), TOOLTIP_WIDTH)}")
+        lines.append(f"tests: {shorten(test.question(exact=True), TOOLTIP_WIDTH)}")
     lines += [
         f"if missing: {shorten(surrogate.edge(0, exact=True), TOOLTIP_WIDTH)} "
         f"(agreement {written_number(surrogate.agreement, digits=4)})"
@@ -285,10 +285,10 @@ def tooltip_of(
     ]
     lines.append(f"rows: {int(tree.n_samples[node])}")
     if (mark := summary.marks.get(node)) is not None:
-        said = (mark.name, "locked" * mark.locked, "decided by somebody" * (mark.rows_say is not None))
+        said = (mark.name, "locked" * mark.locked, "decided by hand" * (mark.rows_say is not None))
         lines += [each for each in said if each]
     if summary.is_empty(node):
-        return "\n".join([*lines, "no training row came here: it predicts what its parent would"])
+        return "\n".join([*lines, "no training row reached this leaf; it predicts like its parent"])
     if summary.weighted:
         lines.append(f"weight: {written_number(tree.weight[node], exact=True)}")
     for output in summary.outputs:

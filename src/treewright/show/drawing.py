@@ -1,8 +1,8 @@
-"""A tree as laid out: boxes, texts, curves and dots, each in its place. In: a summary. Out: ``Drawing``.
+"""The layout of a tree: boxes, texts, curves and dots with their places. In: a summary. Out: ``Drawing``.
 
-The drawing is what the writers share: ``show.svg`` writes it as SVG, ``show.pdf`` as PDF. It knows places, texts and
-what each shape is (its ``kind``, a rule of ``show.style``), but no colours of a theme and no file format. What stands
-on a card is ``show.cards``, where cards go is ``show.layout``.
+``show.svg`` writes the drawing as SVG, ``show.pdf`` as PDF. It has places, texts and the ``kind`` of each shape (a rule
+of ``show.style``), but no colours of a theme and no file format. ``show.cards`` makes the content of cards,
+``show.layout`` places them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MISSING_WORDS = {
     "fractional": "divided among the branches",
 }
 
-# Properties of a shape that its kind does not settle, under the names that SVG has for them.
+# Properties of a shape in addition to those of its kind, by their SVG names.
 Paint = Mapping[str, str | float]
 
 
@@ -65,7 +65,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Curve:
-    """A Bezier curve: where it begins, two points that bend it, where it ends."""
+    """A Bezier curve: its start, two control points, its end."""
 
     kind: str
     points: tuple[tuple[float, float], ...]
@@ -74,7 +74,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text from ``x`` on, or around it (``centred``), on the baseline ``y``."""
+    """A line of text that starts at ``x``, or is centred on it (``centred``), on the baseline ``y``."""
 
     kind: str
     x: float
@@ -91,7 +91,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Group:
-    """Shapes that belong together: all edges, or a card with what a reader is told who points at it."""
+    """Shapes that belong together: all edges, or a card with its tooltip."""
 
     kind: str
     shapes: list[Shape]
@@ -103,7 +103,7 @@ Shape = Box | Dot | Curve | Text
 
 @dataclass(frozen=True)
 class Drawing:
-    """A tree as drawn, in the pixels of its own coordinates; how large they become is another matter.
+    """A tree as drawn, in its own coordinates; the writer scales them.
 
     Attributes
     ----------
@@ -129,24 +129,24 @@ class Drawing:
             yield from part.shapes if isinstance(part, Group) else (part,)
 
     def scale_in(self, medium: Medium) -> float:
-        """Return how much larger it can be drawn: as large as it has room, its letters no larger than is usual."""
+        """Return the scale: as large as there is room, with letters no larger than those of the medium."""
         room = min(medium.width / self.width, medium.height / self.height) * INCH
         return min(room, medium.text * POINT / self.sizes.title)
 
     def is_legible(self, medium: Medium) -> bool:
-        """Return whether its smallest letters are large enough there."""
-        # A hair less: a picture that is as wide as its room by construction fits.
+        """Return whether its smallest letters are large enough in a medium."""
+        # Slightly less: a picture that is exactly as wide as its room fits.
         return self.scale_in(medium) * min(self.sizes.small, self.sizes.label) >= medium.least * POINT * (1 - 1e-9)
 
 
 def fitting(
     summary: TreeSummary, shown: frozenset[int], heading: str, medium: Medium, max_depth: int | None
 ) -> Drawing:
-    """Return the tree, or the most of it that can be read in a medium; ``shown`` are the inner nodes open at most."""
+    """Return the tree, or the largest legible part of it; at most the inner nodes in ``shown`` are open."""
     drawing = drawn(summary, shown, heading)
     if drawing.is_legible(medium):
         return drawing
-    # From many to few, one by one: a smaller tree is not always a lower one, as its heading may have no room beside it.
+    # From many to few, one by one: a smaller tree is not always lower, as there may be no room next to its heading.
     tried = {shown}
     for most in range(min(MAX_NODES, 1 + sum(len(children(summary.tree, node)) for node in shown)), 1, -1):
         fewer = unfolded(summary.tree, max_depth=max_depth, max_nodes=most)
@@ -156,12 +156,12 @@ def fitting(
         drawing = drawn(summary, fewer, heading)
         if drawing.is_legible(medium):
             return drawing
-    # One card is drawn even where it is too small to read.
+    # One card is drawn even if it is too small to read.
     return drawn(summary, frozenset(), heading)
 
 
 def drawn(summary: TreeSummary, shown: frozenset[int], heading: str) -> Drawing:
-    """Return the open nodes and what is under them as cards, below a heading and a legend."""
+    """Return the open nodes and their children as cards, below a heading and a legend."""
     n_ends = 1 + sum(len(children(summary.tree, node)) - 1 for node in shown)
     compact = n_ends >= COMPACT_LEAVES
     sizes = COMPACT if compact else NORMAL
@@ -193,14 +193,14 @@ def drawn(summary: TreeSummary, shown: frozenset[int], heading: str) -> Drawing:
 
 @dataclass
 class Head:
-    """What stands above the tree; ``right`` and ``bottom`` are how far its texts reach."""
+    """The texts and legend above the tree; ``right`` and ``bottom`` are their extent."""
 
     shapes: list[Shape] = field(default_factory=list)
     right: float = 0.0
     bottom: float = 0.0
 
     def line(self, kind: str, y: float, size: float, text: str, room: float, x: float = MARGIN) -> float:
-        """Write a line, cut where it is too long. Returns where it ends."""
+        """Write a line, cut if it is too long. Returns the x of its end."""
         is_strong = "strong" in kind
         text = fitted(text, size, room, bold=is_strong)
         self.shapes.append(Text(kind, x, y, size, text))
@@ -210,7 +210,7 @@ class Head:
 
 
 def default_title(summary: TreeSummary) -> str:
-    """Return the name of the target, or the task where it has none."""
+    """Return the name of the target, or the task if it has none."""
     names = ", ".join(output.name for output in summary.outputs if output.name)
     return names or f"{summary.model.task.capitalize()} tree"
 
@@ -249,7 +249,7 @@ def head_of(summary: TreeSummary, heading: str, inner: float) -> Head:
 
 
 def add_legend(head: Head, summary: TreeSummary, output: Output, y: float, inner: float) -> float:
-    """Write the legend of one output, the largest classes first where there are too many. Returns its last line's y."""
+    """Write the legend of one output, only the largest classes if there are too many. Returns its last line's y."""
     classes, counts = output.classes, summary.values(0, output)
     codes = list(range(len(classes)))
     if len(codes) > LEGEND_CLASSES:
@@ -274,7 +274,7 @@ def add_legend(head: Head, summary: TreeSummary, output: Output, y: float, inner
 
 
 def tops_of(cards: list[Card], sizes: Sizes, top: float) -> list[float]:
-    """Return the y of each card's upper edge; cards of one depth stand in one row."""
+    """Return the y of each card's upper edge; cards of one depth are in one row."""
     depths = [0] * len(cards)
     for position, card in enumerate(cards):
         for child in card.below:
@@ -291,12 +291,12 @@ def tops_of(cards: list[Card], sizes: Sizes, top: float) -> list[float]:
 
 
 def answer_line(sizes: Sizes) -> float:
-    """Return the height of a line of an answer."""
+    """Return the height of a line on an edge."""
     return sizes.label + 2
 
 
 def top_of(head: Head, root: Card, middle: float) -> float:
-    """Return the y where the tree begins: beside the head where there is room to its right, else below."""
+    """Return the y where the tree begins: next to the head if there is room to its right, else below."""
     if root.below and middle - root.width / 2 >= head.right + MARGIN:
         # Edges begin under the root, so nothing else can reach the head.
         return max(MARGIN, head.bottom - root.height)
@@ -304,7 +304,7 @@ def top_of(head: Head, root: Card, middle: float) -> float:
 
 
 def edge_of(start: tuple[float, float], end: tuple[float, float], card: Card, sizes: Sizes) -> list[Shape]:
-    """Return the curve towards a card and, between the two, the answer that leads there."""
+    """Return the curve towards a card and the outcome written on it."""
     (x, bottom), (to_x, to_y) = start, end
     line = answer_line(sizes)
     label_top = to_y - 7 - len(card.answer) * line

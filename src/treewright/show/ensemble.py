@@ -1,4 +1,4 @@
-"""Many trees as text: how many, how large, what they predict together, and which columns they ask most."""
+"""Many trees as text: their number, their sizes, how they predict together, and the columns that they test most."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from treewright.tree.writing import escape_controls, shorten, written_amount, wr
 
 COLUMN_NAME = 40
 MOST_USED = 10
-# What a boosted model makes of its scores.
+# How a boosted model predicts from its scores.
 LINKED = {
     "identity": "the score",
     "log": "the exponential of the score",
     "sorted": "the scores in ascending order",
-    "classes": "the class with the largest share (logistic function of the score, softmax of several)",
+    "classes": "the class with the largest probability (logistic function of the score, softmax of several)",
 }
 MOST_BASES = 6
-# What the answers of the trees become.
+# How the predictions of the trees are combined.
 COMBINED = {
-    ("classification", "mean"): "the mean of their class shares",
+    ("classification", "mean"): "the mean of their class probabilities",
     ("classification", "vote"): "the class that most of them vote for",
     ("regression", "mean"): "the mean of their predictions",
     ("regression", "median"): "the weighted median of their predictions",
@@ -35,7 +35,7 @@ COMBINED = {
 
 
 def show_ensemble(model: ModelData, **options: Any) -> str:
-    """Return a summary of many trees: how many, how large, and which columns they ask most.
+    """Return a summary of many trees: their number, their sizes, and the columns that they test most.
 
     Parameters
     ----------
@@ -61,22 +61,22 @@ def show_ensemble(model: ModelData, **options: Any) -> str:
     if (weights := model.tree_weights) is not None:
         found = (weights.min(), np.median(weights), weights.max())
         lines.append("weight  " + "".join(f"{weight:>10.4g}" for weight in found))
-    lines += ["", *_importances(model, sizes), "", "show(tree=0) shows the first tree, tree(0) is it as a model"]
+    lines += ["", *_importances(model, sizes), "", "show(tree=0) shows the first tree, tree(0) returns it as a model"]
     return "\n".join(lines)
 
 
 def _title(model: ModelData) -> list[str]:
-    """Lines that say what the trees are and how they answer together."""
+    """Lines about the trees and how they predict together."""
     algorithm, n_trees = escape_controls(str(model.facts.get("algorithm", ""))), counted(len(model.trees), "tree")
     if algorithm == ISOLATION_FOREST:
-        return [f"Isolation forest of {n_trees}", "the score of a row comes from the mean of its path lengths"]
+        return [f"Isolation forest of {n_trees}", "the score of a row is computed from the mean of its path lengths"]
     lines = [", ".join(filter(None, (f"{model.task.capitalize()} by {n_trees}", grown_by(model.facts))))]
     decides = [each for each in (threshold_words(model.threshold, model.classes),) if each]
     if model.boosting is not None:
         return [*lines, *_boosting(model, model.boosting), *decides]
     predicted = COMBINED.get((model.task, model.combine))
     if model.aggregation.votes and model.tree_weights is not None:
-        predicted = "the class that has most of their weight among the votes"
+        predicted = "the class with the largest total weight of votes"
     return [*lines, *decides] if decides or not predicted else [*lines, f"the prediction is {predicted}"]
 
 
@@ -101,28 +101,28 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
 
 
 def _importances(model: ModelData, sizes: Sizes) -> list[str]:
-    """Lines about the columns: of boosted trees what they gained, else how often they are asked."""
+    """Lines about the columns: for boosted trees their share of the gain, else how often they are tested."""
     gains = model.trees.mean_importances(len(model.schema)) if model.has_scores else np.zeros(0)
     if not gains.any():
         return _most_used(model, sizes.n_tests)
-    return _column_lines(model, gains, ("columns that gained most", "columns that gained"), "of the gain")
+    return _column_lines(model, gains, ("columns by share of the gain", "columns by share of the gain"), "of the gain")
 
 
 def _most_used(model: ModelData, n_tests: np.ndarray) -> list[str]:
-    """Lines about the columns that most nodes ask."""
+    """Lines about the columns that most nodes test."""
     total = int(n_tests.sum())
     if total == 0:
         return ["no tree has a split"]
-    return _column_lines(model, n_tests / total, ("columns asked most", "columns asked"), "of the splits")
+    return _column_lines(model, n_tests / total, ("columns tested most", "columns tested"), "of the splits")
 
 
 def _column_lines(model: ModelData, shares: np.ndarray, titles: tuple[str, str], what: str) -> list[str]:
-    """The columns with the largest shares, under a title: the first of two where there are more."""
+    """The columns with the largest shares, under a title: the first of two if there are more columns."""
     order = np.argsort(-shares, kind="stable")[:MOST_USED]
     order = order[shares[order] > 0]
     names = [shorten(written_name(model.schema.columns[at].name), COLUMN_NAME) for at in order.tolist()]
     width = max(map(len, names))
     n_used = int((shares > 0).sum())
-    title = f"{titles[0]} (of {counted(n_used, 'column')} asked):" if n_used > len(order) else f"{titles[1]}:"
+    title = f"{titles[0]} (of {counted(n_used, 'column')} tested):" if n_used > len(order) else f"{titles[1]}:"
     texts = [f"{shares[at]:7.1%}" for at in order.tolist()]
     return [title, *(f"  {name:{width}}{text} {what}" for name, text in zip(names, texts, strict=True))]

@@ -1,6 +1,6 @@
-"""Where the boxes of a drawing go. In: children and widths. Out: x of every box.
+"""Positions of the boxes of a drawing. In: children and widths. Out: x of every box.
 
-Parents stand centred over their outermost children, boxes of one depth never overlap, and a mirrored tree gives the
+Parents are centred over their outermost children, boxes of one depth never overlap, and a mirrored tree gives the
 mirrored drawing. The idea is Reingold & Tilford's (Tidier drawings of trees, 1981): subtrees are
 drawn alone, then pushed together until their outlines touch.
 """
@@ -49,7 +49,7 @@ def pushed_apart(
     n_boxes = len(children)
     relative = [0.0] * n_boxes
     outlines: list[tuple[Outline, Outline] | None] = [None] * n_boxes
-    for box in range(n_boxes - 1, -1, -1):  # parents stand before children, so this meets children first
+    for box in range(n_boxes - 1, -1, -1):  # parents come before children, so this meets children first
         half = widths[box] / 2
         below = children[box]
         if not below:
@@ -78,10 +78,10 @@ def pushed_apart(
 
 
 def taken(outlines: list[tuple[Outline, Outline] | None], box: int) -> tuple[Outline, Outline]:
-    """Return a child's outlines and let go of them: a parent takes them over, so they are never copied."""
+    """Return a child's outlines and drop them from the list: a parent takes them over without a copy."""
     pair = outlines[box]
     if pair is None:
-        raise ValueError(f"box {box} has two parents, or stands before its parent")
+        raise ValueError(f"box {box} has two parents, or comes before its parent")
     outlines[box] = None
     return pair
 
@@ -105,10 +105,10 @@ def tidy(children: Sequence[Sequence[int]], widths: Sequence[float], *, gap: flo
     Parameters
     ----------
     children : sequence of sequences of int
-        The boxes under each box, left to right. Box 0 is the root; a parent stands before its children.
+        The boxes under each box, left to right. Box 0 is the root; a parent comes before its children.
     widths : sequence of float >= 0
     gap : float >= 0
-        Room between two boxes of one depth, at least.
+        Least room between two boxes of one depth.
 
     Notes
     -----

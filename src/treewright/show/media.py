@@ -1,7 +1,7 @@
-"""How large a picture becomes. In: a name, or inches. Out: ``Medium``.
+"""The size of a picture. In: a name, or inches. Out: ``Medium``.
 
-Trees and figures take the same ``size=``: a slide is read from the back of a room, a page from a hand's width, so a
-size is not only a width but also how large its letters are.
+Trees and figures take the same ``size=``. A slide is read from farther away than a page, so a size is a width and a
+size of letters.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ LEAST_SIDE, MOST_SIDE = 1.0, 200.0  # inches
 
 @dataclass(frozen=True)
 class Medium:
-    """The room for a picture, and its letters.
+    """The room for a picture, and the size of its letters.
 
     Attributes
     ----------
     width, height : float, inches
         The room; a picture may leave some of it.
     text : float, points
-        Labels of axes, names on cards: at most so large in a tree, just so large in a figure.
+        Labels of axes, names on cards: at most so large in a tree, exactly so large in a figure.
     least : float, points
-        No letter of a tree is smaller: what has no room then is folded away.
+        No letter of a tree is smaller: nodes without room are folded away.
     dpi : float
         Pixels to an inch in a PNG.
     is_exact : bool
-        A figure fills all of the room. Otherwise it is as high as it needs to be.
+        A figure fills all of the room. Otherwise it is as high as needed.
     """
 
     width: float
@@ -60,7 +60,7 @@ MEDIA = {
 }
 
 
-# What pictures are drawn for now, in this thread; None where nothing was said.
+# The current medium of this thread; None outside ``sized``.
 _CURRENT: ContextVar[Medium | None] = ContextVar("treewright_medium", default=None)
 
 
@@ -85,8 +85,8 @@ def sized(size: str | Sequence[float]) -> Iterator[Medium]:
 
     Notes
     -----
-    It holds for the pictures that are drawn inside the ``with``, in this thread. A figure that is drawn into axes of
-    your own takes the letters and lines of the medium and keeps the size of yours.
+    It applies to the pictures that are drawn inside the ``with``, in this thread. A figure drawn into your own axes
+    takes the letters and lines of the medium and keeps its size.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def sized(size: str | Sequence[float]) -> Iterator[Medium]:
 
 
 def current_medium() -> Medium | None:
-    """Return what pictures are drawn for now; None outside ``sized``."""
+    """Return the current medium; None outside ``sized``."""
     return _CURRENT.get()
 
 
 def medium_of(size: str | Sequence[float]) -> Medium:
-    """Return the medium that a size means.
+    """Return the medium of a size.
 
     Parameters
     ----------
@@ -141,6 +141,6 @@ def medium_of(size: str | Sequence[float]) -> Medium:
         raise ParameterError(
             f"size is {size!r}; choose one of {', '.join(MEDIA)}, or give (width, height) in inches"
         ) from None
-    # Comparing logarithms: 8.4 inches are as far from a page as from a slide.
+    # By logarithms: 8.4 inches are as far from a page as from a slide.
     near = min(MEDIA.values(), key=lambda medium: abs(math.log(medium.width / width)) if width > 0 else 0.0)
     return replace(near, width=width, height=height, is_exact=True)

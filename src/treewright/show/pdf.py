@@ -1,6 +1,6 @@
 """The drawing of a tree as PDF. In: ``Drawing``, a palette. Out: the bytes of a PDF of one page.
 
-matplotlib writes it, and sets the letters as text.
+matplotlib writes it, with letters as text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from treewright.show.style import Palette, char_advance, rules_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Narrow as the widths that cards are measured with; matplotlib's own font, the last resort, is the widest of them.
+# As narrow as the widths that cards are measured with; matplotlib's own font, the last resort, is the widest.
 FONTS = ("Helvetica Neue", "Arial", "Liberation Sans", "Helvetica")
 BOX = "\N{WHITE SQUARE}"
 PIXELS_TO_POINTS = 72.0 / INCH
@@ -48,7 +48,7 @@ def pdf_of(drawing: Drawing, palette: Palette, width: float, height: float) -> b
 
 
 class Page:
-    """Axes that shapes are drawn into; ``points`` go to a pixel of the drawing. Shapes of a higher order lie on top."""
+    """Axes that shapes are drawn into; a pixel of the drawing is ``points`` points. Higher orders lie on top."""
 
     def __init__(self, ax: Axes, palette: Palette, points: float) -> None:
         self.ax = ax
@@ -57,7 +57,7 @@ class Page:
         self.families, self.signs = fonts_for_letters()
 
     def paint(self, kind: str, own: Paint) -> dict[str, Any]:
-        """Return the properties of a shape: those of its kind, and its own before them."""
+        """Return the properties of a shape: those of its kind, overridden by its own."""
         paint: dict[str, Any] = {}
         for name in kind.split():
             paint.update(self.rules.get(name, {}))
@@ -82,13 +82,13 @@ class Page:
         }
 
     def add_box(self, box: Box, order: int) -> None:
-        """Draw a rectangle, its corners round where it says so."""
+        """Draw a rectangle, with round corners if it has a radius."""
         from matplotlib.patches import FancyBboxPatch
 
         radius = min(box.radius, box.width / 2, box.height / 2)
         kind = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
         paint = self.paint(box.kind, box.paint)
-        # The rim apart from a fill that the page shines through: in one patch it would shine through the rim as well.
+        # The rim is separate from a translucent fill: in one patch it would be translucent as well.
         parts = [paint | {"stroke": "none"}, paint | {"fill": "none"}] if "stroke" in paint else [paint]
         for part in parts:
             style = self.style(part, order)
@@ -112,7 +112,7 @@ class Page:
     def add_text(self, line: Text, order: int) -> None:
         """Write a line."""
         text = lasting(line.text)
-        # A font that comes in for a sign of another script may have no bold face.
+        # A fallback font for a sign of another script may have no bold face.
         is_plain = all(ord(char) in self.signs for char in text)
         self.ax.text(
             line.x, line.y, text, color=self.paint(line.kind, {}).get("fill", "black"), zorder=order, va="baseline",
@@ -123,7 +123,7 @@ class Page:
 
 
 def lasting(text: str) -> str:
-    """Return a text without the signs that no font here has: a box stands for each, as it would in a browser.
+    """Return a text with a box for each sign that no font here has, as in a browser.
 
     An escape, as figures write it, would be wider than its card.
     """
@@ -134,7 +134,7 @@ def lasting(text: str) -> str:
 
 @cache
 def fonts_for_letters() -> tuple[list[str], frozenset[int]]:
-    """Return the fonts that texts are written with, the first that has a sign writes it, and the signs of the first."""
+    """Return the fonts of texts (the first that has a sign writes it), and the signs of the first font."""
     from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 
     held = {font.name for font in fontManager.ttflist}

@@ -1,7 +1,7 @@
-"""A finished picture of a tree. In: an SVG and the drawing it shows. Out: files, bytes, what a notebook shows.
+"""A finished picture of a tree. In: an SVG and its drawing. Out: files, bytes, HTML for notebooks.
 
-Pixels come from resvg, which is imported when a PNG is asked for. It is the extra ``png``: a wheel of its own on Linux,
-macOS and Windows, which needs no library of the system.
+Pixels come from resvg, which is imported when a PNG is written. It is the extra ``png``: a wheel for Linux, macOS and
+Windows, which needs no system library.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INSTALL = 'pip install "treewright[png]"'
 
 @dataclass(frozen=True)
 class SvgPicture:
-    """A picture; a notebook shows it by itself.
+    """A picture of a tree; notebooks display it.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class SvgPicture:
     width, height : float, pixels
         96 of them are an inch.
     dpi : float
-        Pixels of a PNG to an inch, unless it is asked for otherwise.
+        Pixels of a PNG per inch, by default.
     drawing : Drawing or None
-        What is drawn where, for the PDF.
+        Shapes and places, for the PDF.
     theme : {"auto", "light", "dark"}
     """
 
@@ -64,9 +64,9 @@ class SvgPicture:
         Parameters
         ----------
         scale : float > 0, optional
-            Pixels of the PNG to each pixel of the picture: 2 by default, more for a picture that was drawn for paper.
+            Pixels of the PNG per pixel of the picture: 2 by default, more for a picture that was drawn for paper.
         width : float >= 1, optional, pixels
-            How wide the PNG is, instead of ``scale``.
+            Width of the PNG, instead of ``scale``.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class SvgPicture:
         from treewright.show.pdf import pdf_of
 
         if self.drawing is None:
-            raise ParameterError("this picture was made of a text alone: only one that plot made has a drawing for PDF")
+            raise ParameterError("this picture was made from SVG text alone: only a picture made by plot can be a PDF")
         return pdf_of(self.drawing, DARK if self.theme == "dark" else LIGHT, self.width, self.height)
 
     def save(self, path: str | os.PathLike[str], *, scale: float | None = None, width: float | None = None) -> None:
@@ -134,7 +134,7 @@ class SvgPicture:
         write_whole(path, content)
 
     def content(self, ending: str) -> bytes:
-        """Return what a file with an ending holds: PNG for ``.png``, PDF for ``.pdf``, SVG for every other.
+        """Return the content of a file by its ending: PNG for ``.png``, PDF for ``.pdf``, SVG for every other.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class SvgPicture:
 
 
 def check_ending(ending: str) -> None:
-    """Refuse a format that cannot be written here, before there is anything to draw.
+    """Refuse a format that cannot be written here, before anything is drawn.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def check_ending(ending: str) -> None:
         case ".png":
             fonts()
         case ".pdf":
-            import treewright.show.figures.picture  # noqa: F401 - it is refused where matplotlib is absent
+            import treewright.show.figures.picture  # noqa: F401 - raises if matplotlib is absent
 
 
 def number(name: str, value: float) -> float:
@@ -183,15 +183,15 @@ def png_of(svg: str, width: float, height: float, *, zoom: float) -> bytes:
     Parameters
     ----------
     svg : str
-        A picture of ``show.svg``. Of a picture that follows the reader's theme, the light one is drawn.
+        A picture of ``show.svg``. If it follows the reader's theme, the light one is drawn.
     width, height : float, pixels
-        What the SVG says of itself.
+        The size stated in the SVG.
     zoom : float > 0
-        Pixels of the PNG to each of these.
+        Pixels of the PNG per pixel of the picture.
 
     Notes
     -----
-    Letters are those of the machine, so another machine may draw other pixels; the same one draws the same.
+    Fonts are those of the machine, so another machine may draw other pixels; the same machine draws the same.
     """
     if not (math.isfinite(zoom) and zoom > 0):
         raise ParameterError(f"the picture would be {zoom} times its size: give a number above 0")
@@ -203,13 +203,13 @@ def png_of(svg: str, width: float, height: float, *, zoom: float) -> bytes:
         )
     draw = renderer()
     plain = in_light(svg)
-    # A picture need not end where a pixel does: what is left of the last row has the page's colour too.
+    # A picture may end within a pixel: the rest of the last row has the page's colour too.
     page = PAGE.search(plain)
     return bytes(draw(svg_string=plain, width=across, background=page[1] if page else None, **fonts()))
 
 
 def in_light(svg: str) -> str:
-    """Return a picture with the rules of the light theme alone: whether a renderer knows ``@media`` is its own matter.
+    """Return a picture with the rules of the light theme only: not every renderer knows ``@media``.
 
     Examples
     --------
@@ -238,9 +238,9 @@ def renderer() -> Any:
 
 @cache
 def fonts() -> dict[str, Any]:
-    """Return where resvg finds fonts: those of the machine, or else the one that matplotlib brings along.
+    """Return where resvg finds fonts: those of the machine, or else the one that comes with matplotlib.
 
-    A small server may have no font at all, and resvg would leave every text out without a word.
+    A small server may have no font at all, and resvg would leave out every text without an error.
     """
     if writes({}):
         return {}
@@ -253,12 +253,12 @@ def fonts() -> dict[str, Any]:
             return options
     raise MissingLibraryError(
         "a PNG of a tree needs a font, and this machine has none: install one (such as fonts-dejavu), "
-        'or pip install "treewright[plot]", which brings one along, or save the picture as .svg'
+        'or pip install "treewright[plot]", which includes one, or save the picture as .svg'
     )
 
 
 def writes(options: dict[str, Any]) -> bool:
-    """Return whether a text leaves a trace with these fonts."""
+    """Return whether a text is visible with these fonts."""
     frame = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>'
     text = '<text y="8" font-size="9" font-family="sans-serif">x</text>'
     draw = renderer()

@@ -1,6 +1,6 @@
-"""Lines of text whose pieces have a meaning. In: pieces. Out: lines that fit.
+"""Lines of text whose pieces have a role. In: pieces. Out: lines that fit.
 
-A piece says what it is, not how it looks: whoever writes the line chooses colours, or none. Widths are terminal cells.
+A piece has a role, not a look: the writer of the line chooses colours, or none. Widths are terminal cells.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from typing import Literal
 
 from treewright.tree.writing import cell_width, shorten
 
-# plain: as it comes. strong: to be seen first, such as a prediction. faint: help for the eye. class: the mark or
-# bar of a class.
-# number: the bar of a number. good, bad: right and wrong answers.
+# plain: text. strong: to be seen first, such as a prediction. faint: lines and hints. class: the mark or bar of a
+# class. number: the bar of a number. good, bad: right and wrong predictions.
 Role = Literal["plain", "strong", "faint", "class", "number", "good", "bad"]
 
-# A cell holds a sign and perhaps what stands over it; more is a joke on the reader.
+# A cell holds a sign and perhaps a few combining marks; more is cut.
 MOST_SIGNS_PER_CELL = 4
 ELLIPSIS = "\u2026"
 # Stands for the blank before a percent sign, which stays with its number. No text has it: it is a control character.
@@ -47,19 +46,19 @@ Spans = list[Span]
 
 
 def text_of(line: Iterable[Span]) -> str:
-    """Return a line without its meaning."""
+    """Return a line as plain text."""
     return "".join(span.text for span in line)
 
 
 def width_of(line: Iterable[Span]) -> int:
-    """Return the cells that a line takes."""
+    """Return the width of a line in cells."""
     return sum(cell_width(span.text) for span in line)
 
 
 def fitted(text: str, width: int) -> str:
-    r"""Return ``text`` in at most ``width`` cells, with an ellipsis where something was left off.
+    r"""Return ``text`` in at most ``width`` cells, with an ellipsis if something was cut off.
 
-    Unlike ``shorten`` it also cuts what takes no cells, such as a thousand accents on one letter.
+    Unlike ``shorten`` it also cuts characters without width, such as a thousand accents on one letter.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def cut(line: Sequence[Span], width: int) -> Spans:
-    """Return a line in at most ``width`` cells, with an ellipsis where something was left off.
+    """Return a line in at most ``width`` cells, with an ellipsis if something was cut off.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""How a picture looks: colours, sizes, and how wide a text will be. In: a theme, a class, a text. Out: values, CSS.
+"""The style of pictures: colours, sizes, and widths of texts. In: a theme, a class, a text. Out: values, CSS.
 
-The classes take the eight colours of Okabe & Ito (Color Universal Design, 2008), chosen to be told apart by
-colour-blind readers; black, which a dark page swallows, is replaced by grey.
+The classes have the eight colours of Okabe & Ito (Color Universal Design, 2008), which colour-blind readers can
+distinguish; black, which is invisible on a dark page, is replaced by grey.
 
-A picture is made without a font at hand, so widths come from a table of usual sans-serif advances with a margin for
-fonts that run wider.
+A picture is made without a font, so widths come from a table of usual sans-serif advances with a margin for wider
+fonts.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def mixed(color: str, other: str, share: float) -> str:
 def class_color(position: int) -> str:
     """Return the colour of a class: eight colours, then the same eight lighter, then darker, then again from the start.
 
-    A colour never stands alone: the class is named on each leaf as well.
+    Colour is never the only sign of a class: each leaf names its class as well.
     """
     round_of_eight, place = divmod(position, len(CLASS_COLORS))
     color = CLASS_COLORS[place]
@@ -99,7 +99,7 @@ def class_color(position: int) -> str:
 
 
 def rules_of(palette: Palette) -> dict[str, dict[str, str]]:
-    """Return what each kind of shape looks like in one theme, in the properties of SVG."""
+    """Return the SVG properties of each kind of shape in one theme."""
     return {
         "page": {"fill": palette.page},
         "card": {"fill": palette.card},
@@ -107,7 +107,7 @@ def rules_of(palette: Palette) -> dict[str, dict[str, str]]:
         "ink": {"fill": palette.ink},
         "muted": {"fill": palette.muted},
         "edge": {"stroke": palette.edge, "fill": "none"},
-        # The rim keeps a bar of a pale class apart from the card.
+        # The rim separates a bar of a pale class from the card.
         "track": {
             "fill": palette.ink,
             "fill-opacity": ".13",
@@ -168,7 +168,7 @@ def char_advance(char: str) -> int:
 
 
 def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """Return ``text``, cut with an ellipsis where it would be wider than ``room`` pixels.
+    """Return ``text``, cut with an ellipsis if it would be wider than ``room`` pixels.
 
     Examples
     --------

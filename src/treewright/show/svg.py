@@ -1,7 +1,7 @@
 """A tree as a picture. In: a model. Out: ``SvgPicture``, one self-contained SVG.
 
 The picture runs nothing and loads nothing: shapes, texts and one small stylesheet. Every name from the data is escaped.
-How large it is on a slide or a page is ``show.media``; what is drawn where is ``show.drawing``.
+``show.media`` has its size on a slide or a page; ``show.drawing`` has its shapes.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ def plot(
     ----------
     model : ModelData
     max_depth : int >= 0, optional
-        Fold away what is deeper.
+        Fold away deeper nodes.
     max_nodes : int >= 1, optional
-        Draw at most this many nodes, those with the most rows first; what is folded away is counted on its card.
+        Draw at most this many nodes, those with the most rows first; a card shows the number of nodes folded below it.
     title : str, optional
         The heading; by default the name of the target.
     theme : {"auto", "light", "dark"}
-        ``"auto"`` follows the setting of whoever looks; a PNG or a PDF of it is light.
+        ``"auto"`` follows the reader's setting; a PNG or a PDF of it is light.
     size : {"slide", "paper", "column"} or (float, float), optional
         The room for the picture: a slide, the width of a page, one of its two columns, or inches across and down. The
-        tree is drawn as large as it has room, its letters no larger than is usual there; of a tree whose letters would
-        be too small to read, the nodes with the fewest rows are folded away. By default what ``treewright.plot.sized``
-        says; outside it, a tree has what room it needs.
+        tree is drawn as large as there is room, with letters no larger than is usual there; if letters would be too
+        small to read, the nodes with the fewest rows are folded away. By default the size of
+        ``treewright.plot.sized``; outside it, a tree has the room that it needs.
     tree : int
         Which of the model's trees.
 
@@ -105,7 +105,7 @@ def plot(
 
 
 def pictured(drawing: Drawing, theme: str, *, scale: float = 1.0, dpi: float = SCREEN_DPI) -> SvgPicture:
-    """Return a drawing as a document of its own."""
+    """Return a drawing as an SVG document."""
     across, down = drawing.width, drawing.height
     width, height = round(across * scale, 1), round(down * scale, 1)
     page, *parts = map(written, drawing.parts)
@@ -150,7 +150,7 @@ def written(part: Shape | Group) -> str:
 
 
 def element(name: str, kind: str, places: Paint, paint: Paint | None = None, text: str | None = None) -> str:
-    """Return an element with its attributes, those that are empty left out."""
+    """Return an element with its attributes, without the empty ones."""
     attributes = {"class": kind, **places, **(paint or {})}
     opening = name + "".join(
         f' {key}="{value if isinstance(value, str) else number(value)}"'
@@ -161,7 +161,7 @@ def element(name: str, kind: str, places: Paint, paint: Paint | None = None, tex
 
 
 def number(value: float) -> str:
-    """Return a number of pixels, or a share: two decimals are finer than any screen.
+    """Return a number of pixels, or a share, with at most two decimals.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""A tree as text. In: a model. Out: lines of pieces that say what they are, or one string.
+"""A tree as text. In: a model. Out: lines of pieces with roles, or one string.
 
-There is one drawing, laid out in two ways. `show` lays out a page: every column of numbers, however wide, the same
-everywhere. `draw_tree` lays out a window: bars and shares are added, and the width decides what is left out and how far
+There is one drawing with two layouts. `show` lays out a page: every column of numbers, at any width, the same
+everywhere. `draw_tree` lays out a window: it adds bars and shares, and the width decides what is left out and how far
 branches are indented. Nodes, their order, words, numbers and notes are the same.
 
-A line holds what is needed to check the split by hand: the answer that leads to the node, its rows, its class counts or
-mean, and its impurity. Node numbers are positions in the tree, the ones that ``audit`` and ``path_to`` take.
+A line holds what is needed to check the split by hand: the condition of the node, its rows, its class counts or mean,
+and its impurity. Node numbers are positions in the tree, as ``audit`` and ``path_to`` take them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from treewright.tree.wording import NodeTest, surrogates_of, threshold_digits
 from treewright.tree.writing import cell_width, shorten, written_amount, written_count
 
 MAX_NODES = 200
-# With this many classes a list of counts is still read at a glance; beyond it only the largest are named.
+# With up to this many classes all counts are listed; with more only the largest are named.
 MAX_COUNTS, LARGEST_NAMED = 8, 3
 # Levels of indentation; a node below is drawn at the last one with its depth written out.
 MAX_INDENT = 24
@@ -40,7 +40,7 @@ NO_ROWS = "(no rows) -> "
 DECIDED = " (decided)"
 UNFOLD = "give a larger max_depth or max_nodes (None shows all)"
 MORE_SURROGATES = "surrogates=True lists the surrogate tests"
-# Where the room is short, the way of missing values is put in short.
+# The branch that missing values follow, and its abbreviation if room is short.
 OR_MISSING, OR_NA = " or missing", " or NA"
 
 # Branch signs by how many cells a level is indented: middle, last, bar, blank, more. A page has the first of them.
@@ -57,24 +57,24 @@ ASCII_BOXES = (
 # In ASCII a text that was cut for a window ends in one sign as well, or the line would grow.
 ASCII_ELLIPSIS = "~"
 
-# Of a page: what labels and the names of classes and targets get at least.
+# On a page: the least width of labels and of the names of classes and targets.
 LEAST_ON_PAGE = 16
-# Of a label: what its column's name and its answer get at least. A cut number would be another number.
+# In a label: the least width of the column's name and of the outcome. A cut number would be another number.
 LEAST_NAME_OF_LABEL, LEAST_ANSWER = 6, 24
-LEAST_NAMES = 8  # of an answer that lists levels and counts the others: "in {aud\u2026"
-# Levels that an answer names: fewer where there is no room for more, as the number of the others tells branches apart.
+LEAST_NAMES = 8  # of an outcome that lists levels and counts the others: "in {aud\u2026"
+# Levels that an outcome names: fewer if there is no room for more, as the number of the others differs by branch.
 MOST_LEVELS = (4, 2, 1)
 OTHERS = ", ... "
-# Palette positions of the 256-colour terminals that come nearest to the colours of the pictures.
+# Palette positions of 256-colour terminals that are nearest to the colours of the pictures.
 TERMINAL_COLORS = (32, 208, 36, 175, 214, 74, 166, 245)
 
-# Of a window: what the branches may take of a line, and what labels get before columns are left out.
+# In a window: the share of a line for the branches, and the room of labels before columns are left out.
 LEAST_WIDTH = 20
 INDENT_SHARE, NARROW_SHARE, LABEL_SHARE, MOST_LABEL_SHARE = 0.34, 0.2, 0.42, 0.6
 NARROW = 60
 LEAST_LABEL, LEAST_NAME = 20, 8
 MOST_BAR, MOST_LEGEND = 24, 24
-# The columns beside the labels, from the most to the least: the first that fit are drawn. A number is a bar's width.
+# The columns next to the labels, from the most to the fewest: the first that fit are drawn. A number is a bar's width.
 LAYOUTS_OF_CLASSES: tuple[Mapping[str, int], ...] = (
     {"rows": 0, "share": 0, "bar": 20, "values": 0, "weight": 0, "impurity": 0},
     {"rows": 0, "share": 0, "bar": 12, "values": 0, "impurity": 0},
@@ -115,21 +115,21 @@ def show(
     ----------
     model : ModelData
     max_depth : int >= 0, optional
-        Hide what is deeper. The root has depth 0.
+        Hide deeper nodes. The root has depth 0.
     max_nodes : int >= 1, optional
         Show at most this many nodes, those with the most rows first; None shows all.
     digits : int, 1 to 17
         Decimals of an impurity of classes; significant digits of means and weights. Thresholds have at least 6
-        significant digits, and more where two cuts of one column would look the same.
+        significant digits, or more if two cuts of one column would look the same.
     width : int >= 40, optional
-        Shorten names so that lines fit into this many cells where possible.
+        Shorten names so that lines fit into this many cells if possible.
     color : bool
-        Paint predictions with terminal colours.
+        Colour predictions with terminal colours.
     ascii : bool
         Draw with ``|-`` instead of box characters.
     surrogates : bool
-        Under each node that has surrogate tests, list the best two: what leads to its first branch where the node's own
-        column is missing, and how often that agrees with the node's own test.
+        Under each node that has surrogate tests, list the best two: the condition of its first branch if the node's own
+        column is missing, and how often it agrees with the node's own test.
     tree : int
         Which of the model's trees.
 
@@ -212,11 +212,11 @@ def draw_tree(
     max_depth, max_nodes, digits, surrogates, tree
         As for `show`.
     ascii : bool
-        Use no other signs than those of ASCII, but for names.
+        Use only ASCII signs, except in names.
     colors : bool
-        Whether the lines will be painted; where not, each class has a sign of its own in bars.
+        Whether the lines will be coloured; if not, each class has a sign of its own in bars.
     unfold, more : str
-        What shows hidden nodes and surrogate tests, for the notes below.
+        How to show hidden nodes and surrogate tests, for the notes below.
     """
     if width < LEAST_WIDTH:
         raise ParameterError(f"width is {width}; give {LEAST_WIDTH} or more")
@@ -251,7 +251,7 @@ def draw_tree(
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the drawing: a node, what is hidden below one (``hidden > 0``), or a note about one."""
+    """One line of the drawing: a node, the number hidden below one (``hidden > 0``), or a note about one."""
 
     node: int
     depth: int
@@ -262,9 +262,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Label:
-    """What a line says about its node: the drawing before it, the column's name (cut first), the answer (cut last).
+    """The label of a line: the branch signs, the column's name (cut first), the outcome of the test (cut last).
 
-    The answer has several forms, from the longest to the shortest.
+    The outcome has several forms, from the longest to the shortest.
     """
 
     prefix: str
@@ -277,7 +277,7 @@ class Label:
         return self.answers[0]
 
     def pieces(self, room: int | None) -> Spans:
-        """Prefix, name and answer in at most ``room`` cells together; the prefix is never cut."""
+        """Prefix, name and outcome in at most ``room`` cells together; the prefix is never cut."""
         if room is None:
             room = 1 << 30
         blank = " " if self.answer else ""
@@ -289,14 +289,14 @@ class Label:
         return [Span(self.prefix, "faint"), Span(name), Span(blank + answer)]
 
     def in_short(self) -> Label:
-        """The label with the way of missing values put in short."""
+        """The label with "or missing" abbreviated."""
         if not self.answer.endswith(OR_MISSING):
             return self
         return replace(self, answers=tuple(answer.removesuffix(OR_MISSING) + OR_NA for answer in self.answers))
 
 
 def _cut_answer(answer: str, room: int) -> str:
-    """An answer in ``room`` cells, or in the least that it gets; a list keeps the number of the levels not named."""
+    """An outcome in ``room`` cells, or in its least width; a list keeps the number of the levels not named."""
     names, others, number = answer.rpartition(OTHERS)
     if cell_width(answer) <= room or not others:
         return shorten(answer, max(LEAST_ANSWER, room))
@@ -321,17 +321,17 @@ class Rows:
 
     @cached_property
     def places(self) -> list[int]:
-        """The lines that are nodes."""
+        """Positions of the lines that are nodes."""
         return [at for at, line in enumerate(self.lines) if not (line.hidden or line.note)]
 
     @cached_property
     def nodes(self) -> list[int]:
-        """Their nodes."""
+        """The nodes of these lines."""
         return [self.lines[at].node for at in self.places]
 
     @property
     def labels_of_nodes(self) -> list[Label]:
-        """Their labels."""
+        """The labels of these lines."""
         return [self.labels[at] for at in self.places]
 
     @cached_property
@@ -340,13 +340,13 @@ class Rows:
         return aligned(TextColumn("node", [str(node) for node in self.nodes], "right"))
 
     def taken(self, sides: Sequence[Side]) -> int:
-        """The cells of a line that are not its label's."""
+        """The cells of a line without its label."""
         return cell_width(self.numbers[0]) + len(GAP) + sum(side.room for side in sides)
 
 
 @dataclass(frozen=True)
 class Side:
-    """A column beside the labels: its title, a cell for each node, its width."""
+    """A column next to the labels: its title, a cell for each node, its width."""
 
     title: str
     cells: list[Spans]
@@ -354,7 +354,7 @@ class Side:
 
     @property
     def room(self) -> int:
-        """The cells that it takes, with the gap before it."""
+        """Its width, including the gap before it."""
         return self.width + len(GAP)
 
 
@@ -371,7 +371,7 @@ def drawn_rows(
     middle, last, bar, blank, _ = signs
     sizes = subtree_sizes(tree)
     lines: list[Line] = []
-    # (node, depth, what stands before its own branch sign, whether it is the last of its siblings)
+    # (node, depth, signs before its own branch sign, whether it is the last of its siblings)
     stack = [(0, 0, "", True)]
     while stack:
         node, depth, before, is_last = stack.pop()
@@ -393,7 +393,7 @@ def surrogate_notes(summary: TreeSummary, node: int) -> list[str]:
     """Return the best surrogates of a node as texts, such as ``petal width <= 0.8 (agrees on 98 %)``."""
     found = surrogates_of(summary.model.schema, summary.tree, node)
     notes = [
-        # Rounded down: 100 % is for those that are always right.
+        # Rounded down: 100 % means that it always agrees.
         f"{shorten(surrogate.edge(0), NAME_WIDTH)} (agrees on {math.floor(surrogate.agreement * 1000 + 1e-9) / 10:g} %)"
         for surrogate in found[:MAX_SURROGATES]
     ]
@@ -403,7 +403,7 @@ def surrogate_notes(summary: TreeSummary, node: int) -> list[str]:
 
 
 def labels_of(summary: TreeSummary, lines: Sequence[Line]) -> list[Label]:
-    """Return per line the answer that leads to its node, such as ``petal length (cm) <= 2.45``."""
+    """Return per line the condition of its node, such as ``petal length (cm) <= 2.45``."""
     tree = summary.tree
     digits = threshold_digits(tree)
     parents = tree.parent
@@ -424,7 +424,7 @@ def labels_of(summary: TreeSummary, lines: Sequence[Line]) -> list[Label]:
 
 
 def answers_of(test: NodeTest, branch: int, digits: int) -> tuple[str, ...]:
-    """Return what leads into a branch, from the form that names the most levels to that of the fewest."""
+    """Return the condition of a branch, from the form that names the most levels to that with the fewest."""
     forms = [test.edge(branch, digits=digits, max_levels=most) for most in MOST_LEVELS]
     fit = [form for form in dict.fromkeys(forms) if cell_width(form) <= NAME_WIDTH]
     return tuple(fit) or (_cut_answer(forms[-1], NAME_WIDTH),)
@@ -456,13 +456,13 @@ def number_columns(summary: TreeSummary, nodes: list[int], digits: int) -> list[
 
 
 def _amount_of_rows(summary: TreeSummary, node: int, output: Output) -> float:
-    """The number of a node as readers write it; of a decided leaf that of its rows."""
+    """The number of a node; for a decided leaf that of its rows."""
     decided = summary.is_decided(node)
     return float(summary.shown_values(node, output)[0]) if decided else summary.amount(node, output)
 
 
 def impurity_text(summary: TreeSummary, node: int, digits: int) -> str:
-    """Return a node's impurity; an exact 0 as ``0``, so that a pure node is told from an almost pure one."""
+    """Return a node's impurity; an exact 0 as ``0``, so that a pure node differs from an almost pure one."""
     if summary.is_empty(node):
         return ""
     impurity = float(summary.tree.impurity[node])
@@ -472,7 +472,7 @@ def impurity_text(summary: TreeSummary, node: int, digits: int) -> str:
 
 
 def counts_text(summary: TreeSummary, node: int, output: Output, digits: int) -> str:
-    """Return class counts: ``50/0/3``, or the largest with their labels where there are many classes."""
+    """Return class counts: ``50/0/3``, or the largest with their labels if there are many classes."""
     counts = summary.shown_values(node, output)
     if len(counts) <= MAX_COUNTS:
         return "/".join(written_amount(count, digits=digits) for count in counts)
@@ -503,7 +503,7 @@ def predictions(
     short : callable
         Cuts the name of a class.
     signed : bool, optional
-        Put the mark of the class in place of the star: a sign of ASCII, or a coloured square.
+        Put the mark of the class in place of the star: an ASCII sign, or a coloured square.
     most : int, optional
         Cells of a prediction.
     """
@@ -531,7 +531,7 @@ def predictions(
 
 
 def laid_out(rows: Rows, labels: Sequence[Spans], sides: Sequence[Side], room: int = 0) -> list[Spans]:
-    """Return the titles, and a line for each node and note; ``labels`` get ``room`` cells, or what they need."""
+    """Return the titles, and a line for each node and note; ``labels`` get ``room`` cells, or more if they need it."""
     number, *numbers = rows.numbers
     widths = list(map(width_of, labels))
     room = max(room, *widths)
@@ -549,21 +549,21 @@ def laid_out(rows: Rows, labels: Sequence[Spans], sides: Sequence[Side], room: i
 
 
 def note_text(line: Line, signs: tuple[str, ...]) -> str:
-    """Return the text of a line that is no node."""
+    """Return the text of a line that is not a node."""
     if line.note:
         return f"{line.prefix}~ {line.note}"
     return f"{line.prefix}{signs[4]} {counted(line.hidden, 'more node')} below node {line.node}"
 
 
 def titles_of(summary: TreeSummary) -> list[str]:
-    """Return what tree it is: its size, where it comes from, how missing values go."""
+    """Return the lines about the tree: its size, its origin, its treatment of missing values."""
     decides = threshold_words(summary.model.threshold, summary.model.classes)
     notes = (summary.origin, decides, summary.missing_note, ADDS_NOTE if summary.adds else "")
     return [summary.headline(prunings=False), *filter(None, notes)]
 
 
 def header_of(summary: TreeSummary) -> list[str]:
-    """Return the lines above the drawing: what tree it is, and the order of the classes in the counts."""
+    """Return the lines above the drawing: about the tree, and the order of the classes in the counts."""
     lines = titles_of(summary)
     if not summary.counts_classes:
         return lines
@@ -578,20 +578,20 @@ def header_of(summary: TreeSummary) -> list[str]:
 
 
 def footer_of(summary: TreeSummary, rows: Rows, *, unfold: str = UNFOLD, more: str = MORE_SURROGATES) -> list[str]:
-    """Return the lines below: the sign of a leaf, what shows hidden nodes (``unfold``) and surrogates (``more``)."""
+    """Return the lines below: the sign of a leaf, how to show hidden nodes (``unfold``) and surrogates (``more``)."""
     hidden = sum(line.hidden for line in rows.lines)
     notes = ["* leaf"]
     if hidden:
         notes.append(f"{counted(hidden, 'node')} hidden: {unfold}")
     seen = any(column.missing_seen for column in summary.model.schema.columns)
     if seen and any(label.answer.endswith(OR_MISSING) for label in rows.labels):
-        notes.append('"or missing" marks the way of missing values where a column had some')
+        notes.append('"or missing" marks the branch that missing values follow')
     if any(summary.is_empty(line.node) for line in rows.lines):
-        notes.append("(no rows): no training row came there; it predicts what its parent would")
+        notes.append("(no rows): no training row reached this leaf; it predicts like its parent")
     if any(summary.is_decided(line.node) for line in rows.lines):
-        notes.append("(decided): somebody set what the leaf predicts; the numbers are those of its rows")
+        notes.append("(decided): the prediction was set by hand; the numbers are those of the leaf's rows")
     if any(line.note for line in rows.lines):
-        notes.append("~ a surrogate: what leads to the first branch where the column is missing")
+        notes.append("~ a surrogate: the condition of the first branch if the column is missing")
     elif len(summary.tree.surrogate_node):
         notes.append(more)
     return notes
@@ -601,14 +601,14 @@ def footer_of(summary: TreeSummary, rows: Rows, *, unfold: str = UNFOLD, more: s
 
 
 def side_of(column: TextColumn) -> Side:
-    """Return a column of numbers as it stands beside the labels."""
+    """Return a column of numbers as a column next to the labels."""
     title, *cells = aligned(column)
     role: Role = "faint" if column.title == "%" else "plain"
     return Side(title, [[Span(cell, role)] for cell in cells], cell_width(title))
 
 
 def painted(span: Span) -> str:
-    """Return a piece with the codes of terminal colours: predictions bold, and in the colour of their class."""
+    """Return a piece with terminal colour codes: predictions are bold, in the colour of their class."""
     if span.role != "strong":
         return span.text
     return f"\x1b[1;38;5;{TERMINAL_COLORS[span.place % len(TERMINAL_COLORS)]}m{span.text}\x1b[0m"
@@ -622,7 +622,7 @@ def _indentation(
 ) -> tuple[tuple[str, ...], int]:
     """The branch signs, and the depth from which on lines are indented no further.
 
-    Deep trees get narrow signs before they lose the room for words.
+    Deep trees get narrow signs first, to keep room for the labels.
     """
     depths = summary.tree.depth
     deepest = max((int(depths[node]) + 1 for node in shown), default=0)
@@ -635,7 +635,7 @@ def _indentation(
 
 
 def _legend(summary: TreeSummary, width: int, digits: int, *, signed: bool) -> list[Spans]:
-    """What bars mean: the classes with their marks and all rows, or the ends of the numbers."""
+    """The legend of the bars: the classes with their marks and numbers of rows, or the range of the numbers."""
     output = summary.outputs[0]
     of_several = f" of {fitted(output.name, LEAST_LABEL)}" if len(summary.outputs) > 1 else ""
     if not output.classes:
@@ -660,7 +660,7 @@ def _legend(summary: TreeSummary, width: int, digits: int, *, signed: bool) -> l
 
 
 def _window(summary: TreeSummary, rows: Rows, width: int, digits: int, *, signed: bool) -> list[Spans]:
-    """The titles, and a line for each node and note: as many columns as fit, then labels as long as there is room."""
+    """The titles, and a line for each node and note: as many columns as fit, then labels with the remaining room."""
     name_room = min(NAME_WIDTH, max(LEAST_NAME, width // 4))
     last = predictions(
         summary,
@@ -691,7 +691,7 @@ def _sides(
     *,
     signed: bool,
 ) -> list[Side]:
-    """The columns between labels and predictions: as many as have room; bars grow into what labels leave over."""
+    """The columns between labels and predictions: as many as fit; bars grow into the remaining room."""
     texts = number_columns(summary, nodes, digits)
     place_of_values = 2 if summary.weighted else 1
     held = {
@@ -721,7 +721,7 @@ def _sides(
 
 
 def _share(summary: TreeSummary, node: int) -> str:
-    """The part of all rows, by weight, that comes to a node."""
+    """The share of all rows, by weight, in a node, in percent."""
     whole = float(summary.tree.weight[0])
     return f"{100 * float(summary.tree.weight[node]) / whole:.1f}" if whole > 0 else ""
 

@@ -3,16 +3,16 @@
 Siblings lie side by side: branch ``b`` of node ``i`` is node ``first_child[i] + b``. Parents stand before children,
 node 0 is the root. A test answers with a branch number (0 is "left": the test holds):
 
-- ``THRESHOLD``: branch 0 if ``x <= threshold``, else 1; ``threshold = +inf`` asks "is x present?".
+- ``THRESHOLD``: branch 0 if ``x <= threshold``, else 1; ``threshold = +inf`` tests "is x present?".
 - ``SUBSET``: branch 0 if bit ``code`` of the node's ``levels_left`` words is set, else 1.
 - ``MULTIWAY``: the branch that ``level_branch`` holds for the level.
 - ``INTERVALS``: the first branch ``b`` with ``x <= cuts[b]``, else the last.
-- missing (nan) goes to ``missing_branch``; ``ModelData.missing`` may say more (surrogates, every branch in part). A
-  branch that only missing values take is the last one: a ``THRESHOLD`` or ``SUBSET`` node then has three branches, and
-  the last of an ``INTERVALS`` node's cuts is ``+inf``.
+- missing (nan) goes to ``missing_branch``; ``ModelData.missing`` may add to this (surrogates, every branch in part). A
+  branch for missing values alone is the last one: a ``THRESHOLD`` or ``SUBSET`` node then has three branches, and the
+  last of an ``INTERVALS`` node's cuts is ``+inf``.
 
-A nominal column with ``v`` levels has ``v + 1`` bits at a node: bit ``v`` is the way of a level that fit never saw.
-Bits of levels that were absent from the node are already set to the way they go; ``levels_seen`` says which were there.
+A nominal column with ``v`` levels has ``v + 1`` bits at a node: bit ``v`` is for a level that fit never saw. Bits of
+levels that were absent from the node are set to the branch they take; ``levels_seen`` says which were present.
 ``level_branch`` holds ``v + 1`` entries likewise: the branch, or ``~branch`` (negative) for a level that was absent.
 
 A leaf without training rows (a level that the node did not hold) has ``n_samples`` 0 and ``weight`` 0.0, and the
@@ -30,13 +30,13 @@ import numpy as np
 
 LEAF, THRESHOLD, SUBSET, MULTIWAY, INTERVALS = 0, 1, 2, 3, 4
 
-# Which way a missing value goes: the node's ``missing_branch`` ("direction", "branch"), that of the first surrogate
-# that answers, every branch in part, or nowhere.
+# The branch that a missing value follows: the node's ``missing_branch`` ("direction", "branch"), that of the first
+# usable surrogate, every branch in part, or none.
 Missing = Literal["direction", "branch", "surrogate", "fractional", "error"]
 
 
 def _none_of(dtype: type) -> Callable[[], np.ndarray]:
-    """A field that is empty where no node needs it."""
+    """A field that is empty if no node needs it."""
     return lambda: np.empty(0, dtype)
 
 
@@ -49,7 +49,7 @@ class Tree:
     kind : uint8[n_nodes]
         ``LEAF``, ``THRESHOLD``, ``SUBSET``, ``MULTIWAY`` or ``INTERVALS``.
     feature : int32[n_nodes]
-        Column position the test asks about; -1 at a leaf.
+        Position of the tested column; -1 at a leaf.
     threshold : float64[n_nodes]
         Cut of a ``THRESHOLD`` test (never nan there); 0.0 elsewhere.
     first_child : int32[n_nodes]
@@ -78,7 +78,7 @@ class Tree:
     cuts : float64[n_cuts]
         Ascending cuts of the ``INTERVALS`` tests, ``n_branches - 1`` a node.
     surrogate_node : int32[n_surrogates]
-        The node a surrogate test stands in for, ascending; the surrogates of one node are in order of preference.
+        The node of each surrogate test, ascending; the surrogates of one node are in order of preference.
     surrogate_feature : int32[n_surrogates]
         Its column.
     surrogate_threshold : float64[n_surrogates]
@@ -86,10 +86,10 @@ class Tree:
     surrogate_level_set : int32[n_surrogates]
         Offset of its bits in ``levels_left`` and ``levels_seen``; -1 for a cut.
     surrogate_flipped : uint8[n_surrogates]
-        1 where its answer 0 (``x <= cut``, a level in the set) leads to branch 1.
+        1 if its branch 0 (``x <= cut``, a level in the set) leads to branch 1 of the node.
     surrogate_agreement, surrogate_adjusted : float64[n_surrogates]
-        Share of the node's weight (present in the node's own column) that it sends the same way; the same beyond what
-        the heavier branch alone would get right, as a share of what is left to get right.
+        Share of the node's weight (present in the node's own column) that it sends the same way; the improvement of
+        this share over the heavier branch alone, relative to the largest possible improvement.
     """
 
     kind: np.ndarray
@@ -170,38 +170,38 @@ class Tree:
         """Edges from the root to the deepest leaf."""
         return int(self.depth.max())
 
-    # What scikit-learn calls the same arrays, for code that was written for its trees.
+    # scikit-learn's names of the same arrays, for code that was written for its trees.
 
     @property
     def node_count(self) -> int:
-        """``n_nodes``, as scikit-learn calls it."""
+        """``n_nodes`` under scikit-learn's name."""
         return self.n_nodes
 
     @property
     def n_node_samples(self) -> np.ndarray:
-        """``n_samples``, as scikit-learn calls it."""
+        """``n_samples`` under scikit-learn's name."""
         return self.n_samples
 
     @property
     def weighted_n_node_samples(self) -> np.ndarray:
-        """``weight``, as scikit-learn calls it."""
+        """``weight`` under scikit-learn's name."""
         return self.weight
 
     @property
     def children_left(self) -> np.ndarray:
-        """int32[n_nodes]: position of branch 0; -1 at a leaf. As scikit-learn has it, of two-way trees only."""
+        """int32[n_nodes]: position of branch 0; -1 at a leaf. As in scikit-learn, for two-way trees only."""
         self._refuse_many_branches("children_left")
         return self.first_child
 
     @property
     def children_right(self) -> np.ndarray:
-        """int32[n_nodes]: position of branch 1; -1 at a leaf. As scikit-learn has it, of two-way trees only."""
+        """int32[n_nodes]: position of branch 1; -1 at a leaf. As in scikit-learn, for two-way trees only."""
         self._refuse_many_branches("children_right")
         return np.where(self.is_leaf, -1, self.first_child + 1).astype(np.int32)
 
     def _refuse_many_branches(self, name: str) -> None:
         if self.n_branches.max(initial=0) > 2:
-            raise AttributeError(f"the tree has nodes of more than two branches, and {name} is of two: use first_child")
+            raise AttributeError(f"the tree has nodes with more than two branches, {name} needs two: use first_child")
 
 
 U1, I4, I8, U8, F8 = (np.dtype(kind) for kind in (np.uint8, np.int32, np.int64, np.uint64, np.float64))

@@ -1,8 +1,8 @@
-"""What must hold of one tree.
+"""Checks of one tree.
 
 A tree that passes can be walked without bounds checks: every walk ends at a leaf, every offset is inside its array.
-Each check may rely on those before it, so their order matters. None of them asks for much more memory than the arrays
-have, whatever the arrays hold.
+Each check may rely on those before it, so their order matters. None of them needs much more memory than the arrays,
+whatever they hold.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from treewright.tree.arrays import (
 )
 from treewright.tree.walk import children_of
 
-# Sums of floating-point weights may be added in another order by another engine; fixed-point sums are off by roundings.
+# Another engine may add floating-point weights in another order; fixed-point sums differ by rounding errors.
 SUM_TOLERANCE = 1e-6
 # Agreement and adjusted agreement are quotients of sums of weights.
 SHARE_TOLERANCE = 1e-9
@@ -69,24 +69,25 @@ def check_tree(
     ----------
     tree : Tree
     schema : Schema
-        The columns that the tests of the tree ask about.
+        The columns of the tests.
     n_values : int >= 1
         Width of ``tree.value``.
     n_classes : tuple of int, optional
-        Classes per output where the values are weighted class counts; then they must not be negative and must add up.
+        Classes per output if the values are weighted class counts; then they must not be negative and must add up.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}, optional
         How the tree treats missing values: only ``"surrogate"`` has surrogate tests, and only under ``"fractional"``
         may the branches of a node hold more rows than the node, as one row can be in several.
     name : str, optional
-        What messages call the tree.
+
+
+        The name of the tree in messages.
 
     Raises
     ------
     ModelFileError
-        An array has the wrong dtype or shape; a child is out of range, not after its parent, shared or orphaned; a
-        test does not fit its column; the parts of a side table overlap, leave a gap or hold what their node cannot
-        mean; a number is nan, infinite, negative or does not add up. The message names the tree and the first
-        offending node.
+        An array has the wrong dtype or shape; a child is out of range, not after its parent, shared or orphaned; a test
+        does not fit its column; the parts of a side table overlap, leave a gap or do not fit their node; a number is
+        nan, infinite, negative or does not add up. The message names the tree and the first offending node.
 
     Examples
     --------
@@ -126,14 +127,14 @@ def refuse(
     Parameters
     ----------
     name : str
-        What the message calls the tree.
+        The name of the tree in the message.
     bad : bool[n]
     what : str or callable of int
-        The problem, or what makes its text from the place.
+        The problem, or a function that returns its text for the place.
     places : int[n], optional
         Position ``i`` of ``bad`` is about ``places[i]``; without it, about ``i``.
     of : str
-        What a place is.
+        The name of a place, such as "node".
     """
     if not bad.any():
         return
@@ -164,7 +165,7 @@ def check_shapes(tree: Tree, n_values: int, name: str) -> None:
 
 
 def check_links(tree: Tree, name: str) -> None:
-    """Refuse all but one parent each, parents first: then the root leads to every node and no walk is endless."""
+    """Refuse nodes without exactly one earlier parent: then the root leads to every node and every walk ends."""
     kind, n_nodes, n_branches = tree.kind, tree.n_nodes, tree.n_branches
     refuse(name, kind > INTERVALS, lambda i: f"kind {kind[i]} is not known")
     leaf = kind == LEAF
@@ -202,7 +203,7 @@ def check_links(tree: Tree, name: str) -> None:
 
 
 def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
-    """Refuse a question that does not fit its column, and anything but fillers where nothing is asked."""
+    """Refuse a test that does not fit its column, and anything but fillers in nodes without one."""
     n_columns, kind, feature = len(columns.n_levels), tree.kind, tree.feature
     leaf = kind == LEAF
     refuse(name, leaf & (feature != -1), lambda i: f"a leaf has feature {feature[i]}, expected -1")
@@ -223,7 +224,7 @@ def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
     refuse(
         name,
         ~cut & (tree.threshold.view(np.uint64) != 0),
-        lambda i: f"threshold {tree.threshold[i]} where no threshold is asked about, expected 0.0",
+        lambda i: f"threshold {tree.threshold[i]} at a node without a threshold test, expected 0.0",
     )
     refuse(
         name,
@@ -239,7 +240,7 @@ def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
 
 
 def check_surrogates(tree: Tree, is_nominal: np.ndarray, missing: Missing, name: str) -> None:
-    """Refuse surrogate tests where they have no place, or that no row could be asked.
+    """Refuse surrogate tests in models without them, and those that do not fit their node or column.
 
     Parameters
     ----------
@@ -257,10 +258,10 @@ def check_surrogates(tree: Tree, is_nominal: np.ndarray, missing: Missing, name:
         refuse(name, bad, what, of="surrogate")
 
     check((node < 0) | (node >= tree.n_nodes), f"its node is not among the {tree.n_nodes} nodes")
-    check(np.concatenate([[False], node[1:] < node[:-1]]), "it stands after a surrogate of a later node")
+    check(np.concatenate([[False], node[1:] < node[:-1]]), "it comes after a surrogate of a later node")
     check(tree.n_branches[node] != 2, "its node does not have two branches")
     check((feature < 0) | (feature >= len(is_nominal)), f"its feature is not one of {len(is_nominal)} columns")
-    check(feature == tree.feature[node], "it asks about the column that it stands in for")
+    check(feature == tree.feature[node], "it tests the same column as its node")
     nominal = is_nominal[feature]
     check(nominal & (tree.surrogate_level_set < 0), "a nominal column needs a level set")
     check(~nominal & (tree.surrogate_level_set != -1), "only a nominal column has a level set")
@@ -281,7 +282,7 @@ def check_tiling(
     Parameters
     ----------
     name, table : str
-        What messages call the tree and the cells of the table.
+        The names of the tree and of the cells of the table in messages.
     n_cells : int
         Length of the table.
     nodes, starts, lengths : int[n]
@@ -302,7 +303,7 @@ def check_tiling(
 
 
 def check_level_sets(tree: Tree, n_levels: np.ndarray, name: str) -> None:
-    """Refuse bit sets of nodes and surrogates that do not tile the words, or have bits for levels that are not there.
+    """Refuse bit sets of nodes and surrogates that do not tile the words, or have bits beyond the levels.
 
     Parameters
     ----------
@@ -317,7 +318,7 @@ def check_level_sets(tree: Tree, n_levels: np.ndarray, name: str) -> None:
     order = check_tiling(name, "words of level sets", len(tree.levels_left), nodes, starts, levels // 64 + 1)
     nodes, levels = nodes[order], levels[order]
     last_word = np.cumsum(levels // 64 + 1) - 1
-    # Bit v ("never seen at fit") has a way to go, but cannot have been seen: levels_seen ends one bit earlier.
+    # Bit v ("never seen at fit") has a branch, but cannot have been seen: levels_seen ends one bit earlier.
     allowed_left = np.uint64(2**64 - 1) >> (np.uint64(63) - (levels % 64).astype(np.uint64))
     allowed_seen = allowed_left >> np.uint64(1)
     for field, allowed in (("levels_left", allowed_left), ("levels_seen", allowed_seen)):
@@ -363,7 +364,7 @@ def check_level_branch(tree: Tree, n_levels: np.ndarray, name: str) -> None:
 
 
 def check_cuts(tree: Tree, name: str) -> None:
-    """Refuse cuts of ``INTERVALS`` tests that are nan or not ascending, or ``+inf`` and not for missing values."""
+    """Refuse cuts of ``INTERVALS`` tests that are nan or not ascending, or ``+inf`` but not for missing values."""
     nodes = np.flatnonzero(tree.kind == INTERVALS)
     lengths = tree.n_branches[nodes].astype(np.int64) - 1
     starts = tree.level_set[nodes].astype(np.int64)
@@ -449,7 +450,7 @@ def check_sums(tree: Tree, *, fractional: bool, name: str) -> None:
 
 
 def check_empty_leaves(tree: Tree, empty: np.ndarray, name: str) -> None:
-    """Refuse a leaf without training rows that does not predict what its parent would."""
+    """Refuse a leaf without training rows that does not predict like its parent."""
     if not empty.any():
         return
     inner = np.flatnonzero(tree.kind != LEAF)
@@ -458,7 +459,7 @@ def check_empty_leaves(tree: Tree, empty: np.ndarray, name: str) -> None:
     leaves = np.flatnonzero(empty)
     # Bits: the leaf's numbers are copies.
     for field in ("value", "impurity"):
-        what = f"a leaf without training rows has another {field} than its parent"
+        what = f"a leaf without training rows has a different {field} from its parent"
         cells = np.ascontiguousarray(getattr(tree, field)).reshape(tree.n_nodes, -1).view(np.uint64)
         refuse(
             name,
@@ -481,5 +482,5 @@ def check_values(tree: Tree, n_classes: tuple[int, ...], empty: np.ndarray, name
     refuse(
         name,
         ~empty & (off > SUM_TOLERANCE * tree.weight),
-        lambda i: f"its class counts add up to {totals[i].tolist()}, its weight is {tree.weight[i]}",
+        lambda i: f"its class counts add up to {totals[i].tolist()}, but its weight is {tree.weight[i]}",
     )

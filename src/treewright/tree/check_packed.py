@@ -1,8 +1,8 @@
-"""What must hold of packed trees and of the bins that they ask about.
+"""Checks of packed trees and of their bins.
 
 Packed trees that pass can be walked and unpacked without bounds checks, and each ``Tree`` made from them passes
 ``check_tree``. Each check may rely on those before it. Records are read in blocks, so that the checks need little
-memory beside them.
+additional memory.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def check_packed(packed: PackedTrees, columns: ColumnFacts, n_values: int, n_cla
     check_bins(packed.bins, columns)
     criteria = COUNT_CRITERIA if n_classes else MEAN_CRITERIA
     if packed.n_classes != n_classes:
-        raise ModelFileError(f"{NAME}: made for {packed.n_classes} classes, the model has {n_classes}")
+        raise ModelFileError(f"{NAME}: made for {packed.n_classes} classes, but the model has {n_classes}")
     if packed.criterion not in criteria:
         raise ModelFileError(f"{NAME}: criterion {packed.criterion[:40]!r} is not one of {', '.join(criteria)}")
     _check_shapes(packed, n_values)
@@ -94,7 +94,7 @@ def check_packed(packed: PackedTrees, columns: ColumnFacts, n_values: int, n_cla
 
 
 def _check_shapes(packed: PackedTrees, n_values: int) -> None:
-    """Dtypes, axes and lengths."""
+    """Check dtypes, axes and lengths."""
     for name, array in packed.arrays().items():
         n_axes, dtypes = SHAPES[name]
         if array.dtype not in dtypes or array.ndim != n_axes:
@@ -120,11 +120,11 @@ def _check_shapes(packed: PackedTrees, n_values: int) -> None:
     if not packed.n_classes and packed.leaf_value.dtype != np.float64:
         raise ModelFileError(f"{NAME}: predictions are {packed.leaf_value.dtype}, expected float64")
     if packed.n_classes and packed.leaf_weight.dtype != np.float32:
-        raise ModelFileError(f"{NAME}: leaf_weight is {packed.leaf_weight.dtype} where it is empty, expected float32")
+        raise ModelFileError(f"{NAME}: leaf_weight is empty and {packed.leaf_weight.dtype}, expected float32")
 
 
 def _check_roots(packed: PackedTrees) -> None:
-    """Trees that follow one another, none without a node."""
+    """Check that trees follow one another and each has a node."""
     n_nodes, roots = packed.n_nodes, packed.roots
     if not 1 <= n_nodes <= MAX_NODES:
         raise ModelFileError(f"{NAME}: {n_nodes} nodes, expected 1 to 2**31 - 1")
@@ -135,13 +135,13 @@ def _check_roots(packed: PackedTrees) -> None:
 
 
 def _check_sets(packed: PackedTrees) -> None:
-    """Sets of bins that their columns have."""
+    """Check that sets hold only bins of their columns."""
     column, bins = packed.set_column, packed.bins
     outside = (column < 0) | (column >= bins.n_columns)
     refuse(NAME, outside, lambda i: f"column {column[i]} is not one of {bins.n_columns}", of="set")
     refuse(NAME, ~bins.is_nominal[column], lambda i: f"column {column[i]} is not nominal", of="set")
     n_bins = bins.n_bins[column].astype(np.int64)
-    # Bin n_bins holds levels without rows: they have a way to go, but none was seen.
+    # Bin n_bins holds levels without rows: they have a branch, but none was seen.
     for name, n_bits in (("sets", n_bins + 1), ("seen", n_bins)):
         stray = (getattr(packed, name) & ~bits_below(n_bits)).any(axis=1)
         refuse(NAME, stray, f"{name} has bits beyond the bins of its column", of="set")
@@ -163,17 +163,17 @@ def _ends(packed: PackedTrees, places: np.ndarray) -> np.ndarray:
 
 
 def _check_records(packed: PackedTrees) -> None:
-    """Kinds, columns, cuts, children; every node but a root reached once, every set and leaf row used."""
+    """Check kinds, columns, cuts and children; every node but a root has one parent, every set and leaf row is used."""
     bins, n_rows = packed.bins, len(packed.leaf_value)
     lasts = np.where(bins.is_nominal, -1, bins.n_bins - 1)
     reached = np.zeros(packed.n_nodes, bool)
     used = np.zeros(n_rows, bool)
     n_sets = n_inner = 0
     for places, records in _blocks(packed):
-        refuse(NAME, (records < 0) | (kind_of(records) > SUBSET_RECORD), "its record is of no known kind", places)
+        refuse(NAME, (records < 0) | (kind_of(records) > SUBSET_RECORD), "its record has an unknown kind", places)
         kind, child = kind_of(records), child_of(records)
         at = np.flatnonzero(kind == LEAF_RECORD)
-        refuse(NAME, (records[at] & _LEAF_BITS) != 0, "a leaf with bits of a question", places[at])
+        refuse(NAME, (records[at] & _LEAF_BITS) != 0, "a leaf with bits of a test", places[at])
         refuse(NAME, child[at] >= n_rows, f"its leaf row is not one of {n_rows}", places[at])
         used[child[at]] = True
         at = np.flatnonzero(kind == THRESHOLD_RECORD)
@@ -194,15 +194,15 @@ def _check_records(packed: PackedTrees) -> None:
     if n_sets != len(packed.set_column):
         raise ModelFileError(f"{NAME}: {n_sets} subset tests, but {len(packed.set_column)} sets")
     reached[packed.roots[:-1]] ^= True
-    refuse(NAME, ~reached, "it is no root and has no parent, or a root and has one")
-    # As many children as nodes that are none's root, and all of them reached: none is reached twice.
+    refuse(NAME, ~reached, "it has no parent and is not a root, or is a root and has one")
+    # As many children as nodes that are not a root, and all of them reached: none is reached twice.
     if 2 * n_inner != packed.n_nodes - packed.n_trees:
         raise ModelFileError(f"{NAME}: some nodes have two parents")
     refuse(NAME, ~used, "no leaf needs it", of="leaf row")
 
 
 def _check_leaves(packed: PackedTrees, n_classes: tuple[int, ...]) -> None:
-    """Leaf rows: finite numbers, counts that are not negative and add up, weights above 0, at least one row."""
+    """Check leaf rows: finite numbers, counts that are not negative and add up, weights above 0, at least one row."""
     value, of = packed.leaf_value, "leaf row"
     refuse(NAME, ~np.isfinite(value).all(axis=1), "a value is not finite", of=of)
     if n_classes:
@@ -225,11 +225,11 @@ def _check_leaves(packed: PackedTrees, n_classes: tuple[int, ...]) -> None:
     if len(packed.leaf_samples):
         refuse(NAME, packed.leaf_samples < 1, "it has no training rows", of=of)
     else:
-        refuse(NAME, (weight != np.rint(weight)) | (weight > _WHOLE), "its weight is no number of rows", of=of)
+        refuse(NAME, (weight != np.rint(weight)) | (weight > _WHOLE), "its weight is not a row count", of=of)
 
 
 def _check_sums(packed: PackedTrees) -> None:
-    """Rows and weights of every tree are numbers that can be added up."""
+    """Check that the sums of rows and weights of every tree are in range."""
     weight, samples = leaf_weights_of(packed), leaf_samples_of(packed).astype(np.float64)
     whole = np.zeros((2, packed.n_trees))
     with np.errstate(over="ignore"):
@@ -246,15 +246,15 @@ def _check_sums(packed: PackedTrees) -> None:
 
 
 def _check_gains(packed: PackedTrees) -> None:
-    """Gains that can be added up, leaves that are pure."""
-    refuse(NAME, packed.leaf_impurity != 0, "its impurity is not 0, as of a leaf on gradients", of="leaf row")
+    """Check that gains have a finite sum and that leaves have impurity 0."""
+    refuse(NAME, packed.leaf_impurity != 0, "its impurity is not 0, though the criterion is gradient", of="leaf row")
     gains = packed.importances
     bad = np.signbit(gains) | ~(gains <= _LARGEST_WEIGHT / gains.size)
     refuse(NAME, bad.any(axis=1), "a gain is not a number, at least 0, whose sum stays finite", of="tree")
 
 
 def _check_importances(importances: np.ndarray) -> None:
-    """Shares that add up to one, or none."""
+    """Check that importances are shares that add up to 1, or all 0."""
     bad = np.signbit(importances) | ~(importances <= 1 + SUM_TOLERANCE)
     refuse(NAME, bad.any(axis=1), "an importance is not a share", of="tree")
     total = importances.sum(axis=1)
@@ -269,10 +269,10 @@ def check_bins(bins: Bins, columns: ColumnFacts) -> None:
             raise ModelFileError(f"bins: {name} is not an array of {np.dtype(dtype).name} with one axis")
     p, of = len(columns.n_levels), "column"
     if len(bins.is_nominal) != p or len(bins.n_bins) != p:
-        raise ModelFileError(f"bins: of {len(bins.n_bins)} columns, the model has {p}")
+        raise ModelFileError(f"bins: {len(bins.n_bins)} columns, but the model has {p}")
     nominal = bins.is_nominal
     refuse("bins", nominal != columns.is_nominal, "bins and schema differ in whether it is nominal", of=of)
-    # A nominal column needs a number more, for levels without rows; 255 is that of a missing cell.
+    # A nominal column needs one more number, for levels without rows; 255 is that of a missing cell.
     most = np.where(nominal, MAX_BINS - 1, MAX_BINS)
     refuse("bins", (bins.n_bins < 0) | (bins.n_bins > most), lambda i: f"{bins.n_bins[i]} bins", of=of)
     _check_starts("start", bins.start, np.where(nominal, 0, bins.n_bins), len(bins.lowest))

@@ -1,9 +1,9 @@
 """Impurities of class counts: names, numbers, formulas. In: shares of classes. Out: impurities.
 
-The one list of them: growers, forests, audits, pruning and the checks of model files ask it. A new impurity is an entry
-of the two tables here and its lines in ``grow.criteria.counts``, which says on import if they are missing. It has to be
-concave in the shares, and 0 exactly where one class has them all: the growers look for a subset of levels in the order
-of their shares, and take a node of impurity 0 for a pure one.
+The one list of them: growers, forests, audits, pruning and the checks of model files use it. A new impurity is an entry
+in the two tables here and its lines in ``grow.criteria.counts``, which raises on import if they are missing. It must be
+concave in the shares, and 0 exactly if one class has all rows: the growers search for a subset of levels in the order
+of their shares, and treat a node of impurity 0 as pure.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-# What kernels know a criterion by.
+# The numbers of the criteria in kernels.
 GINI, ENTROPY, MISCLASSIFICATION = 0, 1, 2
 CLASSIFICATION_CRITERIA = {
     "gini": GINI,
@@ -28,7 +28,7 @@ def _gini(shares: np.ndarray) -> np.ndarray:
 
 
 def _entropy(shares: np.ndarray) -> np.ndarray:
-    """Bits."""
+    """Entropy in bits."""
     from treewright.core.elementary import log2_of
 
     logs = log2_of(np.where(shares > 0.0, shares, 1.0))

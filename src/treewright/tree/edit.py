@@ -23,7 +23,7 @@ _COPIED = tuple(field for field in SURROGATE_FIELDS if field not in ("surrogate_
 
 
 def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree:
-    """Turn inner nodes into leaves; what was below them is gone.
+    """Turn inner nodes into leaves; the nodes below them are removed.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree
     Returns
     -------
     Tree
-        The nodes that stay keep their order, samples, weight, impurity and value. ``tree`` itself where there is
-        nothing to collapse.
+        The nodes that stay keep their order, samples, weight, impurity and value. ``tree`` itself if there is nothing
+        to collapse.
     """
     leaf = tree.is_leaf.copy()
     leaf[_positions(tree, nodes)] = True
     if (leaf == tree.is_leaf).all():
         return tree
-    # A node is gone if one of its ancestors became a leaf.
+    # A node is removed if one of its ancestors became a leaf.
     gone = _some_ancestor(tree, leaf)
     return rebuild(tree, np.flatnonzero(~gone), leaf)
 
@@ -62,7 +62,7 @@ def subtree(tree: Tree, node: int) -> Tree:
 
 
 def is_below(tree: Tree, node: int) -> npt.NDArray[np.bool_]:
-    """Which nodes are a node or stand below it.
+    """Which nodes are ``node`` itself or below it.
 
     Returns
     -------
@@ -74,21 +74,21 @@ def is_below(tree: Tree, node: int) -> npt.NDArray[np.bool_]:
 
 
 def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]) -> Tree:
-    """Some nodes of a tree, in an order of their own, as a tree.
+    """Some nodes of a tree, in a given order, as a new tree.
 
     Parameters
     ----------
     order : int64[k], k >= 1
         The nodes that stay, by their old positions and in their new order: the new root first, parents before their
-        children, siblings side by side in the order of their branches; all children of a node that does not end, none
-        of one that does.
+        children, siblings side by side in the order of their branches; all children of a node that stays inner, none
+        of one that becomes a leaf.
     leaf : bool[n_nodes]
-        Which of the old nodes end; leaves of ``tree`` do.
+        Which of the old nodes become or are leaves; leaves of ``tree`` are among them.
 
     Returns
     -------
     Tree
-        The nodes keep their samples, weight, impurity and value, and those that do not end their test and surrogates.
+        The nodes keep their samples, weight, impurity and value; inner nodes keep their test and surrogates.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_
     place[order] = np.arange(len(order))
     ends = leaf[order]
     kind = np.where(ends, LEAF, tree.kind[order]).astype(np.uint8)
-    # first_child is -1 at a leaf: read any place there, it is replaced.
+    # first_child is -1 at a leaf: any position may be read there, it is replaced.
     first_child = np.where(ends, -1, place[tree.first_child[order]])
     level_set = np.full(len(order), -1, np.int32)
     surrogates, surrogate_node = _kept_surrogates(tree, place, leaf)
@@ -154,9 +154,9 @@ def level_order(tree: Tree) -> npt.NDArray[np.int64]:
 
 
 def with_whole_runs(tree: Tree, columns: Iterable[int], schema: Schema) -> Tree:
-    """Send levels that a node never saw where they stand in the order of codes, of columns split by runs of levels.
+    """In columns split by runs of levels, send levels that a node never saw by their place in the order of codes.
 
-    A level between two of which one goes left and one right is sent with the nearer one, the lower of equally near.
+    A level between one that goes left and one that goes right follows the nearer one, the lower of equally near.
     """
     nodes = np.flatnonzero((tree.kind == SUBSET) & np.isin(tree.feature, list(columns)))
     n_levels = np.array([len(column.levels) for column in schema.columns], np.int64)[tree.feature[nodes]]
@@ -172,7 +172,7 @@ def complete_runs(starts: np.ndarray, n_levels: np.ndarray, seen: np.ndarray, le
     Parameters
     ----------
     starts, n_levels : int64[k], IN
-        Where each set begins, and how many levels it is of.
+        Where each set begins, and the number of levels of its column.
     seen : uint64[n_words], IN
     left : uint64[n_words], IN and OUT
     """
@@ -191,7 +191,7 @@ def complete_runs(starts: np.ndarray, n_levels: np.ndarray, seen: np.ndarray, le
                 last_right = code
                 first_right = code if first_right < 0 else first_right
         if first_left < 0 or first_right < 0:
-            continue  # all levels that are there go together, and missing cells the other way
+            continue  # all levels that are present go one way, and missing cells the other way
         is_left_low = last_left < first_right
         cut = (last_left + first_right) >> 1 if is_left_low else (last_right + first_left) >> 1
         for code in range(v):
@@ -206,10 +206,10 @@ def complete_runs(starts: np.ndarray, n_levels: np.ndarray, seen: np.ndarray, le
 
 
 def _positions(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Positions as int64, all of them in the tree. A negative one is refused: it would count from the end."""
+    """Positions as int64, all of them in the tree; a negative one is refused, because it would count from the end."""
     given = nodes if isinstance(nodes, np.ndarray) else np.array(list(nodes))
     if given.size and (given.dtype.kind not in "iu" or given.ndim != 1):
-        raise ParameterError(f"nodes must be a sequence of whole numbers, found dtype {given.dtype}, {given.ndim} axes")
+        raise ParameterError(f"nodes must be a sequence of whole numbers, not {given.dtype} with {given.ndim} axes")
     bad = (given < 0) | (given >= tree.n_nodes)
     if bad.any():
         raise ParameterError(f"node {given[bad][0]} is not in the tree: its nodes are 0 to {tree.n_nodes - 1}")
@@ -217,7 +217,7 @@ def _positions(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> np
 
 
 def _some_ancestor(tree: Tree, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether some node above each node is marked; O(n log depth), whatever the shape."""
+    """Whether some ancestor of each node is marked; O(n log depth) for any shape."""
     above = tree.parent.astype(np.int64)
     above[0] = 0
     found = marked[above]
@@ -232,7 +232,7 @@ def _some_ancestor(tree: Tree, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.
 def _kept_surrogates(
     tree: Tree, place: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """The surrogates of the nodes that are still inner ones, in the new order of their nodes, and those nodes."""
+    """The surrogates of the nodes that stay inner, in the new order of their nodes, and those nodes."""
     kept = np.flatnonzero((place[tree.surrogate_node] >= 0) & ~leaf[tree.surrogate_node])
     nodes = place[tree.surrogate_node[kept]]
     by_node = np.argsort(nodes, kind="stable")  # stable: the order of preference within a node stays
@@ -254,7 +254,7 @@ def _compact_words(
 def _compact(
     tree: Tree, order: npt.NDArray[np.int64], kind: npt.NDArray[np.uint8], which: int, n_cells: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The same for the table that the nodes of one kind own."""
+    """The same for the table of the nodes of one kind."""
     return _closed_up(tree.level_set[tree.kind == which], tree.level_set[order[kind == which]], n_cells)
 
 

@@ -1,8 +1,8 @@
 """Many trees in eight bytes a node: ``PackedTrees``, and one of them as a ``Tree``.
 
-What a packed tree does not keep is made again when it is asked for: thresholds from the bins, sets of levels from sets
+What a packed tree does not keep is computed again when it is needed: thresholds from the bins, sets of levels from sets
 of bins, and the numbers of inner nodes from their leaves, the deepest level first. Impurities are those of the growers
-(``grow.criteria.counts``, ``grow.criteria.means``, ``grow.criteria.poisson``): a mean over outputs, 0 only where all
+(``grow.criteria.counts``, ``grow.criteria.means``, ``grow.criteria.poisson``): a mean over outputs, 0 only if all
 targets are equal.
 """
 
@@ -43,16 +43,16 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True, eq=False)
 class PackedTrees(Sequence[Tree]):
-    """Trees on bins, one int64 a node (docs/decisions/0005). A sequence: an item becomes a `Tree` when it is asked for.
+    """Trees on bins, one int64 a node (docs/decisions/0005). A sequence: an item becomes a `Tree` when it is used.
 
-    Of criterion ``"gradient"`` (boosting) a leaf's value is what it adds to a score, its weight its sum of hessians,
+    With criterion ``"gradient"`` (boosting) a leaf's value is what it adds to a score, its weight its sum of hessians,
     its impurity 0; ``importances`` are gains, not negative, that do not sum to one.
 
     Attributes
     ----------
     bins : Bins
     criterion : str
-        What the trees were grown to lower: impurities are made from it.
+        The criterion of growth, from which impurities are computed.
     n_classes : tuple of int
         Classes per output; empty for regression.
     records : int64[n_nodes]
@@ -61,19 +61,19 @@ class PackedTrees(Sequence[Tree]):
     roots : int64[n_trees + 1]
         Where each tree begins; the last entry is ``n_nodes``.
     sets, seen : uint64[n_sets, 4]
-        Of each subset test: bins that go left (also those without rows in the node: they take the heavier branch), and
+        For each subset test, the bins that go left (also those without rows in the node: the heavier branch), and the
         bins that had rows in the node. Bit ``b & 63`` of word ``b >> 6``. In the order of their nodes. No bit of
         ``sets`` beyond ``n_bins`` (the bin of levels without rows) is set, and none of ``seen`` from there on.
     set_column : int32[n_sets]
         Column of each subset test.
     leaf_value : float32 or float64 [m, n_values]
-        Leaf table: class counts (outputs one after another; float32 where all of them are whole numbers below 2**24),
-        or predictions (one per output; float64). Leaves that are equal share a row.
+        Leaf table: class counts (outputs one after another; float32 if all of them are whole numbers below 2**24), or
+        predictions (one per output; float64). Leaves that are equal share a row.
     leaf_weight, leaf_impurity : float32[m] or float64[m]
-        Regression only, else empty. One dtype for both: float64 where float32 does not hold the weights exactly or
-        where an impurity is beyond its range.
+        Regression only, else empty. One dtype for both: float64 if float32 does not hold the weights exactly or if an
+        impurity is beyond its range.
     leaf_samples : int64[m]
-        Training rows of the leaf; empty where they are as many as the weight.
+        Training rows of the leaf; empty if they are as many as the weight.
     importances : float64[n_trees, p]
         Impurity importances of each tree: not negative, they sum to one or are all 0.
     """
@@ -107,7 +107,7 @@ class PackedTrees(Sequence[Tree]):
 
     @property
     def n_trees(self) -> int:
-        """How many trees there are; 0 where ``roots`` is empty, as a file may have it."""
+        """How many trees there are; 0 if ``roots`` is empty, as a file may have it."""
         return max(len(self.roots) - 1, 0)
 
     @property
@@ -124,7 +124,7 @@ class PackedTrees(Sequence[Tree]):
     @cached_property
     def cuts(self) -> tuple[np.ndarray, np.ndarray]:
         """Where each column's cuts begin, and the cuts (``data.bins.cuts_of``)."""
-        from treewright.data.bins import cuts_of  # not at the top: it brings Numba, which loading a tree must not need
+        from treewright.data.bins import cuts_of  # not at the top: it imports Numba, which loading a tree must not need
 
         return cuts_of(self.bins)
 
@@ -160,14 +160,14 @@ class PackedTrees(Sequence[Tree]):
         return (self.leaf_value,)
 
     def columns_asked(self, tree: int) -> np.ndarray:
-        """Return the columns that one tree asks, ascending."""
+        """Return the columns that one tree uses, ascending."""
         records = self.records[self.roots[tree] : self.roots[tree + 1]]
         records = records[kind_of(records) != LEAF_RECORD]
         is_subset = kind_of(records) == SUBSET_RECORD
         return np.unique(np.concatenate((column_of(records[~is_subset]), self.set_column[set_of(records[is_subset])])))
 
     def sizes(self, n_columns: int) -> Sizes:
-        """Return how large the trees are, and which of so many columns they ask: all go down a level at a time."""
+        """Return the sizes of the trees and their tests per column, walking down all trees a level at a time."""
         n_leaves, depth = np.zeros(self.n_trees, np.int64), np.zeros(self.n_trees, np.int64)
         n_tests = np.zeros(n_columns, np.int64)
         here, tree = self.roots[:-1], np.arange(self.n_trees)
@@ -218,7 +218,7 @@ def unpack(packed: PackedTrees, tree: int) -> Tree:
     Returns
     -------
     Tree
-        Thresholds are the cuts between bins (``+inf`` behind the column's last bin: "is x present?").
+        Thresholds are the cuts between bins (``+inf`` after the column's last bin: "is x present?").
     """
     root = int(packed.roots[tree])
     records = packed.records[root : int(packed.roots[tree + 1])]
@@ -256,7 +256,7 @@ def unpack(packed: PackedTrees, tree: int) -> Tree:
 
 
 def thresholds(packed: PackedTrees, column: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """float64[k]: cuts behind the bins ``last`` of some columns; ``+inf`` behind a column's last one."""
+    """float64[k]: cuts after the bins ``last`` of some columns; ``+inf`` after a column's last one."""
     start, cuts = packed.cuts
     inside = last < packed.bins.n_bins[column] - 1
     found = np.full(len(column), np.inf)
@@ -450,7 +450,7 @@ def join_means(
 
 
 def _around(part: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """``part log(part / mean)``, 0 where there is nothing."""
+    """``part log(part / mean)``, 0 where ``part`` or ``mean`` is 0."""
     from treewright.core.elementary import log_of
 
     some = (part > 0) & (mean > 0)  # the mean of the smallest numbers may have become 0

@@ -1,7 +1,7 @@
-"""Trees into eight bytes a node: packed when they are grown, joined, and some of them taken.
+"""Pack trees into eight bytes a node; join packed trees, and take some of them.
 
-The form is canonical: sets stand in the order of their nodes, leaf rows in the order in which leaves first need them,
-equal leaf rows are kept once, in the smallest dtypes that hold them, every set and every row is used. So the same trees
+The form is canonical: sets are in the order of their nodes, leaf rows in the order in which leaves first need them;
+equal leaf rows are kept once, in the smallest dtypes that hold them; every set and every row is used. So the same trees
 give the same bytes.
 """
 
@@ -109,7 +109,7 @@ def pack_many(
     Parameters
     ----------
     criterion : str
-        What the trees were grown to lower.
+        The criterion of growth.
     n_classes : tuple of int
         Classes per output; empty for regression.
     roots : int64[n_trees + 1]
@@ -117,10 +117,10 @@ def pack_many(
     column : int32[n_nodes]
         Column of each test.
     cut : uint8[n_nodes]
-        Of each threshold the last bin that goes left; the column's last bin or more asks "is it present?".
+        For each threshold the last bin that goes left; the column's last bin or more tests "is it present?".
     missing_branch : int8[n_nodes], 0 or 1
     first_child : int[n_nodes]
-        Position of branch 0 in these arrays, after its parent, branch 1 beside it; -1 at a leaf.
+        Position of branch 0 in these arrays, after its parent, followed by branch 1; -1 at a leaf.
     set_of : int[n_nodes]
         Row of ``sets`` and ``seen`` of each subset test; -1 elsewhere.
     sets, seen : uint64[k, 4]
@@ -129,14 +129,14 @@ def pack_many(
     leaf_value : float64[n_nodes, n_values]
         Class counts or predictions.
     leaf_weight, leaf_impurity : float64[n_nodes], or None
-        Regression only. No impurities: they are 0.
+        Regression only. Without impurities they are 0.
     leaf_samples : int64[n_nodes]
         Training rows.
     importances : float64[n_trees, p]
-        Those of a tree sum to one, or are all 0; of criterion ``"gradient"`` they are the gains.
+        Those of a tree sum to one, or are all 0; with criterion ``"gradient"`` they are the gains.
     """
     if bins.n_columns > MAX_COLUMNS:
-        raise TooLargeError(f"{bins.n_columns:,} columns: trees on bins take at most {MAX_COLUMNS:,}; drop some")
+        raise TooLargeError(f"{bins.n_columns:,} columns: trees on bins support at most {MAX_COLUMNS:,}; drop some")
     first_child = np.asarray(first_child, np.int64)
     leaf = first_child < 0
     subset = np.flatnonzero(~leaf & (np.asarray(set_of) >= 0))
@@ -191,7 +191,7 @@ def _rows(cells: np.ndarray | None, at: np.ndarray) -> np.ndarray:
 def _inner_records(
     bins: Bins, column: np.ndarray, cut: np.ndarray, missing_branch: np.ndarray, first_child: np.ndarray
 ) -> np.ndarray:
-    """int64[n_nodes]: records of thresholds; what leaves and subsets get is written over."""
+    """int64[n_nodes]: records of thresholds; those of leaves and subsets are overwritten later."""
     asked = np.where(first_child < 0, 0, column).astype(np.int64)
     last = np.maximum(bins.n_bins[asked].astype(np.int64) - 1, 0)
     records = np.minimum(np.asarray(cut).astype(np.int64), last) << CUT_SHIFT
@@ -222,10 +222,10 @@ def join(parts: Sequence[PackedTrees]) -> PackedTrees:
             or part.n_classes != first.n_classes
             or not same_bins(part.bins, first.bins)
         ):
-            raise ParameterError("the trees to be joined were grown on other bins, classes or another criterion")
+            raise ParameterError("the trees to be joined have different bins, classes or criteria")
     n_nodes, n_sets = sum(part.n_nodes for part in parts), sum(len(part.sets) for part in parts)
     _check_room(n_nodes, n_sets)
-    # The leaves first: what merging them takes is given back before the records are there twice.
+    # The leaves first: the memory of merging them is freed before the records are there twice.
     table, row_of = merge_leaves(_leaves_of(parts))
     records = np.empty(n_nodes, np.int64)
     node = row = of_set = 0
@@ -254,12 +254,12 @@ def join(parts: Sequence[PackedTrees]) -> PackedTrees:
 
 
 def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
-    """Some of the trees, in the order asked for.
+    """Some of the trees, in the given order.
 
     Parameters
     ----------
     trees : sequence of int, not empty
-        Which trees, counted from 0; one may be there twice.
+        Which trees, counted from 0; one may occur twice.
 
     Returns
     -------
@@ -268,9 +268,9 @@ def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
     """
     chosen = np.asarray(trees, np.int64)
     if not len(chosen) or chosen.min() < 0 or chosen.max() >= packed.n_trees:
-        raise ParameterError(f"trees to keep are {list(trees)[:5]}; give some of 0 to {packed.n_trees - 1}")
+        raise ParameterError(f"trees to keep are {list(trees)[:5]}; choose from 0 to {packed.n_trees - 1}")
     begins, ends = packed.roots[chosen], packed.roots[chosen + 1]
-    # Sets stand in the order of their nodes, so a tree's sets are neighbours.
+    # Sets are in the order of their nodes, so a tree's sets are neighbours.
     steps = np.concatenate([[0], np.cumsum(kind_of(packed.records) == SUBSET_RECORD)])
     set_begins, set_ends = steps[begins], steps[ends]
     lengths, set_lengths = ends - begins, set_ends - set_begins
@@ -315,7 +315,7 @@ def _check_room(n_nodes: int, n_sets: int) -> None:
     """Refuse more than a record can number."""
     if n_nodes > MAX_NODES or n_sets > MAX_SETS:
         raise TooLargeError(
-            f"the trees have {n_nodes:,} nodes and {n_sets:,} subset tests together, at most {MAX_NODES:,} and "
+            f"the trees have {n_nodes:,} nodes and {n_sets:,} subset tests together, but at most {MAX_NODES:,} and "
             f"{MAX_SETS:,} are possible: grow fewer or smaller trees"
         )
 
@@ -333,7 +333,7 @@ def _renumber(records: np.ndarray, nodes: int, sets: int, row_of: np.ndarray | N
 
 
 def _leaves_of(parts: Sequence[PackedTrees]) -> LeafTable:
-    """The leaf tables one after another, in the widest dtype that one of them needs."""
+    """The leaf tables one after another, in the widest dtype that any of them needs."""
     together = LeafTable(
         np.concatenate([part.leaf_value for part in parts]),
         np.concatenate([part.leaf_weight for part in parts]),
@@ -372,7 +372,7 @@ def leaf_samples_of(packed: PackedTrees) -> np.ndarray:
 
 
 def weights_of(value: np.ndarray, weight: np.ndarray, n_classes: tuple[int, ...]) -> np.ndarray:
-    """float64[m]: the weight of leaves: of classes the sum of the first output's counts."""
+    """float64[m]: the weight of leaves; for classification the sum of the first output's counts."""
     if not n_classes:
         return weight.astype(np.float64)
     total: np.ndarray = value[:, : n_classes[0]].sum(axis=1, dtype=np.float64)
@@ -385,12 +385,12 @@ def leaf_table(
     """The arrays of leaves in the smallest dtypes that hold them.
 
     Class counts and weights stay exact; impurities are rounded to float32 unless one is beyond its range. Weights and
-    impurities share a dtype; of classes they are not read.
+    impurities share a dtype; for classification they are not read.
     """
     same = (weights_of(value, weight, n_classes) == samples).all()
     kept = np.empty(0, np.int64) if same else samples.astype(np.int64)
     if n_classes:
-        value = value + 0.0  # -0.0 would be another row
+        value = value + 0.0  # -0.0 would be a different row
         whole = ((value == np.rint(value)) & (np.abs(value) < WHOLE_LIMIT)).all()
         nothing = np.empty(0, np.float32)
         return LeafTable(value.astype(np.float32 if whole else np.float64), nothing, nothing.copy(), kept)
@@ -404,14 +404,14 @@ def leaf_table(
 
 
 def merge_leaves(table: LeafTable) -> tuple[LeafTable, np.ndarray]:
-    """Equal rows of a leaf table once.
+    """A leaf table with equal rows kept once.
 
     Returns
     -------
     table : LeafTable
-        In the order in which a row first came.
+        In the order of the first occurrence of each row.
     row_of : int64[m]
-        Where each row went.
+        The new row of each old row.
     """
     columns = [*table.value.T, table.weight, table.impurity, table.samples]
     first, row_of = first_come(*(cells for cells in columns if len(cells)))
@@ -421,12 +421,12 @@ def merge_leaves(table: LeafTable) -> tuple[LeafTable, np.ndarray]:
 
 
 def first_come(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number distinct rows (by their bits) in the order in which they first come.
+    """Number distinct rows (by their bits) in the order of their first occurrence.
 
     Returns
     -------
     first : int64[k], ascending
-        Where each distinct row stands first.
+        The first position of each distinct row.
     row_of : int64[m]
         The number of each row.
     """

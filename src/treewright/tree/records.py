@@ -1,7 +1,8 @@
 """The bits of a packed node.
 
 A record is one int64 that is never negative: bits 0-1 kind (leaf, threshold, subset), 2 branch of a missing cell, 3-10
-last bin that goes left, 11-31 column (of a subset 3-31: its set), 32-62 first child (of a leaf: row of the leaf table).
+last bin that goes left, 11-31 column (for a subset, 3-31: its set), 32-62 first child (for a leaf: its row of the leaf
+table).
 """
 
 from __future__ import annotations
@@ -26,22 +27,22 @@ def missing_branch_of(records: np.ndarray) -> np.ndarray:
 
 
 def cut_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: last bin that goes left, of thresholds."""
+    """int64[n]: last bin that goes left, for threshold records."""
     return (records >> CUT_SHIFT) & 255
 
 
 def column_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: the column, of thresholds."""
+    """int64[n]: the column, for threshold records."""
     return (records >> COLUMN_SHIFT) & (MAX_COLUMNS - 1)
 
 
 def set_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: the set, of subsets."""
+    """int64[n]: the set, for subset records."""
     return (records >> SET_SHIFT) & (MAX_SETS - 1)
 
 
 def child_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: the first child; of a leaf its row of the leaf table."""
+    """int64[n]: the first child; for a leaf its row of the leaf table."""
     return records >> CHILD_SHIFT
 
 

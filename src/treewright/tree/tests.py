@@ -1,8 +1,8 @@
-"""What a test asks, read off the arrays of a tree, and what a column's value must be to reach a node.
+"""The tests of a tree, read from its arrays, and the bounds of a column's values on the path to a node.
 
 Tests on one column are merged on the way down: ``x <= 5`` then ``x > 2`` becomes ``2 < x <= 5``. The state below a node
-is one small `Bound` per column asked so far, so a path of 20,000 tests on one column costs no more than 20,000 steps.
-How tests and bounds are written for people stands in ``tree.wording``.
+is one small `Bound` per column tested so far, so a path of 20,000 tests on one column takes no more than 20,000 steps.
+``tree.wording`` writes tests and bounds as text.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def node_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.n
 
 
 def level_branches(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the branch of each level at a node of kind ``MULTIWAY``, and whether the level was there.
+    """Return the branch of each level at a node of kind ``MULTIWAY``, and whether the level was present.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def chosen(column: Column, mask: np.ndarray) -> tuple[Hashable, ...]:
 def shared_out(
     column: Column, branch: np.ndarray, mask: np.ndarray, n_branches: int
 ) -> tuple[tuple[Hashable, ...], ...]:
-    """Return per branch the levels in ``mask`` (bool[v]) whose entry in ``branch`` (int[v]) it is."""
+    """Return for each branch the levels in ``mask`` (bool[v]) that take it according to ``branch`` (int[v])."""
     sides: list[list[Hashable]] = [[] for _ in range(n_branches)]
     for code in np.flatnonzero(mask):
         sides[branch[code]].append(column.levels[code])
@@ -82,19 +82,19 @@ def shared_out(
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """What a column's value must be, so far.
+    """The bounds of a column's values on the path so far.
 
     Attributes
     ----------
     lower, upper : float
         A numeric value, or the rank of an ordinal level, is above ``lower`` and at most ``upper``.
     missing : bool
-        A missing value comes this way too.
+        Whether a missing value can follow the path.
     present : bool
-        A value that is there comes this way.
+        Whether a present value can follow the path.
     allowed, named : bool[v] or None
-        The levels that come this way; those of them that the last test saw in training. Ordinal levels have to meet
-        ``lower`` and ``upper`` as well. None where no test asked for levels.
+        The levels that can follow the path; those of them that the last test saw in training. Ordinal levels must meet
+        ``lower`` and ``upper`` as well. None if no test was on levels.
     """
 
     lower: float = -math.inf
@@ -108,7 +108,7 @@ class Bound:
 def bounds_below(
     schema: Schema, tree: Tree, unfolded: Container[int] | None = None
 ) -> Iterator[tuple[int, Mapping[int, Bound]]]:
-    """Yield nodes in preorder, each with its bounds: feature position to `Bound`, first asked first.
+    """Yield nodes in preorder, each with its bounds: feature position to `Bound`, first tested first.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def bounds_below(
     A node shares the bounds of its parent except one. The mapping is copied per node, so the cost is the number of
     different columns on its path, not its depth.
     """
-    # A child's own bound is made when it is reached: beside 10,000 siblings it would be a set of levels for each.
+    # A child's own bound is made when it is reached: for 10,000 siblings it would be 10,000 sets of levels.
     stack: list[tuple[int, int, dict[int, Bound]]] = [(0, -1, {})]
     while stack:
         node, above, bounds = stack.pop()
@@ -134,7 +134,7 @@ def bounds_below(
 
 
 def narrowed(bound: Bound, column: Column, tree: Tree, node: int, branch: int) -> Bound:
-    """Return the bound after taking ``branch`` at ``node``, whose test asks about ``column``."""
+    """Return the bound after taking ``branch`` at ``node``, whose test is on ``column``."""
     missing = bound.missing and int(tree.missing_branch[node]) == branch
     kind, n_branches = int(tree.kind[node]), int(tree.n_branches[node])
     if kind == MULTIWAY:
@@ -172,7 +172,7 @@ def range_bound(bound: Bound, lower: float, upper: float, *, missing: bool) -> B
 
 
 def has_values(column: Column, bound: Bound) -> bool:
-    """Whether any value that is present can meet the bound; a tree edited by hand can ask for the impossible."""
+    """Whether any value that is present can meet the bound; a tree edited by hand can have impossible tests."""
     if column.kind == "nominal":
         return bound.allowed is None or bool(bound.allowed.any())
     if column.kind == "ordinal":

@@ -1,7 +1,7 @@
 """Walks over a tree, none of them recursive.
 
-Every walk is a loop over an explicit stack or over the arrays themselves: parents stand before children, so a pass
-backwards over the positions sees children first. A tree of depth 20,000 is an ordinary tree here.
+Every walk is a loop over an explicit stack or over the arrays themselves: parents come before children, so a pass
+backwards over the positions sees children first. Trees may be 20,000 deep.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from treewright.tree.arrays import Tree
 
 
 class Sizes(NamedTuple):
-    """``n_leaves`` and ``depth`` int64[n_trees]; ``n_tests`` int64[p]: how many nodes of all trees ask each column."""
+    """``n_leaves`` and ``depth`` int64[n_trees]; ``n_tests`` int64[p]: how many nodes of all trees test each column."""
 
     n_leaves: np.ndarray
     depth: np.ndarray
@@ -46,7 +46,7 @@ def children_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
 
 
 def path_to(tree: Tree, node: int) -> list[tuple[int, int]]:
-    """Return the steps from the root to a node as ``(node on the way, branch taken there)``."""
+    """Return the path from the root to a node as pairs ``(node on the path, branch taken there)``."""
     if not 0 <= node < tree.n_nodes:
         raise ParameterError(f"node {node} is not in the tree; its nodes are 0 to {tree.n_nodes - 1}")
     parent = tree.parent
@@ -60,7 +60,7 @@ def path_to(tree: Tree, node: int) -> list[tuple[int, int]]:
 
 
 def subtree_sizes(tree: Tree) -> np.ndarray:
-    """Return how many nodes hang at and below each node.
+    """Return the number of nodes of each node's subtree, itself included.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def unfolded(tree: Tree, *, max_depth: int | None = None, max_nodes: int | None 
         raise ParameterError(f"max_nodes is {max_nodes}; give 1 or more, or None for every node")
     open_nodes: set[int] = set()
     visible = 1
-    # Ties go to the node nearer the root, then to the left: the picture never depends on the heap.
+    # Ties go to the node nearer to the root, then to the left: the result never depends on the heap.
     heap = [(-int(tree.n_samples[0]), 0, 0)]
     while heap:
         _, depth, node = heapq.heappop(heap)

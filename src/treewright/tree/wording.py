@@ -1,7 +1,7 @@
-"""Tests of a tree in words: the questions of nodes, the answers of branches, the conditions that lead to a node.
+"""Tests of a tree as text: the tests of nodes, their branches, the conditions that lead to a node.
 
-A test is described in the words of the table: column names, level names, the side that missing values take. The numbers
-that decide stay in ``Tree``; what is here is made to be read.
+A test is described with the names of the table: columns, levels, the branch that missing values follow. The exact
+numbers stay in ``Tree``; the texts are for people.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from treewright.tree.writing import gap_digits, written_cut, written_level, writ
 MAX_LEVELS = 4
 IS_MISSING = "is missing"
 BETWEEN = " | "
-# The growers try every partition of so many levels (grow.subsets); beyond, they need an order that finds the best one.
+# The growers try every partition of so many levels (grow.subsets); for more levels they need an order that finds it.
 EXHAUSTIVE_LEVELS = 10
 
 
 class Answers(ABC):
-    """A readable test: the question of a node, and what leads into each of its branches.
+    """A readable test: the text of a node's test, and that of each of its branches.
 
     Attributes
     ----------
     column : str
-        The column's name, ready to be read.
+        The column's name as text.
     feature : int
         Its position in the schema.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}
         How the model treats missing values.
     missing_edge : int
-        The branch that they take.
+        The branch that missing values follow.
     missing_seen : bool
-        Whether fit saw some in the column.
+        Whether the column held missing values at fit.
     """
 
     column: str
@@ -66,7 +66,7 @@ class Answers(ABC):
 
     @abstractmethod
     def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer without the way of missing values.
+        """Return the text of a branch, without ``or missing``.
 
         Raises
         ------
@@ -75,9 +75,9 @@ class Answers(ABC):
         """
 
     def question(self, *, exact: bool = False, digits: int = 6) -> str:
-        """Return the question whose "yes" is branch 0: ``petal length (cm) <= 2.45``, ``island in {Biscoe, Dream}``.
+        """Return the test as text; it holds for branch 0: ``petal length (cm) <= 2.45``, ``island in {Biscoe, Dream}``.
 
-        With a branch per group of levels or per interval: all answers, such as ``sky: cloudy | rainy | sunny``.
+        With a branch per group of levels or per interval: all branches, such as ``sky: cloudy | rainy | sunny``.
 
         Parameters
         ----------
@@ -89,16 +89,16 @@ class Answers(ABC):
         return f"{self.column} {self.answer(0, exact=exact, digits=digits)}"
 
     def _answers(self, *, exact: bool, digits: int) -> list[str]:
-        """The answers from branch 0 on; only the first few unless ``exact``."""
+        """The texts of the branches from 0 on; only the first few unless ``exact``."""
         shown = self.n_branches if exact else min(self.n_branches, MAX_LEVELS)
         texts = [self.answer(branch, exact=exact, digits=digits) for branch in range(shown)]
         return texts + ([f"... {self.n_branches - shown} more"] if shown < self.n_branches else [])
 
     def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer, with ``or missing`` where missing values were seen at fit and all take it.
+        """Return the text of a branch, with ``or missing`` if the column had missing values at fit and all follow it.
 
-        Under ``missing="surrogate"`` other columns decide, under ``"fractional"`` they take every branch in part,
-        under ``"error"`` there are none.
+        With ``missing="surrogate"`` other columns decide, with ``"fractional"`` they take every branch in proportion to
+        the branch weights, with ``"error"`` there are none.
 
         Parameters
         ----------
@@ -129,12 +129,12 @@ class Answers(ABC):
 
 @dataclass(frozen=True)
 class ThresholdTest(Answers):
-    """The question ``x <= threshold`` about a numeric or ordinal column; ``threshold = +inf`` asks "is x present?".
+    """The test ``x <= threshold`` of a numeric or ordinal column; ``threshold = +inf`` tests "is x present?".
 
     Attributes
     ----------
     column : str
-        The column's name, ready to be read.
+        The column's name as text.
     feature : int
         Its position in the schema.
     threshold : float
@@ -142,15 +142,15 @@ class ThresholdTest(Answers):
     missing_edge : int
         The branch a missing value takes.
     missing_seen : bool
-        Whether the column held missing values at fit; only then is their way part of the texts.
+        Whether the column held missing values at fit; only then do texts mention them.
     levels : tuple
         Levels of an ordinal column, lowest first; empty for a numeric one.
     quote_levels : bool
-        Levels of several types live together, so strings are quoted.
+        The column has levels of several types, so strings are quoted.
     n_branches : int
-        2, or 3 where missing values have the last branch to themselves.
+        2, or 3 if the last branch is for missing values alone.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}
-        How the model treats missing values: whether "all of them take ``missing_edge``" is what happens.
+        How the model treats missing values, and so whether all of them follow ``missing_edge``.
     exact : bool
         Whether every cut of the column was tried. False for trees grown on bins or with random cuts.
     clock : tuple of 2 str
@@ -176,11 +176,11 @@ class ThresholdTest(Answers):
 
     @property
     def asks_presence(self) -> bool:
-        """Whether the test asks "is x present?"."""
+        """Whether the test is "is x present?"."""
         return self.threshold == math.inf
 
     def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer without the way of missing values: ``<= 2.45`` or ``> 2.45``."""
+        """Return the text of a branch, without ``or missing``: ``<= 2.45`` or ``> 2.45``."""
         del max_levels  # part of the common signature; a cut names one level at most
         check_branch(branch, self.n_branches)
         if branch == 2:
@@ -197,7 +197,7 @@ class ThresholdTest(Answers):
 
 @dataclass(frozen=True)
 class SubsetTest(Answers):
-    """The question ``x in {levels}`` about a nominal column.
+    """The test ``x in {levels}`` of a nominal column.
 
     Attributes
     ----------
@@ -211,10 +211,10 @@ class SubsetTest(Answers):
     unseen_edge : int
         The branch of a level that fit never saw (policy "majority").
     exact : bool
-        Whether the partition of the levels is the best there is. False for trees grown on bins or with random cuts, and
-        where there were too many levels to try every partition, and no order of them is known to contain the best:
-        several classes or outputs, absolute error. Of a limit on branches (``min_samples_leaf``) it knows nothing: a
-        partition that no order holds may then be better.
+        Whether the partition of the levels is certainly the best. False for trees grown on bins or with random cuts,
+        and if there were too many levels to try every partition and no order of them is known to contain the best
+        (several classes or outputs, absolute error). It ignores a limit on branches (``min_samples_leaf``), under which
+        a partition outside the order may be better.
     """
 
     column: str
@@ -230,7 +230,7 @@ class SubsetTest(Answers):
 
     @property
     def n_branches(self) -> int:
-        """2, or 3 where missing values have the last branch to themselves."""
+        """2, or 3 if the last branch is for missing values alone."""
         return len(self.branches)
 
     @property
@@ -240,14 +240,14 @@ class SubsetTest(Answers):
 
     @property
     def asks_presence(self) -> bool:
-        """Whether the test parts values that are present from missing ones."""
+        """Whether the test separates present values from missing ones."""
         held = [len(levels) for levels in self.branches]
         return self.n_branches == 2 and held[self.missing_edge] == 0 and held[1 - self.missing_edge] > 0
 
     def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer without the way of missing values: ``in {Biscoe, Dream}`` or ``= Torgersen``.
+        """Return the text of a branch, without ``or missing``: ``in {Biscoe, Dream}`` or ``= Torgersen``.
 
-        A long list is replaced by ``not in`` the other side's list where that one is shorter, then cut.
+        A long list is replaced by ``not in`` the other side's list if that is shorter, then cut.
         """
         del digits
         check_branch(branch, self.n_branches)
@@ -266,7 +266,7 @@ class SubsetTest(Answers):
 
 @dataclass(frozen=True)
 class MultiwayTest(Answers):
-    """The question "which level?" about a nominal or ordinal column.
+    """The test "which level?" of a nominal or ordinal column.
 
     Attributes
     ----------
@@ -304,20 +304,20 @@ class MultiwayTest(Answers):
 
     @property
     def exact(self) -> bool:
-        """Whether the partition of the levels is the best there is: True where no branch holds two of them.
+        """Whether the partition of the levels is certainly the best: True if no branch holds two of them.
 
         Groups of levels are made by merging step by step, which may miss better ones.
         """
         return all(len(levels) <= 1 for levels in self.branches)
 
     def question(self, *, exact: bool = False, digits: int = 6) -> str:
-        """Return the question with its answers from branch 0 on, such as ``sky: cloudy | rainy | sunny``."""
+        """Return the test with its branches from 0 on, such as ``sky: cloudy | rainy | sunny``."""
         del digits
         answers = self._answers(exact=exact, digits=6)
         return f"{self.column}: {BETWEEN.join(text.removeprefix('= ').removeprefix('in ') for text in answers)}"
 
     def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer without the way of missing values: ``= sunny`` or ``in {cloudy, rainy}``."""
+        """Return the text of a branch, without ``or missing``: ``= sunny`` or ``in {cloudy, rainy}``."""
         del digits
         check_branch(branch, self.n_branches)
         levels = self.branches[branch] or self.absent[branch]
@@ -328,7 +328,7 @@ class MultiwayTest(Answers):
 
 @dataclass(frozen=True)
 class IntervalTest(Answers):
-    """The question "in which interval?" about a numeric or ordinal column.
+    """The test "in which interval?" of a numeric or ordinal column.
 
     Attributes
     ----------
@@ -336,7 +336,7 @@ class IntervalTest(Answers):
         As in `ThresholdTest`.
     cuts : tuple of float
         Ascending; branch ``b`` holds what is above ``cuts[b - 1]`` and at most ``cuts[b]``. In ranks for an ordinal
-        column. A last cut of ``+inf`` leaves the last branch to missing values.
+        column. With a last cut of ``+inf`` the last branch is for missing values.
     """
 
     column: str
@@ -361,15 +361,15 @@ class IntervalTest(Answers):
 
     @property
     def exact(self) -> bool:
-        """Always False: several cuts at once come from merging neighbours step by step, which may miss better ones."""
+        """Always False: several cuts are found by merging neighbours step by step, which may miss better ones."""
         return False
 
     def question(self, *, exact: bool = False, digits: int = 6) -> str:
-        """Return the question with its answers from branch 0 on, such as ``age: <= 2 | > 2 and <= 5 | > 5``."""
+        """Return the test with its branches from 0 on, such as ``age: <= 2 | > 2 and <= 5 | > 5``."""
         return f"{self.column}: {BETWEEN.join(self._answers(exact=exact, digits=digits))}"
 
     def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer without the way of missing values: ``<= 2``, ``> 2 and <= 5`` or ``> 5``."""
+        """Return the text of a branch, without ``or missing``: ``<= 2``, ``> 2 and <= 5`` or ``> 5``."""
         del max_levels  # part of the common signature; an interval names two levels at most
         check_branch(branch, self.n_branches)
         if self.has_missing_branch and branch == self.n_branches - 1:
@@ -391,7 +391,7 @@ class IntervalTest(Answers):
         first = 0 if lower < 0 else math.floor(min(lower, top)) + 1
         last = top if upper >= top else math.floor(max(upper, -1.0))
         if first > last:
-            return "is no level"
+            return "is none of the levels"
         if first == last:
             return f"= {written_level(self.levels[first], quote=self.quote_levels)}"
         ends = []
@@ -434,7 +434,7 @@ def describe(
     ----------
     node : int, 0 to n_nodes - 1, not a leaf
     missing : {"direction", "branch", "surrogate", "fractional", "error"}
-        ``model.missing``. An edge says "or missing" only where all missing values take it.
+        ``model.missing``. A branch is marked "or missing" only if all missing values follow it.
     ordered : bool
         Whether an order of the levels is known to contain their best partition (`has_best_order`).
     every_cut : bool
@@ -461,7 +461,7 @@ def describe(
         raise ParameterError(f"node {node} is not in the tree; its nodes are 0 to {tree.n_nodes - 1}")
     kind = int(tree.kind[node])
     if kind == LEAF:
-        raise ParameterError(f"node {node} is a leaf and asks nothing; choose an inner node")
+        raise ParameterError(f"node {node} is a leaf and has no test; choose an inner node")
     feature = int(tree.feature[node])
     column = schema.columns[feature]
     missing_edge, n_branches = int(tree.missing_branch[node]), int(tree.n_branches[node])
@@ -559,7 +559,7 @@ def set_test(
 
 
 def threshold_digits(tree: Tree, *, least: int = 6) -> np.ndarray:
-    """Return per node how many digits its cut needs so that no two different cuts of one column look the same.
+    """Return for each node how many digits its cut needs so that different cuts of one column look different.
 
     Parameters
     ----------
@@ -568,7 +568,7 @@ def threshold_digits(tree: Tree, *, least: int = 6) -> np.ndarray:
     Returns
     -------
     int64[n_nodes]
-        ``least`` where the node has no cut; the most that one of its cuts needs where it has several.
+        ``least`` if the node has no cut; the most that any of its cuts needs if it has several.
     """
     digits = np.full(tree.n_nodes, least, np.int64)
     one, several = np.flatnonzero(tree.kind == THRESHOLD), np.flatnonzero(tree.kind == INTERVALS)
@@ -593,13 +593,13 @@ class Surrogate:
     Attributes
     ----------
     test : ThresholdTest or SubsetTest
-        What it asks.
+        The test.
     flipped : bool
-        Whether its "yes" leads to branch 1 of the node.
+        Whether its branch 0 leads to branch 1 of the node.
     agreement : float, 0 to 1
-        Share of the weight, of rows where both are present, that it sends the way the node's own test does.
+        Share of the weight, of rows where both are present, that it sends the same way as the node's own test.
     adjusted : float, at most 1
-        The same beyond what always taking the heavier branch would get right; 1 where it is right about every row.
+        The improvement of this share over always taking the heavier branch; 1 if it sends every row the same way.
     """
 
     test: ThresholdTest | SubsetTest
@@ -609,11 +609,11 @@ class Surrogate:
 
     @property
     def question(self) -> str:
-        """What it asks, such as ``petal width <= 0.8``."""
+        """The test as text, such as ``petal width <= 0.8``."""
         return self.test.question()
 
     def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return what leads into a branch of the node, with the column: ``petal width <= 0.8``.
+        """Return the text of a branch of the node, with the column: ``petal width <= 0.8``.
 
         Raises
         ------
@@ -627,7 +627,7 @@ class Surrogate:
 
 
 def surrogates_of(schema: Schema, tree: Tree, node: int) -> tuple[Surrogate, ...]:
-    """Return the surrogates of a node, best first; none at a leaf or where the model has no surrogates.
+    """Return the surrogates of a node, best first; none at a leaf or if the model has no surrogates.
 
     Parameters
     ----------
@@ -673,7 +673,7 @@ def conditions(
     max_levels : int, optional
         Name at most this many levels; None names all.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}
-        ``model.missing``. Texts speak of missing values only where the tests alone decide their way.
+        ``model.missing``. Texts mention missing values only if the tests alone decide their branch.
     """
     return tuple(
         written_bound(schema.columns[feature], bound, exact=exact, max_levels=max_levels, missing=missing)
@@ -684,11 +684,11 @@ def conditions(
 def written_bound(
     column: Column, bound: Bound, *, exact: bool, max_levels: int | None, missing: Missing = "direction"
 ) -> str:
-    """Return one condition, such as ``2 < age <= 5 or missing``; the way of missing values only where fit saw some."""
+    """Return one condition, such as ``2 < age <= 5 or missing``; ``or missing`` only if fit saw some."""
     name = written_name(column.name)
     decided = missing in ("direction", "branch")
     if not bound.present or not has_values(column, bound):
-        return f"{name} is missing" if bound.missing else f"{name} is nothing (no value comes here)"
+        return f"{name} is missing" if bound.missing else f"{name} has no possible value"
     if column.kind == "nominal":
         text = nominal_text(name, column, bound, max_levels)
     elif column.kind == "ordinal":
@@ -699,20 +699,20 @@ def written_bound(
             None if bound.lower == -math.inf else written_cut(bound.lower, clock_of(column), exact=exact),
             None if bound.upper == math.inf else written_cut(bound.upper, clock_of(column), exact=exact),
         )
-    if text == name:  # every value that is there comes this way
+    if text == name:  # every present value follows the path
         return f"{name} is anything" if bound.missing or not decided else f"{name} is present"
     return f"{text} or missing" if decided and bound.missing and column.missing_seen else text
 
 
 def range_text(name: str, lower: str | None, upper: str | None) -> str:
-    """Return ``lower < name <= upper`` with what there is of it."""
+    """Return ``lower < name <= upper``, or one half of it."""
     if lower is None:
         return name if upper is None else f"{name} <= {upper}"
     return f"{name} > {lower}" if upper is None else f"{lower} < {name} <= {upper}"
 
 
 def ordinal_text(name: str, column: Column, bound: Bound, max_levels: int | None) -> str:
-    """Return an ordinal condition in level names; a list of them where the levels are no neighbours."""
+    """Return an ordinal condition in level names; a list of them if the levels are not neighbours."""
     held = np.flatnonzero(ordinal_levels(column, bound))
     first, last = int(held[0]), int(held[-1])
     quote = column.family == "object"
@@ -729,15 +729,15 @@ def ordinal_text(name: str, column: Column, bound: Bound, max_levels: int | None
 
 
 def nominal_text(name: str, column: Column, bound: Bound, max_levels: int | None) -> str:
-    """Return a nominal condition: the levels seen in training, or those left out where that list is shorter."""
+    """Return a nominal condition: the levels seen in training, or those excluded if that list is shorter."""
     quote = column.family == "object"
     allowed = bound.allowed if bound.allowed is not None else np.ones(len(column.levels), bool)
     if bool(allowed.all()):
         return name
     named = bound.named & allowed if bound.named is not None else allowed
-    # No level of this side was in the training rows (an edited tree): then all levels that would come are named.
+    # No level of this side was in the training rows (an edited tree): then all levels that could get here are named.
     levels = chosen(column, named if named.any() else allowed)
-    # Counted first: beside 3,000 branches the list would be written for each of them.
+    # Counted first: with 3,000 branches the list would be written for each of them.
     n_refused = len(allowed) - int(np.count_nonzero(allowed))
     if max_levels is not None and len(levels) > max_levels and n_refused < len(levels):
         refused = chosen(column, ~allowed)

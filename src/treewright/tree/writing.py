@@ -1,6 +1,6 @@
 """How names, levels and numbers are written for people, each on one line.
 
-What comes out holds no control character, no line break and nothing that turns the direction of writing, so one name is
+The texts hold no control character, no line break and nothing that changes the direction of writing, so one name is
 always one piece of one line, in a terminal as in a picture. Escaping for SVG or DOT is left to those writers.
 """
 
@@ -43,7 +43,7 @@ def escape_controls(text: str) -> str:
 
 
 def written_name(name: Hashable) -> str:
-    """Return a column or target name as one line of text; a name that is no string is written by ``str``.
+    """Return a column or target name as one line of text; a name that is not a string is written by ``str``.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def written_number(number: float, *, digits: int = 6, exact: bool = False) -> st
 
 
 def written_cut(number: float, clock: tuple[str, str], *, digits: int = 6, exact: bool = False) -> str:
-    """Return a cut of a column as text: as a date where ``clock`` (family, zone) says so, else as a number.
+    """Return a cut of a column as text: as a date if ``clock`` (family, zone) has a family, else as a number.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def written_count(number: int) -> str:
 
 
 def written_set(levels: Sequence[Hashable], *, quote: bool = False, max_levels: int | None = None) -> str:
-    """Return levels as ``{a, b, ... 12 more}``; all of them where ``max_levels`` is None.
+    """Return levels as ``{a, b, ... 12 more}``; all of them if ``max_levels`` is None.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def cell_width(text: str) -> int:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return ``text`` cut to ``width`` terminal cells, with an ellipsis where something was left off.
+    """Return ``text`` cut to ``width`` terminal cells, with an ellipsis if something was left off.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def gap_digits(values: np.ndarray, *, least: int = 6) -> np.ndarray:
-    """Return how many significant digits each value needs so that no two different ones look the same.
+    """Return how many significant digits each value needs so that different values look different.
 
     Parameters
     ----------
@@ -222,8 +222,8 @@ def gap_digits(values: np.ndarray, *, least: int = 6) -> np.ndarray:
 
     Notes
     -----
-    With ``d`` digits a value is off by at most half of ``10**(floor(log10|x|) - d + 1)``. Two neighbours stay apart
-    where that unit is at most half of the gap between them.
+    With ``d`` digits a value is off by at most half of ``10**(floor(log10|x|) - d + 1)``. Two neighbours stay different
+    if that unit is at most half of the gap between them.
     """
     unique, back = np.unique(values, return_inverse=True)
     finite = np.isfinite(unique)

@@ -1,4 +1,4 @@
-"""Trees grown and cut by hand: a session of commands, what every step shows, and the model, script and log of it."""
+"""Trees grown and pruned by hand: a session of commands, the figures of every step, and its model, script and log."""
 
 from treewright.workbench.commands import Command
 from treewright.workbench.session import Session

@@ -1,12 +1,12 @@
-"""What each command makes of a plan. In: the rows, a plan, a path, what was given. Out: another plan.
+"""The commands that change a plan. In: the rows, a plan, a path, arguments. Out: another plan.
 
     split, move     ask a node another question       ``Ground.test_of``
     grow            let the algorithm ask             ``grow_below``
     merge           make one branch of several
-    prune           a leaf, or the weakest links below a node until few leaves are left
-    lock, unlock, rename, decide                      what is said about a node
+    prune           make a leaf, or prune the weakest links below a node until few leaves are left
+    lock, unlock, rename, decide                      set properties of a node
 
-What is locked never changes, nor do the rows that come to it: ``done`` refuses commands that would.
+Locked nodes and their rows never change: ``done`` refuses commands that would change them.
 """
 
 from __future__ import annotations
@@ -52,22 +52,22 @@ NOTHING_GROWS = "nothing grows here: no question lowers the impurity within the 
 
 
 class NothingGrowsError(ParameterError):
-    """There is nothing that the algorithm would ask."""
+    """The algorithm has no question to ask."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """What somebody decided.
+    """An entry of the log: a command with its author, reason and time.
 
     Attributes
     ----------
     do : str
         "split", "grow", "move", "merge", "prune", "lock", "unlock", "rename" or "decide".
     path : str
-        Of the node that it is about.
+        Of its node.
     given : mapping of plain JSON
     who, why, when : str
-        When is a moment in ISO 8601, to the second.
+        ``when`` is a time in ISO 8601, to the second.
     """
 
     do: str
@@ -78,8 +78,8 @@ class Command:
     when: str = ""
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it, without what is empty."""
-        held = deepcopy(vars(self))  # of a log that nobody changes
+        """As plain JSON, without empty entries."""
+        held = deepcopy(vars(self))  # a copy: the log must not change
         return {name: value for name, value in held.items() if value not in ("", {}, None) or name == "path"}
 
 
@@ -89,21 +89,21 @@ def done(ground: Ground, plan: Plan, command: Command) -> Plan:
     Raises
     ------
     ParameterError, ColumnError
-        It does not fit: there is no such node, it is locked, or what was given is odd.
+        It does not fit: there is no such node, it is locked, or an argument is wrong.
     """
     if command.do not in DO:
-        raise ParameterError(f"there is no command {command.do!r}: there are {', '.join(DO)}")
+        raise ParameterError(f"there is no command {command.do!r}: choose one of {', '.join(DO)}")
     path, given = path_of(command.path), command.given
     unknown = sorted(map(str, set(given) - NAMES[command.do]))
     if unknown:
         raise ParameterError(
-            f"{command.do} takes no {unknown[0]!r}: it takes {', '.join(sorted(NAMES[command.do])) or 'a path alone'}"
+            f"{command.do} takes no {unknown[0]!r}: it takes {', '.join(sorted(NAMES[command.do])) or 'only a path'}"
         )
     if command.do in NEEDED and NEEDED[command.do] not in given:
         raise ParameterError(f"{command.do} needs {NEEDED[command.do]!r}")
     node_at(plan, path)
     if command.do not in ("lock", "unlock", "rename"):
-        spares = given.get("leaves") is not None or bool(given.get("rest"))  # grow and prune, around what is kept
+        spares = given.get("leaves") is not None or bool(given.get("rest"))  # grow and prune leave out locked nodes
         _refuse_locked(plan, path, spares=spares)
         if not spares and command.do in ("split", "grow", "prune"):
             _refuse_decided(plan, path)
@@ -111,22 +111,22 @@ def done(ground: Ground, plan: Plan, command: Command) -> Plan:
 
 
 def _refuse_locked(plan: Plan, path: Path, *, spares: bool) -> None:
-    """Refuse what would change something locked; ``spares``: the command leaves out what is locked below."""
+    """Refuse to change locked nodes; ``spares``: the command leaves out the locked nodes below."""
     for depth in range(len(path) + 1):
         if node_at(plan, path[:depth]).locked:
             raise ParameterError(f"{named(path[:depth])} is locked: unlock it first")
     if not spares:
         below = next((own for own, node in node_at(plan, path).nodes(path) if node.locked), None)
         if below is not None:
-            raise ParameterError(f"{named(below)} below is locked, and this would change its rows: unlock it first")
+            raise ParameterError(f"{named(below)} below is locked, and its rows would change: unlock it first")
 
 
 def _refuse_decided(plan: Plan, path: Path) -> None:
-    """Refuse what would take away, without a word, what somebody has decided about a leaf."""
+    """Refuse to remove the decision about a leaf without notice."""
     for own, node in node_at(plan, path).nodes(path):
         if node.decision is not None and node.test is None:
             raise ParameterError(
-                f"what was decided about {named(own)} would be gone: take it back first, "
+                f"the decision about {named(own)} would be lost: take it back first, "
                 f"with decide({written(own)!r}, None)"
             )
 
@@ -169,7 +169,7 @@ def _open_leaves(plan: Plan, path: Path) -> list[Path]:
 
 
 def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
-    """So many leaves more, the leaf first whose question lowers the impurity of all rows most; of equals the first."""
+    """Grow so many leaves more, splitting first the leaf that lowers the impurity of all rows most."""
     if not (is_whole(leaves) and leaves >= 1):
         raise ParameterError(f"leaves={leaves!r}: give a whole number of at least 1")
     offers: dict[Path, tuple[float, Plan]] = {}
@@ -181,7 +181,7 @@ def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
                 offer = _offer_of(ground, plan, each)
             if offer is not None:
                 offers[each] = offer
-        # As with max_leaf_nodes, what does not fit in the leaves that are left is passed over.
+        # As with max_leaf_nodes, a split with more branches than leaves are left is passed over.
         offers = {own: offer for own, offer in offers.items() if len(offer[1].branches) - 1 <= room}
         if not offers:
             break
@@ -195,9 +195,9 @@ def _grow_best(ground: Ground, plan: Plan, path: Path, leaves: Any) -> Plan:
 
 
 def _offer_of(ground: Ground, plan: Plan, path: Path) -> tuple[float, Plan] | None:
-    """What a leaf would gain for all rows by its best question, and itself with it; None where it has none.
+    """The gain of a leaf's best question for all rows, and the leaf split by it; None if it has none.
 
-    It is kept by the questions that lead to it: of 8 leaves of 500,000 rows, asked leaf by leaf, each took 1.7 s.
+    It is cached by the questions on the path: of 8 leaves of 500,000 rows, searched leaf by leaf, each took 1.7 s.
     """
     way, node = [], plan
     for branch in path:
@@ -212,7 +212,7 @@ def _offer_of(ground: Ground, plan: Plan, path: Path) -> tuple[float, Plan] | No
         weight = 0.0 if instances is None else instances.weight
         ground.offers[key] = None if grown.test is None else (grown.test.gain * weight, grown)
     found = ground.offers[key]
-    # Whatever is said of the leaf itself stays.
+    # Name and decision of the leaf stay.
     return None if found is None else (found[0], replace(node, test=found[1].test, branches=found[1].branches))
 
 
@@ -234,7 +234,7 @@ def _grown_below(ground: Ground, plan: Plan, path: Path, levels: int | None) -> 
     for number, record in enumerate(records[1:], 1):
         children[record.parent][record.branch] = number
     grown: list[Plan] = [LEAF] * len(records)
-    for at in range(len(records) - 1, -1, -1):  # children stand behind their parents
+    for at in range(len(records) - 1, -1, -1):  # children come after their parents
         test, own = records[at].candidate, children[at]
         if test is not None:
             grown[at] = Plan(test, tuple(grown[own[branch]] for branch in range(test.n_branches)))
@@ -244,15 +244,15 @@ def _grown_below(ground: Ground, plan: Plan, path: Path, levels: int | None) -> 
 def _move(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> Plan:
     node = node_at(plan, path)
     if node.test is None:
-        raise ParameterError(f"{named(path)} asks nothing: there is nothing to move")
-    # Where missing cells go stays as it was, unless it is said.
+        raise ParameterError(f"{named(path)} is a leaf: there is nothing to move")
+    # The branch that missing values follow stays, unless it is given.
     kept = ground.told(node.test)
     given = {**({"missing": kept["missing"]} if "missing" in kept else {}), **given}
     test = ground.test_of(plan, path, node.test.feature, given)
     if test.n_branches != node.test.n_branches:
         raise ParameterError(
-            f"{named(path)} has {node.test.n_branches} branches, and what was given makes {test.n_branches}: "
-            "to have others, split it anew"
+            f"{named(path)} has {node.test.n_branches} branches, but the given ones are {test.n_branches}: "
+            "split it anew to change their number"
         )
     return with_node_at(plan, path, replace(node, test=test))
 
@@ -273,7 +273,7 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
     is_own = node.test.kind == INTERVALS and np.isinf(node.test.cuts[-1])  # the last branch is that of missing cells
     values = [branch for branch in merged if not (is_own and branch == last)]
     if node.test.kind == INTERVALS and values != list(range(values[0], values[-1] + 1)):
-        raise ParameterError(f"branches={given['branches']!r}: intervals that merge stand side by side")
+        raise ParameterError(f"branches={given['branches']!r}: only neighbouring intervals can be merged")
     new_of, n_new = np.zeros(len(node.branches), np.int64), 0
     for branch in range(len(node.branches)):
         if branch in merged[1:]:
@@ -285,7 +285,7 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
     test, missing = node.test, node.test.missing_branch
     changed: dict[str, Any] = {"n_branches": n_new, "missing_branch": missing if missing < 0 else int(new_of[missing])}
     if test.kind == INTERVALS:
-        # Between branches that become one no cut is left; that of missing cells has the infinite one before it.
+        # The cuts between merged branches go; the branch of missing cells has the infinite one before it.
         changed["cuts"] = np.delete(test.cuts, [branch - 1 for branch in merged[1:]])
     elif test.kind == MULTIWAY:
         absent = test.branch_of < 0
@@ -295,7 +295,7 @@ def _merge(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
             changed["kind"] = SUBSET
     elif merged != [0, 1]:  # of three branches the last one is that of missing cells: it joins another
         changed["missing_branch"] = merged[0]
-    else:  # what is left is whether there is a value
+    else:  # the test that is left is "is present"
         changed |= (
             {"threshold": np.inf} if test.kind == THRESHOLD else {"branch_of": np.where(test.branch_of < 0, ~0, 0)}
         )
@@ -315,10 +315,10 @@ def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
     if leaves >= sizes[0]:
         raise ParameterError(f"leaves={leaves}: there are {sizes[0]} leaves here, so there is nothing to prune")
     if leaves < sizes[-1]:
-        raise ParameterError(f"leaves={leaves}: what is locked or decided leaves {sizes[-1]} leaves here")
+        raise ParameterError(f"leaves={leaves}: locked and decided nodes keep {sizes[-1]} leaves here")
     is_cut, parents = is_leaf_at >= sizes[np.argmax(sizes <= leaves)], tree.parent.tolist()
     is_gone = np.zeros(tree.n_nodes, bool)
-    for node in range(tree.n_nodes):  # parents stand before their children
+    for node in range(tree.n_nodes):  # parents come before their children
         is_gone[node] = node > 0 and (is_gone[parents[node]] or is_cut[parents[node]])
     for node in np.flatnonzero(is_cut & ~is_gone).tolist():
         at = path_to(tree, node)
@@ -332,8 +332,8 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     Returns
     -------
     is_leaf_at : int64[n_nodes]
-        The number of leaves below the path from which on, downwards, a node is a leaf. 0 where it is one already, is
-        locked, stands above a lock or a decision, or elsewhere.
+        The number of leaves below the path at or below which a node is a leaf. 0 if it is one already, is locked, is
+        above a lock or a decision, or is not below the path.
     sizes : int64[k], descending
         The numbers of leaves below the path that can be reached.
     """
@@ -344,7 +344,7 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     is_below[top] = True
     kept = [own for own, each in plan.nodes() if each.locked or (each.decision is not None and each.test is None)]
     is_locked[[nearest_number(tree, own) for own in kept]] = True
-    for node in range(1, n):  # parents stand before their children
+    for node in range(1, n):  # parents come before their children
         is_below[node] |= is_below[parents[node]]
         is_locked[node] |= is_locked[parents[node]]
     stays = is_locked.copy()
@@ -352,7 +352,7 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
         stays[parents[node]] |= stays[node]
     stays |= ~is_below
     cost = impurity_share(tree)
-    # So dear that every other link is weaker; a power of two, so that nothing else is rounded.
+    # So large that every other link is weaker; a power of two, so that nothing else is rounded.
     dear = 2.0**30 * max(float(cost.max()), float(np.finfo(float).tiny))
     way = path_of_costs(tree, np.where(stays & ~tree.is_leaf, dear, cost))
     step = way.collapse_step
@@ -369,7 +369,7 @@ def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndar
     held = int((is_below & tree.is_leaf).sum())
     is_free = ~stays & ~tree.is_leaf & (step <= last)
     sizes = n_leaves[: max(last, 0) + 1]
-    # Questions that gain nothing are cut at once: the tree as it is comes before that.
+    # Questions without gain are pruned at once: the tree as it is comes before that.
     return np.where(is_free, n_leaves[np.minimum(step, n_steps - 1)], 0), np.unique([held, *sizes.tolist()])[::-1]
 
 
@@ -407,9 +407,9 @@ def _decide(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) ->
         if node.decision is None:
             raise ParameterError(f"nothing was decided about {named(path)}")
         return with_node_at(plan, path, replace(node, decision=None))
-    ground.at(plan, path)  # a leaf without rows predicts what is above it
+    ground.at(plan, path)  # a leaf without rows predicts like its parent
     if node.test is not None:
-        raise ParameterError(f"{named(path)} is no leaf: prune it first, or decide about its leaves")
+        raise ParameterError(f"{named(path)} is not a leaf: prune it first, or decide about its leaves")
     if not ground.rows.classes:
         decision = number_or_nan(value)
         if not np.isfinite(decision):
@@ -417,7 +417,7 @@ def _decide(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) ->
     else:
         labels = ground.rows.classes[0].tolist()
         if isinstance(value, list | dict) or value not in labels:
-            raise ParameterError(f"value={value!r}: there is no such class; there are {labels[:12]}")
+            raise ParameterError(f"value={value!r}: there is no such class; the classes are {labels[:12]}")
         decision = float(labels.index(value))
     return with_node_at(plan, path, replace(node, decision=decision))
 

@@ -1,8 +1,8 @@
 """The screen as one ES module, for the page of the server and for notebooks alike.
 
 The module is the scripts that draw the tree of a report (``show.page``) and those of ``assets``, in this order inside
-one function. It takes names such as ``document`` from the window that it is given: a notebook gives that of a frame, so
-that neither styles nor keys of the notebook and of the screen meet.
+one function. It takes names such as ``document`` from the given window: a notebook gives that of a frame, so that
+styles and keys of the notebook and of the screen do not mix.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FROM_WINDOW = (
 
 @cache
 def module_text() -> str:
-    """The module: ``open(window, link)`` begins a screen, ``render`` is what anywidget calls."""
+    """The module: ``open(window, link)`` starts a screen, anywidget calls ``render``."""
     scripts = [own_asset("state.js"), *(asset("scripts", f"{name}.js") for name in OF_PAGES)]
     scripts += [own_asset(f"{name}.js") for name in OWN]
     inside = "\n".join(map(without_remarks, scripts))
@@ -45,12 +45,12 @@ def style() -> str:
 
 
 def own_asset(name: str) -> str:
-    """The text of one of the workbench's own files."""
+    """The text of a file of the workbench."""
     return files("treewright.workbench").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def page_text(title: str) -> tuple[str, str]:
-    """The page of the server, and the script that it begins with."""
+    """The page of the server, and the script that it starts with."""
     starter = 'import { link, open } from "./workbench.js"; open(window, link(window));'
     text = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

@@ -1,4 +1,4 @@
-"""A tree as its tests alone, and what rows make of it. In: a plan, rows. Out: ``Tree``.
+"""A tree as its tests alone, and the tree that rows make of it. In: a plan, rows. Out: ``Tree``.
 
     instances_at     the rows of the node at the end of a path
     with_node_at     another plan, with another node there
@@ -36,11 +36,11 @@ class Plan:
     branches : tuple of Plan
         One for each branch of the test.
     locked : bool
-        Whether the node and what is below it may not change.
+        Whether the node and all below it are protected from changes.
     name : str
-        What the user calls the node.
+        The user's name of the node.
     decision : int, float or None
-        What a leaf predicts whatever its rows say: the code of a class, or a number.
+        The prediction of a leaf, set by hand: the code of a class, or a number.
     """
 
     test: Candidate | None = None
@@ -62,7 +62,7 @@ LEAF = Plan()
 
 
 def path_of(words: object) -> Path:
-    """The path that is written, such as ``"0.1"``; the root's is empty.
+    """Read a path such as ``"0.1"``; the root's is empty.
 
     Examples
     --------
@@ -76,12 +76,12 @@ def path_of(words: object) -> Path:
 
 
 def written(path: Path) -> str:
-    """A path in words."""
+    """A path as text."""
     return ".".join(map(str, path))
 
 
 def named(path: Path) -> str:
-    """A node as errors name it.
+    """The name of a node in errors.
 
     Examples
     --------
@@ -92,11 +92,11 @@ def named(path: Path) -> str:
 
 
 def node_at(plan: Plan, path: Path) -> Plan:
-    """The node at the end of a path; ParameterError where there is none."""
+    """The node at the end of a path; ParameterError if there is none."""
     for depth, branch in enumerate(path):
         if branch >= len(plan.branches):
             there = f"{named(path[:depth])} has {len(plan.branches) or 'no'} branches"
-            raise ParameterError(f"path={written(path)!r}: there is no such node, for {there}")
+            raise ParameterError(f"path={written(path)!r}: there is no such node: {there}")
         plan = plan.branches[branch]
     return plan
 
@@ -114,7 +114,7 @@ def with_node_at(plan: Plan, path: Path, node: Plan) -> Plan:
 
 
 def divided(problem: Problem, instances: Instances, test: Candidate) -> tuple[list[Instances | None], int]:
-    """The rows of each branch of a test, None where there are none; and where a missing cell goes."""
+    """The rows of each branch of a test, None if there are none; and the branch that missing values follow."""
     branch = test.branches(problem, instances.rows)
     shares = shares_of(test, instances, branch)
     missing = heaviest_of(shares) if test.missing_branch == EVERY_BRANCH else test.missing_branch
@@ -122,12 +122,12 @@ def divided(problem: Problem, instances: Instances, test: Candidate) -> tuple[li
 
 
 def without_orders(root: Instances) -> Instances:
-    """The same rows, of which no column is sorted: enough to divide them, in a tenth of the time."""
+    """The same rows without sorted columns: enough to divide them, in a tenth of the time."""
     return replace(root, orders=np.empty((0, len(root)), np.int32), n_present=np.empty(0, np.int64))
 
 
 def instances_at(problem: Problem, root: Instances, plan: Plan, path: Path) -> Instances | None:
-    """Those of the root's rows that come to a node; None where none does."""
+    """The root's rows that reach a node; None if none does."""
     instances: Instances | None = root
     node = plan
     for branch in path:
@@ -138,7 +138,7 @@ def instances_at(problem: Problem, root: Instances, plan: Plan, path: Path) -> I
 
 
 def tree_of(problem: Problem, policy: Policy, root: Instances, plan: Plan) -> Tree:
-    """The tree that the root's rows make of a plan; it ends at a node without rows, which predicts what is above it."""
+    """The tree that the root's rows make of a plan; it ends at a node without rows, which predicts like its parent."""
     records: list[Record] = []
     waiting: list[tuple[Plan, Instances | None, int, int, int]] = [(plan, root, -1, 0, 0)]
     while waiting:
@@ -165,7 +165,7 @@ def tree_of(problem: Problem, policy: Policy, root: Instances, plan: Plan) -> Tr
 
 
 def as_seen(problem: Problem, instances: Instances, test: Candidate) -> Candidate:
-    """A test of levels with the note which of them these rows hold: after a move others come to a node."""
+    """A test of levels that marks which of them these rows have: after a move a node has other rows."""
     if test.kind not in (SUBSET, MULTIWAY):
         return test
     cells = problem.values[test.feature, instances.rows]
@@ -188,14 +188,14 @@ def number_of(tree: Tree, path: Path) -> int:
 
 
 def nearest_number(tree: Tree, path: Path) -> int:
-    """The number of a node in the tree of its plan, or of the one above it where the tree ends for want of rows."""
+    """The number of a node in the tree of its plan, or of its nearest ancestor if the tree ends for lack of rows."""
     while (number := number_of(tree, path)) < 0:
         path = path[:-1]
     return number
 
 
 def paths_of(tree: Tree, most: int) -> list[str]:
-    """The paths of the first nodes, at most so many; parents stand before their children."""
+    """The paths of the first nodes, at most so many; parents come before their children."""
     paths: list[str] = [""]
     for node in range(1, min(tree.n_nodes, most)):
         above = int(tree.parent[node])
@@ -205,7 +205,7 @@ def paths_of(tree: Tree, most: int) -> list[str]:
 
 
 def _decided(problem: Problem, value: np.ndarray, decision: float) -> np.ndarray:
-    """What a leaf predicts that somebody has decided about."""
+    """The value of a leaf whose prediction was set by hand."""
     if not problem.is_classes:
         return np.full_like(value, decision)
     decided = np.zeros_like(value)

@@ -1,11 +1,12 @@
-"""What the rows of a node are asked, or could be. In: rows, a plan, a path, words. Out: tests, what they gain.
+"""The questions that the rows of a node are asked, or could be. In: rows, a plan, a path, words. Out: tests, gains.
 
-A question in words is what ``Session.split`` takes: a column, and ``cut`` or ``levels``, and where missing cells go. A
-question as a test is the grower's own ``Candidate``; ``told`` puts the one into the other, ``test_of`` back again.
+A question in words is what ``Session.split`` takes: a column, and ``cut`` or ``levels``, and the branch that missing
+values follow. A question as a test is the grower's own ``Candidate``; ``told`` turns a test into words, ``test_of``
+words into a test.
 
-What a question gains is the decrease of impurity per unit of the node's weight. Its p-value tests the target against
-the branches; the adjusted one is that times the number of tests that a node could ask
-(``grow.by_node.significance``), and the log worth is minus its decimal logarithm, which tells the smallest apart too.
+The gain of a question is the decrease of impurity per unit of the node's weight. Its p-value tests the target against
+the branches; the adjusted one is that times the number of possible tests of a node (``grow.by_node.significance``), and
+the log worth is minus its decimal logarithm, which also distinguishes the smallest ones.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ OWN = "own"
 LOG_OF_10 = float(log_of(10.0))
 ROUNDED = 1e-12  # of the impurity of a node: gains that differ by no more are equal
 MOST_NAMED = 12
-# Columns of more levels are asked by hand alone: the search by nodes looks at pairs of levels (1,000: 9 MB a node).
+# Columns of more levels are asked only by hand: the search by nodes compares pairs of levels (1,000: 9 MB a node).
 MOST_SEARCHED = 1_000
 
 
 @dataclass(eq=False)
 class Ground:
-    """The rows that a tree is grown on by hand, ready to be asked.
+    """The rows that a tree is grown on by hand, prepared for questions.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class Ground:
     offers : dict
         The best questions of leaves, by the questions that lead to them (``commands.grow``).
     whole : Instances
-        All rows in no order: enough to divide them, in a tenth of the time.
+        All rows without sorted columns: enough to divide them, in a tenth of the time.
     """
 
     rows: Dataset
@@ -85,7 +86,7 @@ class Ground:
 
     @property
     def columns(self) -> Sequence[Column]:
-        """What is known of each column."""
+        """The columns of the schema."""
         return self.rows.schema.columns
 
     def column(self, name: Any) -> int:
@@ -93,21 +94,21 @@ class Ground:
         positions = self.rows.schema.positions
         if isinstance(name, Hashable) and name in positions:
             return int(positions[name])
-        # Where columns are called by numbers, a number is a name.
+        # If names of columns are numbers, a number is a name.
         if is_whole(name) and not any(is_whole(each.name) for each in self.columns) and 0 <= int(name) < len(positions):
             return int(name)
         meant = did_you_mean(str(name), [each.name for each in self.columns if isinstance(each.name, str)])
         raise ColumnError(f"there is no column {name!r}{meant}", column=name)
 
     def at(self, plan: Plan, path: Path, *, in_order: bool = False) -> Instances:
-        """The rows of a node, which is to have some."""
+        """The rows of a node; ParameterError if it has none."""
         instances = instances_at(self.problem, self.sorted if in_order else self.whole, plan, path)
         if instances is None:
-            raise ParameterError(f"path={written(path)!r}: no row comes to this node, so there is nothing to ask")
+            raise ParameterError(f"path={written(path)!r}: no row reaches this node, so there is nothing to ask")
         return instances
 
     def test_of(self, plan: Plan, path: Path, feature: int, given: Mapping[str, Any]) -> Candidate:
-        """The test that somebody asks for; ParameterError where it leaves a branch without rows, unless it may."""
+        """The test of a question; ParameterError if it leaves a branch without rows, unless ``empty`` is given."""
         may_be_empty = bool(given.get("empty"))
         instances = instances_at(self.problem, self.whole, plan, path) if may_be_empty else self.at(plan, path)
         column = self.columns[feature]
@@ -120,7 +121,7 @@ class Ground:
         if instances is None or may_be_empty:
             return test
         held = [own is not None for own in divided(self.problem, instances, test)[0]]
-        # A branch for levels that the node lacks is no mistake, as long as the others divide something.
+        # A branch for levels that the node lacks is no error if at least two others have rows.
         if not all(held) and (test.kind != MULTIWAY or sum(held) < len(SIDES)):
             instead = "another cut"
             if column.kind == "nominal":
@@ -137,7 +138,7 @@ class Ground:
             raise ParameterError(f"column {column.name!r} is nominal: give levels=[...], those that go to branch 0")
         levels = given["levels"]
         if not given.get("empty") and any(isinstance(each, list) and not each for each in levels):
-            raise ParameterError(f"levels={levels!r}: an empty list makes a branch that nothing can come to")
+            raise ParameterError(f"levels={levels!r}: an empty list makes a branch that no row can reach")
         is_many = bool(levels) and all(isinstance(each, list) for each in levels)
         branches = levels if is_many else [levels]
         places = {level: code for code, level in enumerate(column.levels)}
@@ -164,7 +165,7 @@ class Ground:
             named = [column.levels[code] for code in forgotten[: n_named(len(forgotten), MOST_NAMED)].tolist()]
             raise ParameterError(f"levels of column {column.name!r} are in no branch: {named}")
         sums = np.bincount(np.maximum(groups, 0), held, minlength=n_branches)
-        # As the grower: of two equal branches the right one.
+        # As in the grower: of two equal branches the right one.
         heaviest = int(sums.argmax()) if n_branches > 2 else int(sums[1] >= sums[0])
         branch_of = level_branches(len(groups), groups, held > 0, heaviest)
         n_branches, missing = _missing_branch(given.get("missing"), n_branches)
@@ -175,12 +176,12 @@ class Ground:
     # What could be asked.
 
     def candidates(self, plan: Plan, path: Path) -> list[dict[str, Any]]:
-        """The best question about each column, the one that gains most first; see ``Session.candidates``."""
+        """The best question about each column, the largest gain first; see ``Session.candidates``."""
         if self._last is not None and self._last[0] is plan and self._last[1] == path:
             return self._last[2]
         instances = self.at(plan, path, in_order=True)
         if self.problem.is_classes and self.problem.n_stats == 1:
-            return []  # of one class nothing is asked
+            return []  # with one class there is nothing to ask
         found = sorted(self.policy.candidates(instances), key=lambda test: -test.gain)
         log_n = log_count_of_tests(self.policy.search, instances, 2) if found else 0.0
         told = [
@@ -194,7 +195,7 @@ class Ground:
         return told
 
     def weighed(self, plan: Plan, path: Path, test: Candidate) -> dict[str, Any]:
-        """What a question gains, what it costs against the best one, and how its branches divide the rows."""
+        """The gain of a question, its cost against the best one, and how its branches divide the rows."""
         best = max((each["gain"] for each in self.candidates(plan, path)), default=0.0)
         instances = self.at(plan, path, in_order=True)
         children = divided(self.problem, instances, test)[0]
@@ -202,7 +203,7 @@ class Ground:
         gain = before - float(
             sum(own.weight / instances.weight * self.policy.impurity(own) for own in children if own is not None)
         )
-        # The search adds up in another order: the best question costs nothing but a rounding.
+        # The search adds up in another order: the cost of the best question is only a rounding error.
         cost = best - gain if abs(best - gain) > ROUNDED * before else 0.0
         log_n = self._log_n_tests(instances, test)
         return {
@@ -219,7 +220,7 @@ class Ground:
         }
 
     def _log_n_tests(self, instances: Instances, test: Candidate) -> float:
-        """Logarithm of the number of questions that could be asked: those that are searched, or as many-branched."""
+        """Logarithm of the number of possible questions: those of the search, or those with as many branches."""
         if self.problem.is_classes and self.problem.n_stats == 1:
             return 0.0
         log_n = log_count_of_tests(self.policy.search, instances, 2)
@@ -231,7 +232,7 @@ class Ground:
         return max(log_n, float(ways))
 
     def told(self, test: Candidate) -> dict[str, Any]:
-        """A test in words; of levels those that were seen, but all where each branch has a list of its own."""
+        """A test in words; names the levels of the node, or all levels if each branch has a list of its own."""
         return told_of(self.columns[test.feature], test, every_level=test.kind == MULTIWAY)
 
 
@@ -249,7 +250,7 @@ def told_of(column: Column, test: Candidate, *, every_level: bool = False) -> di
     column : Column
     test : Candidate
     every_level : bool
-        Whether levels that the node did not hold are named too, with the branch that they go to.
+        Whether levels that the node lacks are named too, with the branch that they go to.
     """
     told: dict[str, Any] = {"column": column.name}
     n_branches = test.n_branches
@@ -279,18 +280,18 @@ def told_of(column: Column, test: Candidate, *, every_level: bool = False) -> di
 
 def _test_of_cuts(column: Column, feature: int, given: Mapping[str, Any]) -> Candidate:
     if given.get("levels") is not None:
-        raise ParameterError(f"column {column.name!r} has an order: give cut=..., up to which rows go to branch 0")
+        raise ParameterError(f"column {column.name!r} is not nominal: give cut=..., up to which rows go to branch 0")
     cut = given.get("cut")
     if cut is None:
         if given.get("missing") not in (OWN, "right"):
             raise ParameterError(
-                f"column {column.name!r} has an order: give cut=..., up to which rows go to branch 0; or, without one, "
-                "missing='right', to ask whether there is a value"
+                f"column {column.name!r} is not nominal: give cut=..., up to which rows go to branch 0; or, without "
+                "one, missing='right', to ask whether there is a value"
             )
         return Candidate(feature, THRESHOLD, 2, 1, 0.0, 0.0, threshold=np.inf)
     numbers = [_number_of(column, each) for each in (cut if isinstance(cut, list) else [cut])]
     if not numbers or any(one >= two for one, two in pairwise(numbers)):
-        raise ParameterError(f"cut={cut!r}: give cuts that rise")
+        raise ParameterError(f"cut={cut!r}: give ascending cuts")
     n_branches, missing = _missing_branch(given.get("missing"), len(numbers) + 1)
     if len(numbers) == 1:
         return Candidate(feature, THRESHOLD, n_branches, missing, 0.0, 0.0, threshold=numbers[0])
@@ -307,12 +308,12 @@ def _number_of(column: Column, cut: Any) -> float:
         return column.levels.index(cut) + 0.5
     number = number_or_nan(cut)
     if not np.isfinite(number):
-        raise ParameterError(f"cut={cut!r}: column {column.name!r} holds numbers, give a finite one")
+        raise ParameterError(f"cut={cut!r}: column {column.name!r} is numeric, give a finite number")
     return number
 
 
 def number_or_nan(value: Any) -> float:
-    """A number that was given, nan of anything else: a text is none, nor what no float holds."""
+    """A given number as a float; nan for anything else, such as a text or a number beyond float64."""
     try:
         return np.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -320,7 +321,7 @@ def number_or_nan(value: Any) -> float:
 
 
 def _missing_branch(missing: Any, n_branches: int) -> tuple[int, int]:
-    """How many branches a test has, and which one missing cells take; ``EVERY_BRANCH``: the heaviest, by the rows."""
+    """Number of branches of a test, and the one that missing values follow; ``EVERY_BRANCH``: the heaviest."""
     if missing is None:
         return n_branches, EVERY_BRANCH
     if missing == OWN:

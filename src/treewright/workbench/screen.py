@@ -1,14 +1,14 @@
-"""What a screen asks of a session, and what it is told. In: requests as JSON has them. Out: answers likewise.
+"""Requests of a screen to a session, and their answers. In: requests as plain JSON. Out: answers as plain JSON.
 
     a page of the server, or a widget of a notebook
       Desk.ask(request) -> answer      one at a time; an error is an answer too
-        _ASKED[request["ask"]]         one function for each sort of request
-          Session                      a command, or what a node could ask
-        state_of                       what the screen draws: tree, log, figures
-      Desk.tell(message)               to every screen: another state, how far long work is
+        _ASKED[request["ask"]]         one function for each kind of request
+          Session                      a command, or the questions of a node
+        state_of                       the content of the screen: tree, log, figures
+      Desk.tell(message)               to every screen: another state, progress of long work
 
-A request that changes the session names the revision that its screen shows: where another screen was quicker, it is
-refused, and the screen draws the state that is there.
+A request that changes the session names the revision that its screen shows: if another screen has changed it since, the
+request is refused, and the screen draws the current state.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ TOLD_EVERY = 0.15  # seconds between two reports of long work
 
 
 class _StoppedError(Exception):
-    """Somebody asked long work to stop."""
+    """A screen has stopped long work."""
 
 
 class Desk:
-    """A session with screens before it.
+    """A session with its screens.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class Desk:
         A file that holds the session after every command.
     title : str
     note : str
-        What a user must know to read the figures.
+        A note on the figures.
     known : bytes, optional
-        What the file holds, where the session was made of it; a file that holds anything else is not written over.
+        The content of the file, if the session was made from it; a file with any other content is not overwritten.
     """
 
     def __init__(
@@ -82,25 +82,25 @@ class Desk:
 
     @property
     def revision(self) -> int:
-        """How many changes there were, whoever made them."""
+        """Number of changes of the session since the desk was made."""
         return self.session.n_changes - self._begun
 
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
-        """Tell a screen what happens; returns what makes it stop."""
+        """Add a listener to all messages; returns a function that removes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Tell every screen."""
+        """Send a message to every screen."""
         for listener in list(self._listeners):
-            with suppress(Exception):  # a screen that goes away, or cannot be drawn, is no trouble of the session
+            with suppress(Exception):  # a screen that goes away, or cannot be drawn, does not affect the session
                 listener(message)
 
     def ask(self, request: Any) -> dict[str, Any]:
-        """Answer a request; ``{"error": text}`` where it does not fit."""
+        """Answer a request; ``{"error": text}`` if it does not fit."""
         sort = request.get("ask") if isinstance(request, dict) else None
         if not isinstance(sort, str) or sort not in _ASKED:
-            return {"error": "this is no request of the workbench"}
+            return {"error": "this is not a request of the workbench"}
         if request["ask"] == "stop":
             self.stop()
             return {}
@@ -114,15 +114,15 @@ class Desk:
                 return {"error": "Stopped: nothing has changed."}
             except TreewrightError as error:
                 return {"error": str(error)}
-            except Exception as error:  # a request is anything, and a screen that gets no answer waits for ever
+            except Exception as error:  # a request may be anything, and a screen without an answer waits for ever
                 return {"error": f"this request is damaged ({error!r})"}
 
     def stop(self) -> None:
-        """Stop long work at its next report."""
+        """Stop long work at its next progress report."""
         self._stop.set()
 
     def settle(self) -> None:
-        """Stop long work and wait until nothing is done any more."""
+        """Stop long work, wait until it has ended, and refuse further requests."""
         self._is_closing = True
         self.stop()
         with self._busy:
@@ -139,17 +139,17 @@ class Desk:
     def changed(self, request: Mapping[str, Any], change: Callable[[], object]) -> dict[str, Any]:
         """Change the session, save it, and tell the other screens."""
         if request.get("revision") != self.revision:
-            return {"error": "Another screen has changed this session: here is what it is now.", **self.state()}
-        with progress.listen(self._heard):  # what is stopped here has changed nothing
+            return {"error": "Another screen has changed this session: this is its current state.", **self.state()}
+        with progress.listen(self._heard):  # work that is stopped here has changed nothing
             change()
         answer = self.state()
         self.tell({"revision": self.revision})
         return answer
 
     def save(self) -> dict[str, Any]:
-        """Save the session where it is to be saved; what went wrong is told, and loses nothing.
+        """Save the session to its file; an error is returned as a warning.
 
-        A file that somebody else has changed is left as it is: from then on the session is saved beside it.
+        A file that somebody else has changed is left as it is: from then on the session is saved next to it.
         """
         if self.save_to is None:
             return {}
@@ -157,7 +157,7 @@ class Desk:
         try:
             place = FilePath(self.save_to)
             if place.exists() and (self._saved is None or place.read_bytes() != self._saved):
-                whose = "is there already" if self._saved is None else "was changed by somebody else"
+                whose = "exists already" if self._saved is None else "was changed by somebody else"
                 trouble = f"{place} {whose}, and is left as it is: "
                 place = next(own for at in count(2) if not (own := place.with_name(f"{place.stem}-{at}.json")).exists())
                 self.save_to = str(place)
@@ -171,11 +171,11 @@ class Desk:
         return {"warning": trouble} if trouble else {}
 
     def bye(self) -> dict[str, Any]:
-        """What screens are told when the workbench quits."""
+        """The message to screens when the workbench quits."""
         return {"bye": True, "saved": self.save_to if self.is_saved else ""}
 
     def export(self, kind: str) -> tuple[str, bytes, str]:
-        """A file of the session: its name, its bytes, its type. A report looks at the rows held out."""
+        """A file of the session: its name, its bytes, its type. A report is a look at the held-out rows."""
         with self._busy:
             seen = self.session.n_looks
             found = exported(self, kind)
@@ -185,7 +185,7 @@ class Desk:
         return found
 
     def state(self) -> dict[str, Any]:
-        """What a screen draws; it may be a look at the rows held out, so the session is saved afterwards."""
+        """The content of a screen; it may be a look at the held-out rows, so the session is saved afterwards."""
         state = state_of(self)
         trouble = self.save()
         return {"state": {**state, "is_saved": self.is_saved}, **trouble}
@@ -195,7 +195,7 @@ class Desk:
 
 
 def state_of(desk: Desk) -> dict[str, Any]:
-    """What a screen draws: the tree with the paths of its nodes, the log, figures."""
+    """The content of a screen: the tree with the paths of its nodes, the log, figures."""
     session = desk.session
     model, plan = session.model, session.plan
     tree = model.trees[0]
@@ -226,7 +226,7 @@ def state_of(desk: Desk) -> dict[str, Any]:
 
 
 def _columns_alone(session: Session) -> list[Any]:
-    """The columns with their names and kinds; of levels those of columns that have an order."""
+    """The columns with their names and kinds; with levels only for ordinal columns."""
     return [
         replace(words, levels=words.levels if words.kind == "ordinal" else ())
         for words in columns_in_words(session.ground.rows.schema)
@@ -241,7 +241,7 @@ def _told_command(command: Command) -> dict[str, Any]:
 
 
 def _candidates(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The questions of a node, and what it asks now with its cost."""
+    """The possible questions of a node, and its current one with its cost."""
     session, path = desk.session, str(request["path"])
     at = path_of(path)
     node = node_at(session.plan, at)
@@ -270,7 +270,7 @@ def _told_candidate(session: Session, told: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _column(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
-    """How a column lies in the rows of a node, and where its question divides it now."""
+    """The distribution of a column in the rows of a node, and where the current question divides it."""
     session, path = desk.session, str(request["path"])
     at, feature = path_of(path), int(request["column"])
     column = session.ground.columns[feature]
@@ -293,7 +293,7 @@ def _column(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _base_of(session: Session, path: Path, feature: int) -> Candidate | None:
-    """What a node asks of a column, or the best that it could ask; None where the column offers nothing."""
+    """The question of a node about a column, or the best possible one; None if there is none."""
     asked, name = node_at(session.plan, path).test, session.ground.columns[feature].name
     if asked is not None and asked.feature == feature:
         return asked
@@ -302,7 +302,7 @@ def _base_of(session: Session, path: Path, feature: int) -> Candidate | None:
 
 
 def _groups(session: Session, target: np.ndarray, weights: np.ndarray, bars: np.ndarray, n: int) -> dict[str, Any]:
-    """What each bar holds: of classes the weight of the commonest, of numbers the weight and the mean."""
+    """The content of each bar: weights of the most frequent classes, or for regression weight and mean."""
     if session.ground.params.task != CLASSES:
         held = np.bincount(bars, weights, minlength=n)
         sums = np.bincount(bars, weights * target, minlength=n)
@@ -323,7 +323,7 @@ def _groups(session: Session, target: np.ndarray, weights: np.ndarray, bars: np.
 def _bars(
     session: Session, column: Column, cells: np.ndarray, target: np.ndarray, weights: np.ndarray, base: Candidate | None
 ) -> dict[str, Any]:
-    """Bars of a column with an order: one for each value where they are few, else of one width."""
+    """Bars of a numeric or ordinal column: one for each value if they are few, else of equal width."""
     values = np.unique(cells)
     held = values[np.isfinite(values)]
     if len(values) <= N_BARS:  # a bar of one width for each value, and cuts between them
@@ -351,13 +351,13 @@ def _bars(
 def _levels(
     session: Session, column: Column, cells: np.ndarray, target: np.ndarray, weights: np.ndarray, base: Candidate | None
 ) -> dict[str, Any]:
-    """A bar for each level of the node, the heaviest where they are many, in the order of their target."""
+    """A bar for each level of the node, or for the heaviest of many, ordered by their target."""
     n_levels = len(column.levels)
     codes = np.minimum(cells.astype(np.int64), n_levels)
     held = np.bincount(codes, weights, minlength=n_levels + 1)[:n_levels]
     present = np.flatnonzero(held > 0)
     shown = present[np.argsort(-held[present], kind="stable")[:MOST_LEVELS]]
-    # By the share of the last class, or the mean, as a search for the best division has them.
+    # By the share of the last class, or the mean, as in the search for the best split.
     towards = (target == target.max() if len(target) else target) if session.ground.params.task == CLASSES else target
     means = np.bincount(codes, weights * towards, minlength=n_levels + 1)[shown] / held[shown]
     shown = shown[np.argsort(means, kind="stable")]
@@ -376,7 +376,7 @@ def _levels(
 
 
 def _branches_of(base: Candidate | None, n_levels: int) -> tuple[np.ndarray, int]:
-    """The branch of each level under a test, and how many branches levels have."""
+    """The branch of each level under a test, and the number of branches with levels."""
     if base is None or base.kind not in (SUBSET, MULTIWAY):
         return np.ones(n_levels, np.int64), 2
     branch_of = base.branch_of[:n_levels]
@@ -385,7 +385,7 @@ def _branches_of(base: Candidate | None, n_levels: int) -> tuple[np.ndarray, int
 
 
 def _given(desk: Desk, request: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """A question as ``split`` takes it, of one in which levels stand as codes and the branches they moved to."""
+    """A question as ``split`` takes it, from a request with codes of levels and the branches they moved to."""
     session, feature = desk.session, int(request["column"])
     column = session.ground.columns[feature]
     given: dict[str, Any] = {"column": column.name}
@@ -408,7 +408,7 @@ def _given(desk: Desk, request: Mapping[str, Any], path: str) -> dict[str, Any]:
 
 
 def _question(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
-    """What a question would gain, without asking it."""
+    """The gain of a question, without asking it."""
     path = str(request["path"])
     given = _given(desk, request, path)
     return {"question": plain(desk.session.question(path, given.pop("column"), **given))}
@@ -445,7 +445,7 @@ def _do(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Look at the rows held out, now or after every step from now on, or no more by itself."""
+    """Look at the held-out rows now, or switch looks after every step on or off."""
     if "always" in request:
         desk.session.looks_always = bool(request["always"])
     else:
@@ -455,7 +455,7 @@ def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compare(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Where a saved session, done again on these rows, parts from this one."""
+    """Compare a saved session, replayed on these rows, with this one."""
     session = desk.session
     with progress.listen(desk._heard):
         other = Session.from_dict(dict(request["document"]), *session._table, named="that session")
@@ -485,7 +485,7 @@ def exported(desk: Desk, kind: str) -> tuple[str, bytes, str]:
         return f"{stem}.svg", session.model.plot().text.encode(), "image/svg+xml"
     if kind == "report":
         return f"{stem}.html", session.report().html.encode(), "text/html"
-    raise ParameterError(f"there is no file {kind!r}: there are model, script, session, picture and report")
+    raise ParameterError(f"there is no file {kind!r}: choose model, script, session, picture or report")
 
 
 _ASKED: dict[str, Callable[[Desk, Mapping[str, Any]], dict[str, Any]]] = {
@@ -504,5 +504,5 @@ _ASKED: dict[str, Callable[[Desk, Mapping[str, Any]], dict[str, Any]]] = {
     "look": _look,
     "compare": _compare,
     "export": _export,
-    "stop": lambda desk, _: {},  # noqa: ARG005 - answered before its turn
+    "stop": lambda desk, _: {},  # noqa: ARG005 - answered before this
 }

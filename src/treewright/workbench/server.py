@@ -1,13 +1,13 @@
-"""A session as a page of this machine's browser. In: a ``Desk``. Out: a server on 127.0.0.1 until it is told to quit.
+"""A session as a page in the browser of this machine. In: a ``Desk``. Out: a server on 127.0.0.1 until it quits.
 
-    GET  /               the page: nothing but the module and its style
+    GET  /               the page: only the module and its style
     GET  /workbench.js   the module, which notebooks show too
     POST /ask            a request of the screen, answered by ``Desk.ask``
-    GET  /events         what happens meanwhile: another state, how far long work is
+    GET  /events         messages: another state, progress of long work
     GET  /files/KIND     the model, the script, the session, the picture, the report
 
-Who does not know the token of the address gets nothing. A page of another origin could send requests, but not read
-answers; it is refused by ``Origin`` all the same, and a name that was bound to this address by ``Host``.
+Requests without the token of the address are refused. A page of another origin could send requests, but not read
+answers; it is also refused, by ``Origin``, and a foreign name that was bound to this address by ``Host``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from treewright.workbench.screen import Desk
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 MOST_BYTES = 1_000_000  # of a request
-BEAT = 10.0  # seconds after which a silent stream says that it is alive
+BEAT = 10.0  # seconds after which a silent stream sends a sign of life
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -71,9 +71,9 @@ class Server:
         except (OSError, OverflowError) as error:
             self._socket.close()
             raise ParameterError(
-                f"port {port} cannot be taken ({error}): give another one, or 0 for a free one"
+                f"port {port} cannot be used ({error}): give another one, or 0 for a free one"
             ) from None
-        self._socket.listen()  # who comes before the server runs is kept waiting, and not refused
+        self._socket.listen()  # requests before the server runs wait, and are not refused
         self.port = int(self._socket.getsockname()[1])
         config = uvicorn.Config(
             _app(self), log_level="critical", access_log=False, timeout_graceful_shutdown=1, lifespan="off", ws="none"
@@ -83,7 +83,7 @@ class Server:
         self._server.handle_exit = self._interrupted  # type: ignore[method-assign]
 
     def _interrupted(self, sig: int, frame: FrameType | None) -> None:
-        """What Ctrl-C does: as ``quit``, and as the server does of itself."""
+        """Handle Ctrl-C: ``quit``, then the handler of the server."""
         self.quit()
         type(self._server).handle_exit(self._server, sig, frame)
 
@@ -93,11 +93,11 @@ class Server:
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def serve(self, *, browser: bool) -> None:
-        """Print the address, open it where that is asked for, and serve until ``quit``, or Ctrl-C."""
+        """Print the address, open it if asked for, and serve until ``quit``, or Ctrl-C."""
         with suppress(RuntimeError):
             asyncio.get_running_loop()
-            raise ParameterError("a notebook serves already, and cannot serve this page too: use session.widget()")
-        # Ctrl-C is one of two ways to end it: everything is saved, and nobody needs a traceback.
+            raise ParameterError("a notebook cannot serve this page, as it is a server itself: use session.widget()")
+        # Ctrl-C is one of two ways to end it: everything is saved, and there is no traceback.
         with suppress(KeyboardInterrupt):
             print(f"the workbench is at {self.address}", flush=True)  # noqa: T201 - the address is what is asked for
             if browser:
@@ -106,14 +106,14 @@ class Server:
         self.desk.settle()
 
     def quit(self) -> None:
-        """Say goodbye to the screens, and stop."""
+        """Tell the screens, and stop."""
         self.desk.stop()
         self.desk.tell(self.desk.bye())
         self._server.should_exit = True
 
 
 def check_libraries() -> None:
-    """Refuse where starlette or uvicorn is not installed."""
+    """Raise MissingLibraryError if starlette or uvicorn is not installed."""
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -134,7 +134,7 @@ def _app(server: Server) -> Any:
     desk = server.desk
 
     def refused(request: Request, *, needs_token: bool = True) -> Response | None:
-        """What is wrong with a request; None where nothing is."""
+        """The refusal of a request; None if it is allowed."""
         if request.method == "HEAD":
             return Response(None, 405, HEADERS)  # of a stream it would never end, of a report it would be a look
         places = {f"{name}:{server.port}" for name in NAMES}
@@ -142,10 +142,10 @@ def _app(server: Server) -> Any:
             return Response("This address is not served.", 421, HEADERS)
         origin = request.headers.get("origin")
         if origin is not None and origin not in {f"http://{place}" for place in places}:
-            return Response("Another origin has no business here.", 403, HEADERS)
+            return Response("Requests from another origin are refused.", 403, HEADERS)
         given = request.headers.get("x-treewright-token") or request.query_params.get("token") or ""
         if needs_token and not secrets.compare_digest(given.encode(), server.token.encode()):
-            return Response("The token is not right: open the address that the command printed.", 403, HEADERS)
+            return Response("The token is wrong: open the address that the command printed.", 403, HEADERS)
         return None
 
     async def page(request: Request) -> Response:
@@ -167,7 +167,7 @@ def _app(server: Server) -> Any:
         if wrong is not None:
             return wrong
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-            return JSONResponse({"error": "a request is JSON"}, 415, HEADERS)
+            return JSONResponse({"error": "a request must be JSON"}, 415, HEADERS)
         body = b""
         async for part in request.stream():
             body += part
@@ -176,7 +176,7 @@ def _app(server: Server) -> Any:
         try:
             asked = json.loads(body)
         except (ValueError, RecursionError):
-            return JSONResponse({"error": "the request is no JSON"}, 400, HEADERS)
+            return JSONResponse({"error": "the request is not JSON"}, 400, HEADERS)
         if isinstance(asked, dict) and asked.get("ask") == "quit":
             asyncio.get_running_loop().call_later(0.1, server.quit)
             return JSONResponse({}, headers=HEADERS)
@@ -209,7 +209,7 @@ def _app(server: Server) -> Any:
 
 
 async def _stream(desk: Desk) -> AsyncIterator[str]:
-    """What is told to one screen, as server-sent events."""
+    """The messages to one screen, as server-sent events."""
     loop, waiting = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
     forget = desk.listen(lambda message: _pass(loop, waiting, message))
     try:
@@ -228,5 +228,5 @@ async def _stream(desk: Desk) -> AsyncIterator[str]:
 
 
 def _pass(loop: asyncio.AbstractEventLoop, waiting: asyncio.Queue[dict[str, Any]], message: dict[str, Any]) -> None:
-    """Hand a message over from the thread that works to the loop that serves."""
+    """Pass a message from the working thread to the loop of the server."""
     loop.call_soon_threadsafe(waiting.put_nowait, message)

@@ -1,7 +1,7 @@
 """A tree grown by hand, command by command. In: a table, commands. Out: a model, its log, a script.
 
-A session is a list of commands and nothing else: the states between them are plans (``workbench.plan``), each made of
-the one before. So every command can be undone, the list can be replayed on other rows, and what is saved is the list.
+A session is a list of commands: the states between them are plans (``workbench.plan``), each made from the one before.
+So every command can be undone, the list can be replayed on other rows, and only the list is saved.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ from treewright.workbench.plan import (
 from treewright.workbench.questions import MOST_SEARCHED, Ground, told_of
 
 _FORMAT = 1  # of saved sessions
-_PAIRS = "pairs"  # stands for the names of a mapping that are no texts
+_PAIRS = "pairs"  # marks a mapping whose names are not texts
 _LOGS = ("commands", "undone", "dropped")  # lists of commands in one
 # How a file is read: the parameters of ``from_file``.
 _TOLD = (
     "path", "target", "weight", "drop", "types", "skip_missing_target", "missing_tokens", "separator", "encoding",
 )  # fmt: skip
-# Parameters of a tree that mean something where nodes grow one by one.
+# Parameters of a tree that have a meaning if nodes grow one by one.
 _USED = {
     "calendar", "class_weight", "criterion", "max_depth", "min_impurity_decrease", "min_samples_leaf",
     "min_samples_split", "min_weight_fraction_leaf", "missing", "nominal", "nominal_splits", "numeric", "ordinal",
@@ -82,7 +82,7 @@ _USED = {
 
 
 class Noted(TypedDict, total=False):
-    """What stands beside a command in the log: why, who if not the session's own, when if not now (ISO 8601)."""
+    """Entries of the log about a command: why, who if not the session's own, when if not now (ISO 8601)."""
 
     why: str
     who: str
@@ -90,7 +90,7 @@ class Noted(TypedDict, total=False):
 
 
 class Session:
-    """A tree that somebody grows by hand.
+    """A tree grown by hand, command by command.
 
     Parameters
     ----------
@@ -99,23 +99,23 @@ class Session:
     y : n labels or numbers
     sample_weight : n numbers >= 0, optional
     task : {"classification", "regression"}, optional
-        By default numbers that are not all whole, or of more than 20 sorts, are a regression, everything else is a
-        classification.
+        By default numbers that are not all whole, or have more than 20 different values, are a regression, everything
+        else is a classification.
     held_out : float, default 0.25
-        Share of all rows that judge and are not learned from; 0 for none. It depends on what all rows hold which they
-        are: where a cell changes others may be.
+        Share of the rows that are held out for evaluation; 0 for none. The choice depends on the content of all rows:
+        if a cell changes, other rows may be held out.
     sealed : float, default 0
-        Share of the rows for one last judgement (``open_sealed``).
+        Share of the rows for one final evaluation (``open_sealed``).
     random_state : int, default 0
-        For the rows kept aside, which depend on what rows hold, not on their order.
+        Seed of the held-out and sealed rows, which depend on the content of the rows, not on their order.
     who : str, optional
         Who decides; written into the log.
     looks : int, or list of str
-        Looks at the rows held out before: how many, or what tells them apart, as a script has them.
+        Earlier looks at the held-out rows: their number, or their digests, as in a script.
     **params
         Of CART (``DecisionTreeClassifier``): ``criterion``, ``min_samples_leaf``, ``class_weight``, ``nominal``,
-        ``ordinal``, ``numeric``, ``nominal_splits`` ... Nominal columns of more than 1,000 levels are asked by hand
-        alone.
+        ``ordinal``, ``numeric``, ``nominal_splits`` ... Nominal columns of more than 1,000 levels are asked only by
+        hand.
 
     Examples
     --------
@@ -164,10 +164,10 @@ class Session:
             if not isinstance(share, int | float | np.floating) or not 0 <= share < 1:
                 raise ParameterError(f"{name}={share!r}: give a share of the rows from 0 to below 1")
         if held_out + sealed >= 1:
-            raise ParameterError(f"held_out={held_out!r} and sealed={sealed!r} leave no rows to learn from")
+            raise ParameterError(f"held_out={held_out!r} and sealed={sealed!r} leave no training rows")
         unused = sorted(set(params) - _USED)
         if unused:
-            raise ParameterError(f"{unused[0]} is no parameter of a session; there are {', '.join(sorted(_USED))}")
+            raise ParameterError(f"{unused[0]} is not a parameter of a session; they are {', '.join(sorted(_USED))}")
         if task is None:
             task = CLASSES if _holds_classes(y) else NUMBERS
         try:
@@ -176,15 +176,15 @@ class Session:
             raise ParameterError(str(error).replace(TreeParams.__name__, "a session")) from None
         if tree_params.missing not in ("direction", "branch", "error"):
             raise ParameterError(
-                f"missing={tree_params.missing!r}: by hand a missing cell goes one way: give 'direction', 'branch' or "
-                "'error'"
+                f"missing={tree_params.missing!r}: in a session a missing value follows one branch: give 'direction', "
+                "'branch' or 'error'"
             )
         whole = make_dataset(X, y, tree_params, sample_weight)
         if whole.n_outputs != 1:
-            raise ParameterError(f"y has {whole.n_outputs} targets, and a tree is grown by hand for one")
+            raise ParameterError(f"y has {whole.n_outputs} targets: a session grows a tree for one")
         if whole.is_sparse:
             whole = whole.made_dense()
-        if not held_out and not sealed:  # else the parts are copies
+        if not held_out and not sealed:  # otherwise the parts are copies
             whole = replace(whole, matrix=np.array(whole.matrix))  # the session outlives changes of the user's table
         self.rows_digest = _digest_of(whole)
         given = np.arange(len(whole)) if whole.kept is None else np.flatnonzero(whole.kept)
@@ -195,9 +195,9 @@ class Session:
                 raise
             classes, n = counted(len(whole.classes[0]), "class", "classes"), counted(len(whole), "row")
             raise DataError(
-                f"held_out={held_out!r} cannot be kept aside: the target has {classes} in {n}. "
-                "Do the rows hold too little that is different, is the target an identifier, or are they numbers "
-                "(task='regression')? Else give held_out=0 and sealed=0"
+                f"held_out={held_out!r} of the rows cannot be held out: the target has {classes} in {n}. "
+                "Are too few rows different, is the target an identifier, or is it a number (task='regression')? "
+                "Otherwise give held_out=0 and sealed=0"
             ) from error
         rows, self._judging, self._sealed = parts
         self._table = (X, y, sample_weight)
@@ -208,18 +208,18 @@ class Session:
         self._states: list[Plan] = [LEAF]  # before the first command, and after each
         self._at = 0
         if not (is_whole(looks) or isinstance(looks, list | tuple)):
-            raise ParameterError(f"looks={looks!r}: give how many, or the list that a script has")
+            raise ParameterError(f"looks={looks!r}: give a number, or the list of a script")
         self._n_before = whole_number("looks", looks, 0) if is_whole(looks) else 0
         self._looks: list[str] = [] if is_whole(looks) else [str(each) for each in looks]  # type: ignore[union-attr]
         self._dropped: list[Command] = []
-        self.n_changes = 0  # of the state, by whoever makes them: screens see by it that they show an old one
+        self.n_changes = 0  # of the state: screens compare it to find that they show an old one
         self.lock_of_screens = threading.RLock()
-        self._written: dict[str, bytes] = {}  # what files hold that it was saved in, or made of
-        self.looks_always = True  # whether a screen looks at the rows held out after every step
-        self.misfit = ""  # why a replay stopped, where it was to go as far as commands fit
-        self.opened: dict[str, Any] | None = None  # what ``open_sealed`` said
+        self._written: dict[str, bytes] = {}  # content of the files that it was saved in, or made from
+        self.looks_always = True  # whether a screen looks at the held-out rows after every step
+        self.misfit = ""  # why a replay stopped that goes only as far as commands fit
+        self.opened: dict[str, Any] | None = None  # the result of ``open_sealed``
         self._tree: tuple[Plan, Tree] | None = None
-        # By the state: what was worked out once, and what was looked at.
+        # By state: cached figures on training rows, and on held-out rows.
         self._trained: dict[Plan, dict[str, Any]] = {}
         self._looked: dict[Plan, dict[str, Any]] = {}
 
@@ -227,22 +227,22 @@ class Session:
 
     @property
     def log(self) -> tuple[Command, ...]:
-        """The commands that made the state, in their order."""
+        """The commands that led to the state, in their order."""
         return tuple(self._commands[: self._at])
 
     @property
     def undone(self) -> tuple[Command, ...]:
-        """The commands that ``redo`` does again, the next one first."""
+        """The commands that ``redo`` repeats, the next one first."""
         return tuple(self._commands[self._at :])
 
     @property
     def plan(self) -> Plan:
-        """The state."""
+        """The current state."""
         return self._states[self._at]
 
     @property
     def n_looks(self) -> int:
-        """How many states were judged by the rows held out."""
+        """Number of states that were evaluated on the held-out rows."""
         return self._n_before + len(self._looks)
 
     @property
@@ -252,12 +252,12 @@ class Session:
 
     @property
     def n_sealed(self) -> int:
-        """How many rows are sealed."""
+        """Number of sealed rows."""
         return 0 if self._sealed is None else len(self._sealed)
 
     @property
     def model(self) -> Model:
-        """The tree as a model like any other; its facts hold the log, and how often held-out rows were looked at."""
+        """The tree as a model like any other; its facts hold the log, and the number of looks at held-out rows."""
         noted = {
             "log": [command.plain() for command in self.log],
             "names": {written(path): node.name for path, node in self.plan.nodes() if node.name},
@@ -275,7 +275,7 @@ class Session:
 
     @property
     def rows_held_out(self) -> np.ndarray:
-        """int64[k]: where the rows held out stand in the table."""
+        """int64[k]: positions of the held-out rows in the table."""
         return self._places[1].copy()
 
     def __repr__(self) -> str:
@@ -288,13 +288,13 @@ class Session:
         node_at(self.plan, at)
         number = number_of(self._grown(), at)
         if number < 0:
-            raise ParameterError(f"{named(at)} stands below a node without rows, where the tree ends")
+            raise ParameterError(f"{named(at)} is below a node without rows, where the tree ends")
         return number
 
     # What a step shows.
 
     def candidates(self, path: str = "") -> list[dict[str, Any]]:
-        """What a node could ask: the best question about each column, the one that gains most first.
+        """The possible questions of a node: the best one about each column, the largest gain first.
 
         Parameters
         ----------
@@ -304,15 +304,15 @@ class Session:
         -------
         list of dict
             ``column``, ``cut`` or ``levels`` and ``missing``, as ``split`` takes them; ``gain``, the decrease of
-            impurity per unit of the node's weight; ``cost``, what is lost against the best of them; ``p_value`` of the
-            target against the branches (chi-squared, or F), and ``adjusted_p_value``, that times the number of
-            questions that the node could ask (Bonferroni); ``log_worth``, minus the decimal logarithm of the adjusted
-            one. Weights count as numbers of rows.
+            impurity per unit of the node's weight; ``cost``, the gain of the best one minus its own; ``p_value`` of the
+            target against the branches (chi-squared, or F), and ``adjusted_p_value``, that times the number of possible
+            questions of the node (Bonferroni); ``log_worth``, minus the decimal logarithm of the adjusted one. Weights
+            count as numbers of rows.
 
         Raises
         ------
         ParameterError
-            There is no such node, or no row comes to it.
+            There is no such node, or no row reaches it.
         """
         at = path_of(path)
         node_at(self.plan, at)
@@ -322,19 +322,19 @@ class Session:
         self, path: str, column: Hashable, *, cut: Any = None, levels: Any = None, missing: Any = None,
         empty: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """What a question would gain and cost, without asking it.
+        """The gain and cost of a question, without asking it.
 
         Parameters
         ----------
         path, column, cut, levels, missing, empty
-            As of ``split``.
+            As for ``split``.
 
         Returns
         -------
         dict
-            ``gain``, ``cost``, ``p_value``, ``adjusted_p_value``, ``log_worth`` as of ``candidates``; the cost is
-            below 0 where it gains more than all of them, as with more branches it may. ``branches``: of each its rows
-            ``n`` and ``values``, the weight of each class or the mean.
+            ``gain``, ``cost``, ``p_value``, ``adjusted_p_value``, ``log_worth`` as in ``candidates``; the cost is
+            below 0 if it gains more than all of them, which is possible with more branches. ``branches``: for each its
+            rows ``n`` and ``values``, the weight of each class or the mean.
         """
         at = path_of(path)
         given = {name: _plain(value) for name, value in _given(cut=cut, levels=levels, missing=missing).items()}
@@ -344,7 +344,7 @@ class Session:
         return self.ground.weighed(self.plan, at, test)
 
     def costs(self) -> list[dict[str, Any]]:
-        """What every question of the tree gains, and costs against the best one there; the root first.
+        """The gain of every question of the tree, and its cost against the best one there; the root first.
 
         Returns
         -------
@@ -365,15 +365,15 @@ class Session:
         return found
 
     def audit(self, path: str = "", *, of: Hashable | None = None, **options: Any) -> Audit:
-        """The arithmetic of what a node could ask, as on paper.
+        """The arithmetic of the possible questions of a node, as by hand.
 
         Parameters
         ----------
         path : str
         of : its name, optional
-            The column whose best question is worked out; by default the best question of all.
+            The column whose best question is computed step by step; by default the best question of all.
         **options
-            ``every`` (a column whose cuts are to be listed one by one), ``log_base``, ``digits``, as of ``est.audit``.
+            ``every`` (a column, to list its cuts one by one), ``log_base``, ``digits``, as for ``est.audit``.
         """
         node_at(self.plan, path_of(path))
         instances = self.ground.at(self.plan, path_of(path))
@@ -384,24 +384,24 @@ class Session:
         return found if of is None else replace(found, of=ground.columns[ground.column(of)].name)
 
     def figures(self, *, look: bool = True) -> dict[str, Any]:
-        """How good the tree is, now and before the last command.
+        """The scores of the tree, now and before the last command.
 
         Parameters
         ----------
         look : bool
-            Whether to look at the rows held out; a state is counted once.
+            Whether to look at the held-out rows; a state is counted once.
 
         Returns
         -------
         dict
             ``measure``, "accuracy" or "R2"; ``training`` and ``held_out``: ``score``, ``low`` and ``high`` of its
-            95 % interval (nan where the rows do not tell), ``n`` rows; ``seen``, states judged by rows held out so far;
-            ``before``: both of the state before, or None. ``held_out`` is None where it was not looked at.
+            95 % interval (nan if the rows do not determine it), ``n`` rows; ``seen``, states evaluated on held-out rows
+            so far; ``before``: both of the state before, or None. ``held_out`` is None if it was not looked at.
         """
         if look and self._judging is not None:
             self.held_out()
         before = self._states[self._at - 1] if self._at else None
-        # Copies: what a caller does with them changes nothing here.
+        # Copies: a caller may change them.
         return deepcopy(
             {
                 "measure": "accuracy" if self.ground.params.task == CLASSES else "R2",
@@ -415,12 +415,12 @@ class Session:
         )
 
     def report(self, **options: Any) -> Report:
-        """A page about the tree as it is now, judged by the rows held out, which counts as a look at them.
+        """A report page about the current tree, on the held-out rows, which counts as a look at them.
 
         Parameters
         ----------
         **options
-            As of ``treewright.report``. Where no rows are held out the page is about those that the tree is grown on.
+            As for ``treewright.report``. If no rows are held out the page is about the training rows.
         """
         if self._judging is not None:
             self.held_out()
@@ -452,7 +452,7 @@ class Session:
         return widget_of(Desk(self, save_to=save_to, title=title), height)
 
     def serve(self, *, title: str = "", save_to: str | None = None, port: int = 0, browser: bool = True) -> None:
-        """The workbench in the browser, until somebody quits it there or by Ctrl-C.
+        """The workbench in the browser, until it is quit there or by Ctrl-C.
 
         Parameters
         ----------
@@ -479,7 +479,7 @@ class Session:
     # Commands.
 
     def command(self, do: str, path: str, given: Mapping[str, Any] | None = None, **noted: Unpack[Noted]) -> None:
-        """Do a command by its name, with what it is given as plain JSON."""
+        """Do a command by its name, with its arguments as plain JSON."""
         self._do(do, path, dict(given or {}), **noted)
 
     def split(
@@ -491,16 +491,16 @@ class Session:
         Parameters
         ----------
         path : str
-            Of a leaf; of another node what is below it is gone.
+            Of a leaf; the nodes below another node are removed.
         column : its name
         cut : float, or list of float
-            Of a column with an order; of an ordinal one a level: up to it, rows go to branch 0. Several cuts make a
+            For a numeric column, or a level for an ordinal one: up to it, rows go to branch 0. Several cuts make one
             branch more than there are cuts. Without any, and with ``missing``: whether there is a value.
-            The limits of the session, such as ``min_samples_leaf``, are for what the algorithm grows.
+            The limits of the session, such as ``min_samples_leaf``, apply only to what the algorithm grows.
         levels : list, or list of lists
-            Of a nominal column: those that go to branch 0; or those of each branch.
+            For a nominal column: those that go to branch 0; or those of each branch.
         missing : {"left", "right", "own"} or int, optional
-            Where missing cells go: to a side or a branch, or to a branch of their own; by default with the largest.
+            The branch that missing values follow: a side or a branch, or a branch of their own; by default the largest.
         empty : bool
             Whether a branch may be without rows.
         **noted
@@ -514,14 +514,14 @@ class Session:
         self, path: str = "", *, levels: int | None = None, leaves: int | None = None, rest: bool = False,
         **noted: Unpack[Noted],
     ) -> None:  # fmt: skip
-        """Let the algorithm grow below a node, to the end where nothing else is said.
+        """Let the algorithm grow below a node, by default to the end.
 
         Parameters
         ----------
         path : str
-            Where neither ``leaves`` nor ``rest`` is given, what is below it is grown anew.
+            If neither ``leaves`` nor ``rest`` is given, the nodes below it are grown anew.
         levels : int >= 1, optional
-            So many levels.
+            At most so many levels.
         leaves : int >= 1, optional
             So many leaves more: the leaf whose question lowers the impurity of all rows most is split first.
         rest : bool
@@ -532,42 +532,42 @@ class Session:
     def move(
         self, path: str, *, cut: Any = None, levels: Any = None, missing: Any = None, **noted: Unpack[Noted]
     ) -> None:
-        """Move a cut, or levels between branches; the questions below stay, and other rows come to them."""
+        """Move a cut, or levels between branches; the questions below stay, with other rows."""
         self._do("move", path, _given(cut=cut, levels=levels, missing=missing), **noted)
 
     def merge(self, path: str, branches: Sequence[int], **noted: Unpack[Noted]) -> None:
-        """Make one branch of several; what was below them is gone. Of all branches: as ``prune``."""
+        """Make one branch of several; the nodes below them are removed. All branches: as ``prune``."""
         self._do("merge", path, {"branches": list(branches)}, **noted)
 
     def prune(self, path: str = "", *, leaves: int | None = None, **noted: Unpack[Noted]) -> None:
-        """Make a node a leaf; or cut the weakest links below it until at most so many leaves are left there.
+        """Make a node a leaf; or prune the weakest links below it until at most so many leaves are left there.
 
         Parameters
         ----------
         path : str
         leaves : int >= 1, optional
-            By cost-complexity of the rows that learn (Breiman et al. 1984, section 3.3); what is locked stays.
+            By cost-complexity on the training rows (Breiman et al. 1984, section 3.3); locked nodes stay.
         """
         self._do("prune", path, _given(leaves=leaves), **noted)
 
     def lock(self, path: str, **noted: Unpack[Noted]) -> None:
-        """Let nothing change a node, its rows, or what is below it, until it is unlocked."""
+        """Protect a node, its rows and all below it from changes, until it is unlocked."""
         self._do("lock", path, {}, **noted)
 
     def unlock(self, path: str, **noted: Unpack[Noted]) -> None:
-        """Take a lock away."""
+        """Remove a lock."""
         self._do("unlock", path, {}, **noted)
 
     def rename(self, path: str, name: str, **noted: Unpack[Noted]) -> None:
-        """Call a node by a name of your own; an empty one takes it away."""
+        """Give a node a name; an empty one removes it."""
         self._do("rename", path, {"name": name}, **noted)
 
     def decide(self, path: str, value: Any, **noted: Unpack[Noted]) -> None:
-        """Set what a leaf predicts, a label or a number, whatever its rows say; it needs a reason, ``why``."""
+        """Set the prediction of a leaf by hand, a label or a number; it needs a reason, ``why``."""
         self._do("decide", path, {"value": value}, **noted)
 
     def undo(self) -> None:
-        """Go back before the last command."""
+        """Undo the last command."""
         self._refuse_opened()
         if not self._at:
             raise ParameterError("there is nothing to undo")
@@ -575,10 +575,10 @@ class Session:
         self.n_changes += 1
 
     def redo(self) -> None:
-        """Do again what was undone last; gone after another command."""
+        """Redo the command that was undone last; not possible after another command."""
         self._refuse_opened()
         if self._at == len(self._commands):
-            raise ParameterError("there is nothing to do again")
+            raise ParameterError("there is nothing to redo")
         self._at += 1
         self.n_changes += 1
 
@@ -586,22 +586,22 @@ class Session:
         """Undo or redo, so that the first ``n`` commands are done."""
         self._refuse_opened()
         if not (is_whole(n) and 0 <= n <= len(self._commands)):
-            raise ParameterError(f"n={n!r}: there are {len(self._commands)} commands, give a number from 0 to that")
+            raise ParameterError(f"n={n!r}: give a number from 0 to {len(self._commands)}, the number of commands")
         self._at = int(n)
         self.n_changes += 1
 
-    # Rows that judge.
+    # Held-out and sealed rows.
 
     def held_out(self) -> dict[str, Any]:
-        """How the model does on the rows held out; every look is counted.
+        """The score of the model on the held-out rows; every look is counted.
 
-        A state that says the same of every row held out as one before tells nothing new, and is not counted again.
+        A state with the same predictions for all held-out rows as an earlier one is not counted again.
 
         Returns
         -------
         dict
-            ``score`` (share of the weight that is right, or R2), ``low``, ``high`` of its 95 % interval, ``n`` rows,
-            ``seen``: states judged up to now.
+            ``score`` (weighted accuracy, or R2), ``low``, ``high`` of its 95 % interval, ``n`` rows, ``seen``: states
+            evaluated up to now.
         """
         if self._judging is None:
             raise ParameterError("no rows are held out: make the session with held_out=0.25")
@@ -613,7 +613,7 @@ class Session:
         return {**self._looked[self.plan], "seen": self.n_looks}
 
     def open_sealed(self, **noted: Unpack[Noted]) -> dict[str, Any]:
-        """How the model does on the sealed rows. Once: the session takes no command afterwards."""
+        """The score of the model on the sealed rows. Only once: the session takes no command afterwards."""
         if self._sealed is None:
             raise ParameterError("no rows are sealed: make the session with sealed=0.2")
         _check_noted("open_sealed", noted)
@@ -625,10 +625,10 @@ class Session:
             }  # fmt: skip
         return dict(self.opened)
 
-    # What stays.
+    # Saving and loading.
 
     def to_dict(self) -> dict[str, Any]:
-        """The session, its commands without any row, as plain JSON has it."""
+        """The session, its commands without any row, as plain JSON."""
         return {
             "document": "treewright session",
             "version": _FORMAT,
@@ -654,17 +654,17 @@ class Session:
         self._written[str(FilePath(path).absolute())] = body
 
     def written(self, path: str) -> bytes | None:
-        """What a file holds that the session was saved in, or made of; None of another."""
+        """The content of a file that the session was saved in, or made from; None for another."""
         return self._written.get(str(FilePath(path).absolute()))
 
     @classmethod
     def load(cls, path: str, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Make a session of a saved one on the same rows, or on others; see ``replay``.
+        """Make a session from a saved one on the same rows, or on others; see ``replay``.
 
         Raises
         ------
         InputFileError
-            The file cannot be read, is no session, or is damaged.
+            The file cannot be read, is not a session, or is damaged.
         ParameterError, ColumnError, DataError
             A command does not fit these rows: which one, and why.
         """
@@ -685,7 +685,7 @@ class Session:
         cls, document: Mapping[str, Any], X: Any, y: Any, sample_weight: Any = None, *, named: str = "the session",
         fitting: bool = False,
     ) -> Self:  # fmt: skip
-        """Make a session of what ``to_dict`` gave.
+        """Make a session from the result of ``to_dict``.
 
         Parameters
         ----------
@@ -693,19 +693,19 @@ class Session:
         X, y, sample_weight
             Its rows, or others.
         named : str
-            What errors call it.
+            Its name in errors.
         fitting : bool
-            Whether to stop before a command that does not fit, and not to refuse: ``misfit`` says why.
+            Whether to stop before a command that does not fit instead of raising: ``misfit`` is the reason.
         """
         try:
             options = {name: _of_pairs(value) for name, value in document["made_with"].items()}
             session = cls(X, y, sample_weight, **{**options, "looks": document.get("looks", 0)})
             logs = [document[name] if name == "commands" else document.get(name, []) for name in _LOGS]
             if not all(isinstance(log, list) for log in logs):
-                raise TypeError("its commands are no list")
+                raise TypeError("its commands are not a list")
             commands, undone, dropped = ([Command(**each) for each in log] for log in logs)
             if not all(isinstance(each.given, Mapping) for each in (*commands, *undone, *dropped)):
-                raise TypeError("a command was given no names")
+                raise TypeError("the arguments of a command have no names")
         except (KeyError, TypeError, AttributeError) as error:
             raise InputFileError(f"{named}: is damaged ({error})") from None
         try:
@@ -715,7 +715,7 @@ class Session:
                 raise
             session.misfit = str(error)
         else:
-            # What was undone, and does not fit these rows, is no reason to refuse what was done.
+            # Undone commands that do not fit these rows are no reason to refuse the others.
             with suppress(TreewrightError):
                 session.replay(undone)
         n_done = len(session._commands)
@@ -725,7 +725,7 @@ class Session:
         session.who = str(document.get("who", session.who))
         opened = document.get("opened")
         if isinstance(opened, Mapping) and isinstance(opened.get("score"), int | float):
-            session.opened = {"who": "", "when": "", "why": "", **opened}  # what was said then, not on other rows
+            session.opened = {"who": "", "when": "", "why": "", **opened}  # the result of that time, not on other rows
         elif opened:
             session.open_sealed()
         return session
@@ -737,29 +737,29 @@ class Session:
         missing_tokens: Sequence[str] | None = None, separator: str | None = None, encoding: str | None = None,
         **options: Any,
     ) -> Self:  # fmt: skip
-        """Make a session of a file, as ``treewright workbench`` does.
+        """Make a session from a file, as ``treewright workbench`` does.
 
         Parameters
         ----------
         path : str
             CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern.
         target, weight : str
-            Columns that are predicted, and that weigh rows.
+            The columns of the target and of the weights.
         drop : sequence of str
             Columns to leave out.
         types : mapping of str to {"number", "boolean", "text"}, optional
-            Types of columns of text files; by default what their cells look like.
+            Types of columns of text files; by default inferred from their cells.
         skip_missing_target : bool
-            Whether rows without a target are left out, and not refused.
+            Whether rows without a target are left out instead of refused.
         missing_tokens, separator, encoding
-            As of the command line.
+            As on the command line.
         **options
-            As of ``Session``.
+            As for ``Session``.
 
         Raises
         ------
         InputFileError, ColumnError, DataError
-            The file is no sound table, lacks a column, or a cell was refused.
+            The file is not a valid table, lacks a column, or a cell was refused.
         """
         told = {
             "path": str(path), "target": target, "weight": weight, "drop": list(drop), "types": types,
@@ -772,7 +772,7 @@ class Session:
     def of_table(
         cls, table: Table, told: Mapping[str, Any], options: Mapping[str, Any], model: Any = None
     ) -> Self:  # fmt: skip
-        """Make a session of a table that was read, as ``from_file`` was told; perhaps of a model."""
+        """Make a session from a table that was read with ``told`` of ``from_file``, and optionally a model."""
         data = _taken_apart(table, told)
         session = cls(*data, **options) if model is None else cls.from_model(model, *data, **options)
         session._file = {name: value for name, value in told.items() if value}
@@ -782,40 +782,40 @@ class Session:
     def of_document(
         cls, document: Mapping[str, Any], table: Table, told: Mapping[str, Any], *, named: str, fitting: bool = False
     ) -> Self:
-        """Make a session of what ``to_dict`` gave, on a table that was read as ``told``."""
+        """Make a session from the result of ``to_dict``, on a table that was read as ``told``."""
         session = cls.from_dict(document, *_taken_apart(table, told), named=named, fitting=fitting)
         session._file = {name: value for name, value in told.items() if value}
         return session
 
     @classmethod
     def from_model(cls, model: Any, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Self:
-        """Begin with the tree of a model: each of its questions is a command, so it can be taken back one by one.
+        """Begin with the tree of a model: each of its questions is a command, so they can be undone one by one.
 
         Parameters
         ----------
         model : Model or estimator
-            Of one tree, also one that was imported: its questions are taken, its leaves are what the rows say. Of
-            many trees their surrogate is taken (``model_selection.surrogate_tree``), grown on what they predict for
+            Of one tree, also an imported one: its questions are used, its leaves are computed from the rows. Of many
+            trees their surrogate tree is used (``model_selection.surrogate_tree``), fitted to their predictions for
             ``X``.
         X, y, sample_weight
-            The rows that the session is about; of other rows than the fit's the counts are others. Rows of the fit
-            that are held out flatter the model: give others, or ``held_out=0``.
+            The rows of the session; rows other than the training rows give other counts. If training rows are held out,
+            the errors on them are too low: give others, or ``held_out=0``.
         **options
-            As of ``Session``; the criterion is the model's where it has that of a tree.
+            As for ``Session``; the criterion is the model's if it has that of a tree.
 
         Warns
         -----
         DataWarning
-            The session predicts otherwise than the tree for some of the rows: how many.
+            The session predicts differently from the tree for some of the rows: how many.
 
         Raises
         ------
         ParameterError
-            It is no model of trees. A column of the model is not in the table: which command says so.
+            It is not a model of trees. A column of the model is not in the table: the message names the command.
         """
         found = getattr(model, "model_", model)
         if not isinstance(found, Model):
-            raise ParameterError(f"model is to be a fitted model of trees, not {type(model).__name__}")
+            raise ParameterError(f"model must be a fitted model of trees, not {type(model).__name__}")
         why = "as in the model"
         if found.n_trees != 1:
             surrogate = surrogate_tree(model, X, sample_weight=sample_weight)
@@ -861,20 +861,20 @@ class Session:
         n_other = session._n_other_than(found, X)
         if n_other:
             warnings.warn(
-                f"the session predicts otherwise than the model for {n_other} of {counted(count_rows(X), 'row')}: its "
-                "leaves are what these rows say, and a missing cell goes one way",
+                f"the session predicts differently from the model for {n_other} of {counted(count_rows(X), 'row')}: "
+                "its leaves are computed from these rows, and a missing value follows one branch",
                 DataWarning,
                 stacklevel=2,
             )
         return session
 
     def compare(self, other: Session) -> dict[str, Any]:
-        """What two sessions have in common, and how their trees differ.
+        """Compare the commands and the trees of two sessions.
 
         Returns
         -------
         dict
-            ``common``: commands that both begin with; ``here``, ``there``: those behind them; ``leaves``, ``depth``:
+            ``common``: commands that both begin with; ``here``, ``there``: those after them; ``leaves``, ``depth``:
             of both trees; ``same``: whether the trees are the same.
         """
         mine, theirs = self.log, other.log
@@ -890,7 +890,7 @@ class Session:
         }  # fmt: skip
 
     def replay(self, commands: Sequence[Command | Mapping[str, Any]]) -> None:
-        """Do the commands of another session, in their order; also as the facts of a model have them.
+        """Do the commands of another session, in their order; also those in the facts of a model.
 
         Raises
         ------
@@ -912,7 +912,7 @@ class Session:
                 raise kind(f"{at} does not fit: {why}") from None
 
     def script(self) -> str:
-        """A Python script that makes the same model again, byte for byte."""
+        """A Python script that makes the same model, byte for byte."""
         options = {**self._made_with, "looks": self._looks_told() or None}
         lines = ["import treewright as tw", ""]
         if self._file is None:
@@ -950,14 +950,14 @@ class Session:
     def _take(self, command: Command, *, is_replay: bool = False) -> None:
         self._refuse_opened()
         if command.do == "decide" and not command.why.strip():
-            raise ParameterError("why is empty: what a leaf predicts against its rows needs a reason")
+            raise ParameterError("why is empty: a decision against the rows of a leaf needs a reason")
         try:
             plan = done(self.ground, self.plan, command)
         except NothingGrowsError:
-            if not is_replay:  # on other rows there may be nothing left to do
+            if not is_replay:  # on other rows there may be nothing to grow
                 raise
             plan = self.plan
-        try:  # what the log holds must be saved, and read again as it is
+        try:  # the log must be written, and read again unchanged
             json.dumps(command.plain(), allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError) as error:
             raise ParameterError(f"a session keeps texts, finite numbers and lists of them: {error}") from None
@@ -969,11 +969,11 @@ class Session:
         self.n_changes += 1
 
     def _who_told(self, who: str) -> dict[str, str]:
-        """Who decided, where a script has to say it."""
+        """Who decided, if a script has to state it."""
         return {} if who == self._made_with["who"] else {"who": who}
 
     def _n_other_than(self, model: Model, X: Any) -> int:
-        """How many rows the session predicts otherwise than a model."""
+        """Number of rows that the session predicts differently from a model."""
         if model.task == NUMBERS:
             return int((~np.isclose(self.model.predict(X), model.predict(X), rtol=1e-9, atol=0.0)).sum())
         return int((np.asarray(self.model.predict(X)) != np.asarray(model.predict(X))).sum())
@@ -1002,7 +1002,7 @@ class Session:
         return self._trained[plan]
 
     def _judged(self, plan: Plan, rows: Dataset) -> tuple[dict[str, Any], str]:
-        """The score of a state on rows, with its interval; and a digest of what it says of them."""
+        """The score of a state on rows, with its interval; and a digest of its predictions."""
         model = self._model_of(plan)
         truth, weights = rows.target_array, rows.sample_weight
         if self.ground.params.task == CLASSES:
@@ -1020,7 +1020,7 @@ class Session:
         return self._n_before + len(self._looks) if self._n_before else list(self._looks)
 
     def _decided(self) -> dict[str, list[float]]:
-        """What the rows say of each leaf that was decided, by its path."""
+        """The values by the rows of each decided leaf, by its path."""
         paths = [path for path, node in self.plan.nodes() if node.decision is not None and node.test is None]
         if not paths:
             return {}
@@ -1028,7 +1028,7 @@ class Session:
         for path in paths:
             plan = with_node_at(plan, path, replace(node_at(plan, path), decision=None))
         tree = tree_of(ground.problem, ground.policy, ground.whole, plan)
-        # Where no row comes, nothing is predicted by a decision, and there is nothing beside it.
+        # A leaf without rows has no decision to compare.
         numbers = {path: number_of(tree, path) for path in paths}
         return {
             written(path): tree.value[at].tolist() for path, at in numbers.items() if at >= 0 and tree.n_samples[at]
@@ -1036,12 +1036,12 @@ class Session:
 
 
 def read_saved(path: str) -> dict[str, Any]:
-    """A saved session as ``to_dict`` gave it.
+    """Read a saved session as ``to_dict`` returned it.
 
     Raises
     ------
     InputFileError
-        It cannot be read, is no session, or is one of a later version.
+        It cannot be read, is not a session, or is one of a later version.
     """
     check_regular(FilePath(path))  # a pipe would be waited for
     try:
@@ -1049,19 +1049,19 @@ def read_saved(path: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise InputFileError(f"{path}: cannot be read ({error})") from None
     if not isinstance(document, dict) or document.get("document") != "treewright session":
-        raise InputFileError(f"{path}: is no session of Treewright")
+        raise InputFileError(f"{path}: is not a Treewright session")
     if document.get("version") != _FORMAT:
-        raise InputFileError(f"{path}: is a session of version {document.get('version')!r}, known is {_FORMAT}")
+        raise InputFileError(f"{path}: is a session of version {document.get('version')!r}, expected {_FORMAT}")
     return document
 
 
 def as_told(file: object, named: str) -> dict[str, Any]:
-    """How a saved session says that its file was read; InputFileError where that makes no sense.
+    """How the file of a saved session was read; InputFileError if that is damaged.
 
     Returns
     -------
     dict
-        With all parameters of ``from_file``, None where nothing was said.
+        With all parameters of ``from_file``, None if not given.
     """
     full = {**dict.fromkeys(_TOLD), **file} if isinstance(file, Mapping) else {}
     if set(full) != set(_TOLD) or not isinstance(full["types"] or {}, Mapping):
@@ -1070,14 +1070,14 @@ def as_told(file: object, named: str) -> dict[str, Any]:
 
 
 def table_as(told: Mapping[str, Any]) -> Table:
-    """The table of a file, read as it is told."""
+    """The table of a file, read with the arguments ``told``."""
     reading = ReadOptions(tuple(told["missing_tokens"] or ()), told["separator"], told["encoding"])
     needed = [told["target"], *([told["weight"]] if told["weight"] else [])]
     return read_table(FilePath(told["path"]), reading, told["types"], tuple(told["drop"] or ()), needed)
 
 
 def _taken_apart(table: Table, told: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """The columns that are learned from, the target, and the weights or None."""
+    """The columns without target and weights, the target, and the weights or None."""
     name, weight = told["target"], told["weight"]
     kept = rows_with_target(table.path, table.frame[name], table.place, skip=bool(told["skip_missing_target"]))
     if kept is not None:
@@ -1085,7 +1085,7 @@ def _taken_apart(table: Table, told: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     weights = None if weight is None else checked_weights(table.path, table.frame[weight], table.place)
     features = pick(table.frame, [each for each in table.frame.columns if each not in (name, weight)])
     if not features.width:
-        raise DataError(f"{table.path}: no column is left to learn from beside the target")
+        raise DataError(f"{table.path}: no column is left besides the target")
     return features, as_whole(table.frame[name]), weights
 
 
@@ -1096,12 +1096,12 @@ def _check_noted(do: str, noted: Mapping[str, Any]) -> None:
 
 
 def _given(**words: Any) -> dict[str, Any]:
-    """What was given to a command, without what was left out."""
+    """The arguments of a command that were given."""
     return {name: value for name, value in words.items() if value is not None}
 
 
 def _digest_of(rows: Dataset) -> str:
-    """A digest of what the rows hold and weigh, whatever their order."""
+    """A digest of the content and weights of the rows in any order."""
     contents = contents_of(rows)
     weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
     order = np.lexsort((weights, contents))
@@ -1114,13 +1114,13 @@ def _digest_of(rows: Dataset) -> str:
 
 
 def _only(levels: list[Any], known: set[Any]) -> list[Any]:
-    """The levels, or lists of them, that a column has."""
+    """The levels, or lists of levels, that a column has."""
     kept = [_only(each, known) if isinstance(each, list) else each for each in levels]
     return [each for each in kept if isinstance(each, list) or each in known]
 
 
 def _as_pairs(value: Any) -> Any:
-    """A parameter as JSON has it, whose names are texts alone: a mapping with other names as pairs."""
+    """A parameter for JSON, which has only texts as names: a mapping with other names as pairs."""
     if isinstance(value, dict) and not all(isinstance(name, str) for name in value):
         return {_PAIRS: [[name, each] for name, each in value.items()]}
     return value
@@ -1135,7 +1135,7 @@ def _now() -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON and a script write it: numbers and texts of numpy as Python's, sequences as lists."""
+    """A value for JSON and scripts: NumPy's numbers and texts as Python's, sequences as lists."""
     if isinstance(value, dict):
         return {_plain(name): _plain(each) for name, each in value.items()}
     if isinstance(value, set | frozenset):
@@ -1155,9 +1155,9 @@ def _holds_classes(y: Any) -> bool:
 def _apart(
     whole: Dataset, given: np.ndarray, share: float, sealed: float, seed: int
 ) -> tuple[tuple[Dataset, Dataset | None, Dataset | None], list[np.ndarray]]:
-    """The rows to learn from, those that judge, and those that are sealed; and where they stand in the table."""
+    """The training rows, the held-out rows and the sealed rows; and their positions in the table."""
     parts: list[tuple[Dataset | None, np.ndarray]] = []
-    # Shares of all rows, the second one of those that are left.
+    # Shares: the first of all rows, the second of the remaining ones.
     for number, part in enumerate((sealed, share / (1.0 - sealed))):
         if not part:
             parts.append((None, given[:0]))

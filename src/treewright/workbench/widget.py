@@ -1,7 +1,7 @@
 """A session as a widget of a notebook: the same module as the page of the server, by anywidget.
 
-Requests come as messages and are answered by a thread, so that long work can be stopped. What a notebook keeps when it
-is saved is a still: the tree as a page of its own, which every command renews and the living widget hides.
+Requests come as messages and are answered by a thread, so that long work can be stopped. A saved notebook keeps a
+still: the tree as a page, which every command renews and the live widget hides.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def widget_of(desk: Desk, height: int) -> Any:
         if not isinstance(content, dict):
             return
         told = content.get("id"), content.get("request")
-        # Marimo takes messages of its own threads alone.
+        # Marimo takes messages only from its own threads.
         if type(shown.comm).__module__.partition(".")[0] == "marimo":
             answer(*told)
         else:
@@ -72,14 +72,14 @@ def widget_of(desk: Desk, height: int) -> Any:
 
 
 class _Stills:
-    """The outputs of cells that keep the tree, without a kernel."""
+    """The outputs of cells that show the tree without a kernel."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.handles: list[Any] = []
 
     def show(self) -> None:
-        """Put one under the cell that is run; nothing outside of IPython."""
+        """Put one under the current cell; does nothing outside IPython."""
         try:
             from IPython import get_ipython
             from IPython.display import display
@@ -89,7 +89,7 @@ class _Stills:
             self.handles.append(display(_Html(self._text()), display_id=True))
 
     def renew(self) -> None:
-        """Draw the tree anew in each."""
+        """Draw the tree again in each."""
         for handle in self.handles:
             if handle is not None:
                 handle.update(_Html(self._text()))

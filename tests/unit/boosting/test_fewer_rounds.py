@@ -126,7 +126,7 @@ def test_what_cannot_be_done_is_refused() -> None:
     ):
         with pytest.raises(ParameterError, match=message):
             model.prune("rounds", **wrong)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="none of it"):
+    with pytest.raises(ParameterError, match="this model has none"):
         weighted(rng, "vote").prune("rounds", n_rounds=1)
     with pytest.raises(ParameterError, match="the model of all trees"):
         model.tree(0).pruned("Rounds", None)

@@ -168,7 +168,7 @@ def test_values_that_are_not_one_number_a_row_are_refused(answer, message):
     ("parts", "message"),
     [
         ({"link": "probit"}, "its link is 'probit': give one of 'identity', 'log', 'sorted', 'classes'"),
-        ({"link": "classes"}, "its link is 'classes', but this target needs 'identity', 'log' or 'sorted'"),
+        ({"link": "classes"}, "its link is 'classes', and this target needs 'identity', 'log' or 'sorted'"),
         ({"link": ["log"]}, r"its link is \['log'\]"),
         ({"n_scores": 0}, "its n_scores is 0: give a whole number >= 1"),
         ({"n_scores": 1.5}, "its n_scores is 1.5"),
@@ -180,7 +180,7 @@ def test_links_and_scores_that_do_not_exist_are_refused(parts, message):
 
 
 def test_links_and_scores_must_fit_the_classes():
-    with pytest.raises(ParameterError, match="its link is 'log', but this target needs 'classes'"):
+    with pytest.raises(ParameterError, match="its link is 'log', and this target needs 'classes'"):
         build_loss(SimpleNamespace(gradients=squared, link="log"), n_classes=3)
     with pytest.raises(ParameterError, match="its n_scores is 2, but 3 classes need 3"):
         build_loss(SimpleNamespace(gradients=squared, n_scores=2), n_classes=3)

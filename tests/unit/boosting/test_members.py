@@ -129,8 +129,8 @@ def test_weights_of_rows_and_classes_reach_every_member():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"warm_start": True}, "beside warm_start"),
-        ({"validation_fraction": None}, "beside validation_fraction=None"),
+        ({"warm_start": True}, "does not go with warm_start"),
+        ({"validation_fraction": None}, "does not go with validation_fraction=None"),
     ],
 )
 def test_what_members_cannot_have_is_refused_with_the_reason(more, words):
@@ -282,8 +282,8 @@ def test_what_is_not_used_is_said(recwarn):
     tw.GradientBoostingRegressor(n_members=1, n_iter_no_change=5, **OWN).fit(X, NUMBERS)
     said = [str(each.message) for each in recwarn.list]
     for words in (
-        "beside rows of your own",
-        "beside warm_start",
+        "with your own evaluation rows",
+        "with warm_start",
         "derived_columns='all'",
         "n_iter_no_change is not used",
     ):

@@ -243,7 +243,7 @@ def test_beginnings_that_do_not_fit_are_refused(case, base):
 def test_more_rounds_are_asked_for_than_there_are(case):
     target, loss = target_of(case, "squared_error"), loss_named("squared_error")
     first = boost_case(case, target, loss, tree=TREE, n_rounds=3)
-    with pytest.raises(ParameterError, match="3 rounds are there already"):
+    with pytest.raises(ParameterError, match="the model already has 3 rounds"):
         boost_case(case, target, loss, tree=TREE, n_rounds=3, start=(first.trees, first.boosting))
 
 

@@ -28,7 +28,7 @@ def test_what_is_no_number_of_threads_is_told_once_at_the_line_of_the_caller(unt
     untold.setenv("TREEWRIGHT_NUM_THREADS", value)
 
     with pytest.warns(
-        DataWarning, match=rf"TREEWRIGHT_NUM_THREADS='{value}' is no .*: every processor is used"
+        DataWarning, match=rf"TREEWRIGHT_NUM_THREADS='{value}' is not a whole number .*: every processor is used"
     ) as told:
         tw.DecisionTreeClassifier().fit([[1], [2]], ["a", "b"])
     assert len(told) == 1
@@ -40,7 +40,7 @@ def test_the_other_variable_counts_where_the_first_means_nothing(untold):
     untold.setenv("TREEWRIGHT_NUM_THREADS", "many")
     untold.setenv("OMP_NUM_THREADS", "1")
 
-    with pytest.warns(DataWarning, match="OMP_NUM_THREADS counts instead"):
+    with pytest.warns(DataWarning, match="OMP_NUM_THREADS is used instead"):
         assert threads.resolve_jobs(None) == 1
 
 
@@ -48,7 +48,7 @@ def test_a_long_value_is_cut(untold):
     untold.setenv("TREEWRIGHT_COMPILE", "x" * 5000)
 
     with pytest.warns(
-        DataWarning, match=r"TREEWRIGHT_COMPILE='x+\.\.\.x+' means nothing, its one value is first"
+        DataWarning, match=r"TREEWRIGHT_COMPILE='x+\.\.\.x+' is ignored, its only value is first"
     ) as told:
         threads.resolve_jobs(1)
     assert len(str(told[0].message)) < 200

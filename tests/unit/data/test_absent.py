@@ -24,7 +24,7 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_the_first_row_is_the_users_though_rows_of_weight_zero_are_left_out(estimator) -> None:
     with pytest.raises(
-        MissingValueError, match=r"^column 'a' has 1 missing values \(first row 3\), which missing='err"
+        MissingValueError, match=r"^column 'a' has 1 missing value \(first row 3\), which missing='err"
     ):
         estimator.fit({"a": [1, 2, 3, None]}, [0, 1, 0, 1], [0, 0, 1, 1])
 
@@ -50,7 +50,7 @@ def test_the_first_column_that_lacks_a_counted_cell_is_named() -> None:
 
     with pytest.raises(MissingValueError, match=r"column 7 has 2 missing values \(first row 1\)"):
         refuse_missing_at_fit(matrix, schema, np.array([0.0, 1.0, 0.5]))
-    with pytest.raises(MissingValueError, match=r"column 'unweighted' has 1 missing values \(first row 0\)"):
+    with pytest.raises(MissingValueError, match=r"column 'unweighted' has 1 missing value \(first row 0\)"):
         refuse_missing_at_fit(matrix, schema, None)
 
 
@@ -60,5 +60,5 @@ def test_a_plain_matrix_is_refused_by_the_name_of_its_column(dtype: type, order:
     matrix = np.ones((5, 3), dtype, order=order)  # type: ignore[call-overload]
     matrix[[1, 4], 2] = np.nan
 
-    with pytest.raises(MissingValueError, match=r"column 'x2' has 1 missing values \(first row 4\)"):
+    with pytest.raises(MissingValueError, match=r"column 'x2' has 1 missing value \(first row 4\)"):
         tw.DecisionTreeClassifier(missing="error").fit(matrix, [0, 1, 0, 1, 0], [1, 0, 1, 1, 1])

@@ -135,17 +135,17 @@ def test_text_that_is_no_iso_date_keeps_a_column_nominal_and_is_refused_where_da
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("2021-02-30", r"is no date \(there is no such day\), though 59 of 60 cells are"),
-        ("0000-00-00", r"is no date \(years are 1 to 9999\)"),
-        ("2021-03-05T24:00", r"is no date \(hours are 00 to 23"),
-        ("2021-03-05T10:60", r"is no date \(minutes are"),
-        ("2016-12-31T23:59:60", r"is no date \(seconds are 00 to 59, without leap seconds"),
-        ("2021-03-05 10:00:00.1234567891", r"is no date \(at most 9 decimals"),
-        ("9999-12-31T23:00-05:00", r"is no date \(in UTC it is not within the years 1 to 9999"),
-        ("0001-01-01T00:00+05:00", r"is no date \(in UTC it is not within the years 1 to 9999"),
+        ("2021-02-30", r"is not a date \(there is no such day\), though 59 of 60 cells are"),
+        ("0000-00-00", r"is not a date \(years are 1 to 9999\)"),
+        ("2021-03-05T24:00", r"is not a date \(hours are 00 to 23"),
+        ("2021-03-05T10:60", r"is not a date \(minutes are"),
+        ("2016-12-31T23:59:60", r"is not a date \(seconds are 00 to 59, without leap seconds"),
+        ("2021-03-05 10:00:00.1234567891", r"is not a date \(at most 9 decimals"),
+        ("9999-12-31T23:00-05:00", r"is not a date \(in UTC it is not within the years 1 to 9999"),
+        ("0001-01-01T00:00+05:00", r"is not a date \(in UTC it is not within the years 1 to 9999"),
         ("2021-03-05T10:00Z", r"has a time zone, though 59 of 60 cells have none"),
-        ("14:30", r"is no date, though 59 of 60 cells are"),
-        ("never", r"is no date, though 59 of 60 cells are"),
+        ("14:30", r"is not a date, though 59 of 60 cells are"),
+        ("never", r"is not a date, though 59 of 60 cells are"),
     ],
 )
 def test_the_one_text_that_is_no_date_is_named_with_its_fault(text, message):
@@ -164,9 +164,9 @@ def test_the_one_text_that_is_no_date_is_named_with_its_fault(text, message):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["2021-02-30"], r"'2021-02-30' is no date \(there is no such day\): mend"),
-        (["06:00"] * 9 + ["24:00"], "row 9: '24:00' is no time of day, though 9 of 10"),
-        (["P1D"] * 9 + ["long"], "row 9: 'long' is no duration, though 9 of 10"),
+        (["2021-02-30"], r"'2021-02-30' is not a date \(there is no such day\): fix"),
+        (["06:00"] * 9 + ["24:00"], "row 9: '24:00' is not a time of day, though 9 of 10"),
+        (["P1D"] * 9 + ["long"], "row 9: 'long' is not a duration, though 9 of 10"),
         (["2021-03-04T10:00Z", "2021-03-04T10:00"], "row 1: .* has no time zone, though 1 of 2 cells have one"),
     ],
 )
@@ -187,7 +187,7 @@ def test_what_is_wrong_with_dates_at_predict_is_named_as_it_is_written():
 
     with pytest.raises(ColumnError, match="row 1: '2021-03-05T10:00Z' has a time zone, though 2 of 3 cells have none"):
         encode(schema, {"at": ["2021-03-04T10:00", "2021-03-05T10:00Z", "2021-03-06T10:00"]})
-    with pytest.raises(ColumnError, match=r"row 1: '2021-02-30' is no date \(there is no such day"):
+    with pytest.raises(ColumnError, match=r"row 1: '2021-02-30' is not a date \(there is no such day"):
         encode(schema, {"at": ["2021-03-04T10:00", "2021-02-30"]})
     with pytest.raises(ColumnError, match=r"row 0: 05:00\)"):
         encode(schema, {"at": [dt.time(5)]})

@@ -167,7 +167,7 @@ def test_a_file_with_rows_of_levels_that_there_cannot_be_is_refused(boosted, cha
     columns = list(boosted.model_.schema.columns)
     at = next(at for at, column in enumerate(columns) if column.part == "rows")
     columns[at] = replace(columns[at], **change)
-    with pytest.raises(ModelFileError, match="made of others"):
+    with pytest.raises(ModelFileError, match="derived columns"):
         check_columns(replace(boosted.model_.schema, columns=tuple(columns)))
 
 
@@ -175,7 +175,7 @@ def test_a_file_with_rows_of_levels_that_there_cannot_be_is_refused(boosted, cha
 def test_a_file_whose_sources_cannot_be_sources_is_refused(boosted, change):
     columns = list(boosted.model_.schema.columns)
     columns[0] = replace(columns[0], **change)
-    with pytest.raises(ModelFileError, match="made of others"):
+    with pytest.raises(ModelFileError, match="derived columns"):
         check_columns(replace(boosted.model_.schema, columns=tuple(columns)))
 
 
@@ -188,7 +188,7 @@ def test_the_command_and_a_translation_name_columns_made_of_others(boosted):
     from treewright.cli.models import columns_in_words
 
     words = columns_in_words(boosted.model_)
-    assert "made of them beside" in words
+    assert "derived columns" in words
     assert "dates" not in words
     with pytest.raises(TreewrightError, match="derived_columns"):
         tw.to_sklearn(boosted.model_.tree(0))

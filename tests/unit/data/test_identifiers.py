@@ -61,7 +61,7 @@ def test_numbers_that_count_the_rows_are_left_out(numbers, reason):
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "rownames", "row.names", "__index_level_0__"])
 def test_a_nameless_index_is_left_out_in_any_order_and_of_few_rows(name):
-    assert left_out([903, 17, 44], name, [1, 2, 1]) == "another number in every row"
+    assert left_out([903, 17, 44], name, [1, 2, 1]) == "a different number in every row"
     assert left_out([903, 17, 17], name, [1, 2, 1]) == ""
     assert left_out(["Ann", "Bo", "Cy"], name, [1, 2, 1]) == "3 different texts in 3 rows"
 
@@ -163,8 +163,8 @@ def test_two_columns_are_told_in_one_line():
         tw.DecisionTreeClassifier().fit(table, Y)
 
     assert [str(each.message) for each in told] == [
-        "columns 'a' (60 different texts in 60 rows), 'b' (counts the rows) are left out: such values tell rows apart "
-        "and say nothing about new rows; to keep them, declare them nominal or numeric"
+        "columns 'a' (60 different texts in 60 rows), 'b' (counts the rows) are left out: such values identify rows "
+        "and carry no information about new ones; to keep them, declare them nominal or numeric"
     ]
 
 
@@ -195,5 +195,5 @@ def test_a_file_cannot_leave_out_without_a_reason(change):
     written = schema_to_json(schema)
     written["columns"][0] |= change
 
-    with pytest.raises(ValueError, match="column 0 has an unknown 'left_out'"):
+    with pytest.raises(ValueError, match="column 0 has an invalid 'left_out'"):
         schema_from_json(written)

@@ -156,11 +156,11 @@ def test_an_older_file_tells_the_weights_by_label(kind, stated, expected):
         ("days", [["date", 20.0]], "names? a class only by its type"),
         ("tuples of dates", [[["date", 0], 20.0]], "names? a class only by its type"),
         ("numbers", [["Decimal", 20.0]], "names? a class only by its type"),
-        ("text", [["x", "Fraction"]], "do not tell the class weights"),
-        ("text", [["x", -1.0]], "do not tell the class weights"),
-        ("text", 3, "do not tell the class weights"),
-        ("text", "even", "do not tell the class weights"),
-        ("text", [["x"]], "do not tell the class weights"),
+        ("text", [["x", "Fraction"]], "do not hold the class weights"),
+        ("text", [["x", -1.0]], "do not hold the class weights"),
+        ("text", 3, "do not hold the class weights"),
+        ("text", "even", "do not hold the class weights"),
+        ("text", [["x"]], "do not hold the class weights"),
         ("text", [[["x", 2.0]], [["y", 2.0]]], "class weights of 2 outputs, the model has 1"),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_warning_of_small_weights_names_the_line_of_who_called():
     def warned(call):
         with pytest.warns(DataWarning, match="add up to 1 for 400 rows") as record:
             call()
-        return [(one.filename, str(one.message).split(", and ")[1].split(" takes")[0]) for one in record]
+        return [(one.filename, str(one.message).split(", and ")[1].split(" treats")[0]) for one in record]
 
     shares = np.full(400, 1 / 400)
     est = tw.DecisionTreeClassifier().fit(X, CODES, shares)

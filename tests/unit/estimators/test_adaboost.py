@@ -103,7 +103,9 @@ def test_a_member_no_better_than_chance_is_dropped_and_shown():
 
 
 def test_the_first_member_must_be_better_than_chance():
-    with pytest.raises(ParameterError, match=r"gets 0\.5 of the weight wrong, no better than chance among 2 classes"):
+    with pytest.raises(
+        ParameterError, match=r"misclassifies 0\.5 of the weight, no better than chance among 2 classes"
+    ):
         AdaBoostClassifier(parrots("aaaa")).fit(np.zeros((4, 1)), list("abab"))
 
 
@@ -210,7 +212,7 @@ def test_importances_are_averaged_by_weight():
 @pytest.mark.parametrize("base", [KNeighborsClassifier(3), make_pipeline(LogisticRegression())],
                          ids=["neighbours", "pipeline"])  # fmt: skip
 def test_a_base_without_weights_asks_for_draws(base):
-    with pytest.raises(ParameterError, match="takes no sample_weight: give bootstrap=True"):
+    with pytest.raises(ParameterError, match="takes no sample_weight: set bootstrap=True"):
         AdaBoostClassifier(base).fit(X, LABELS)
     est = AdaBoostClassifier(base, n_estimators=3, bootstrap=True).fit(X, LABELS)
     again = AdaBoostClassifier(base, n_estimators=3, bootstrap=True).fit(X, LABELS)
@@ -299,7 +301,7 @@ def test_a_warm_start_refuses_another_parameter_by_name(change, named):
     est = AdaBoostClassifier(base, n_estimators=2, warm_start=True).fit(X, LABELS)
     before = est.predict_proba(X).tobytes()
 
-    with pytest.raises(ParameterError, match=f"but {named} is another than at the fit before"):
+    with pytest.raises(ParameterError, match=f"but {named} is different from the fit before"):
         est.set_params(n_estimators=4, **change).fit(X, LABELS)
     assert est.predict_proba(X).tobytes() == before
 
@@ -338,10 +340,10 @@ def test_members_do_not_hold_the_rows_and_can_be_audited_with_them():
     est = AdaBoostClassifier(n_estimators=3, keep_row_weights=True).fit(X, LABELS)
     member, shares = est.estimators_[1], est.row_weights_[1]
 
-    with pytest.raises(ParameterError, match="rows of the fit are not at hand"):
+    with pytest.raises(ParameterError, match="the training rows were not kept"):
         member.audit()
     assert member.audit(0, X, LABELS, 120 * shares)[0].gain > 0
-    with pytest.raises(ParameterError, match="weights of rows that the trees before it left"):
+    with pytest.raises(ParameterError, match="row weights that depend on the trees before it"):
         est.model_.audit(X, LABELS)
 
 

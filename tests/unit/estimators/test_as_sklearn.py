@@ -107,7 +107,7 @@ KIND = {"kind": RANDOM.choice(["a", "b", "c"], N), "size": X[:, 0]}
             "criterion='misclassification'",
         ),
         (lambda: tw.KNeighborsClassifier().fit(X, THREE), "KNeighborsClassifier"),
-        (tw.DecisionTreeClassifier, "no fitted tree"),
+        (tw.DecisionTreeClassifier, "not a fitted tree"),
     ],
 )
 def test_what_scikit_learn_cannot_say_is_refused_by_name(fitted, what):

@@ -364,7 +364,7 @@ def test_a_saved_ensemble_of_trees_predicts_the_same_bits(voting, tmp_path):
 @pytest.mark.parametrize(
     ("base", "options", "reason"),
     [
-        (None, {"max_features": 2}, "not all columns"),
+        (None, {"max_features": 2}, "do not have all columns"),
         (LogisticRegression(), {}, "is not a single tree of Treewright"),
         (BaggingClassifier(n_estimators=2), {}, "is not a single tree of Treewright"),
     ],
@@ -384,7 +384,7 @@ def test_members_do_not_keep_the_rows_of_the_fit():
     bag = BaggingClassifier(n_estimators=2).fit(X, LABELS)
 
     for member in bag:
-        with pytest.raises(ParameterError, match="rows of the fit are not at hand"):
+        with pytest.raises(ParameterError, match="the training rows were not kept"):
             member.audit()
 
 

@@ -40,7 +40,7 @@ def test_a_warm_start_refuses_another_parameter_by_name(change, named):
     bag = BaggingClassifier(n_estimators=2, warm_start=True).fit(X, LABELS)
     before = bag.predict_proba(X).tobytes()
 
-    with pytest.raises(ParameterError, match=f"but {named} is another than at the fit before"):
+    with pytest.raises(ParameterError, match=f"but {named} is different from the fit before"):
         bag.set_params(n_estimators=4, **change).fit(X, LABELS)
     assert bag.predict_proba(X).tobytes() == before
 
@@ -93,7 +93,7 @@ def test_a_function_is_another_when_it_is_not_the_same_one():
 def test_a_warm_start_refuses_another_table(base, table, target, weights):
     bag = BaggingClassifier(base, n_estimators=2, warm_start=True).fit(X, LABELS, sample_weight=WEIGHTS)
 
-    with pytest.raises(ParameterError, match="rows, target or weights are others"):
+    with pytest.raises(ParameterError, match="rows, target or weights are different"):
         bag.set_params(n_estimators=3).fit(table, target, sample_weight=weights)
 
 

@@ -109,7 +109,7 @@ def test_what_is_for_one_tree_asks_which(verb):
     [
         (LogisticRegression(), {}, "is not a single tree of Treewright"),
         (tw.RandomForestClassifier(2), {}, "is not a single tree of Treewright"),
-        (None, {"max_features": 2}, "have not all columns"),
+        (None, {"max_features": 2}, "do not have all columns"),
     ],
     ids=["other", "forests", "columns"],
 )
@@ -127,7 +127,7 @@ def test_a_member_is_audited_on_its_rows_as_weights():
     bag = BaggingClassifier(n_estimators=2).fit(X, LABELS)
     drawn = np.bincount(bag.estimators_samples_[1], minlength=len(X))
 
-    with pytest.raises(ParameterError, match="a copy left them behind, as in a pickle or a bag"):
+    with pytest.raises(ParameterError, match="the estimator was pickled or is a member of a bag"):
         bag[1].audit()
     audit = bag[1].audit(0, X, LABELS, drawn)
 

@@ -163,7 +163,7 @@ def test_a_column_that_no_tree_asks_has_no_rise():
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("impurity",), "there are 'gain', 'cover'"),
+        (("impurity",), "choose from 'gain', 'cover'"),
         (("gain", X, NUMBERS), "leave X and y out"),
         (("permutation",), r"importances\('permutation', X, y\)"),
     ],
@@ -189,7 +189,7 @@ def test_pruning_drops_the_last_rounds_of_a_copy(judged):
 def test_the_figure_shows_both_curves_and_the_best_round(judged):
     texts = [text.get_text() for text in judged.plot_history().axes[0].get_legend().get_texts()]
 
-    assert texts == ["rows of the fit", "other rows", f"best round: {judged.best_iteration_}"]
+    assert texts == ["training rows", "other rows", f"best round: {judged.best_iteration_}"]
     assert judged.plot_history().axes[0].get_ylabel() == "loss (half the squared error)"
 
 

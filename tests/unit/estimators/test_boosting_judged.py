@@ -142,7 +142,7 @@ def test_a_class_of_one_row_stays_among_the_rows_of_the_fit():
 
 
 def test_too_few_rows_for_two_parts_are_refused():
-    with pytest.raises(DataError, match=r"2 rows are too few to keep the share 0\.1 of them aside"):
+    with pytest.raises(DataError, match=r"2 rows are too few to hold out the share 0\.1 of them"):
         tw.GradientBoostingRegressor(9, early_stopping=True).fit([[1.0], [2.0]], [1.0, 2.0])
 
 
@@ -203,8 +203,8 @@ def test_a_score_by_name_may_stop_the_growth_on_rows_of_the_fit():
     ("scoring", "target", "message"),
     [
         ("rocauc", TWO, "did you mean 'roc_auc'"),
-        ("accuracy", NUMBERS, "the score 'accuracy' cannot be had for this estimator and target"),
-        ("roc_auc", THREE, "the score 'roc_auc' cannot be had.*roc_auc_ovr"),
+        ("accuracy", NUMBERS, "the score 'accuracy' cannot be computed for this estimator and target"),
+        ("roc_auc", THREE, "the score 'roc_auc' cannot be computed.*roc_auc_ovr"),
     ],
 )
 def test_a_score_that_does_not_go_with_the_target_is_refused(scoring, target, message):
@@ -274,7 +274,7 @@ def test_what_verbose_leaves_is_where_the_growth_stopped_the_loss_and_the_best_r
     assert boosted.n_iter_ < 100
     assert shown.getvalue().startswith(
         f"boosting stopped after round {boosted.n_iter_} of 300, loss {history['train'][-1]:.4g}, "
-        f"others {history['validation'][-1]:.4g}, best in round {best}: {history['validation'][best]:.4g} "
+        f"held out {history['validation'][-1]:.4g}, best in round {best}: {history['validation'][best]:.4g} "
         f"({100 * boosted.n_iter_ / 300:.0f} %, 0:0"
     )
     assert shown.getvalue().count("\n") == 1
@@ -287,7 +287,7 @@ def test_a_score_is_told_as_it_is_not_its_negative():
         boosted.fit(X[HEAD], TWO[HEAD] == "yes", X_val=X[TAIL], y_val=TWO[TAIL] == "yes")
     scores = [-value for value in boosted.history_["validation"]]
 
-    assert f"round 3, score of others {scores[3]:.4g} (best: {boosted.best_iteration_})" in told
+    assert f"round 3, score of held-out rows {scores[3]:.4g} (best: {boosted.best_iteration_})" in told
     assert told[-1].endswith(
-        f"score of others {scores[3]:.4g}, best in round {boosted.best_iteration_}: {max(scores):.4g}"
+        f"score of held-out rows {scores[3]:.4g}, best in round {boosted.best_iteration_}: {max(scores):.4g}"
     )

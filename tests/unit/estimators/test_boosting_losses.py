@@ -61,7 +61,7 @@ def test_a_search_for_a_low_quantile_lowers_the_pinball_loss():
 
 def test_r2_of_several_quantiles_is_refused_in_words():
     several = tw.GradientBoostingRegressor(**FEW, loss="quantile", quantile=[0.1, 0.9])
-    with pytest.raises(ParameterError, match=r"R2 compares one answer with each target.*shape \(\d+, 2\)"):
+    with pytest.raises(ParameterError, match=r"R2 compares one prediction with each target.*shape \(\d+, 2\)"):
         cross_validate(several, X, NUMBERS, cv=3)
     found = cross_validate(several, X, NUMBERS, cv=3, scoring=lambda fitted, X, y: fitted.score(X, y))
     assert (next(iter(found.test.values())) < 1).all()
@@ -81,7 +81,7 @@ def test_r2_of_several_quantiles_is_refused_in_words():
 )
 def test_a_number_that_the_loss_does_not_read_is_told_once(name, value, loss):
     other = tw.GradientBoostingRegressor(**FEW, **{name: value})
-    with pytest.warns(DataWarning, match=rf"{name}=.* is not used: it is for loss='{loss}'") as heard:
+    with pytest.warns(DataWarning, match=rf"{name}=.* is not used: it needs loss='{loss}'") as heard:
         other.fit(X, COUNTS)
     assert len(heard) == 1
     assert heard[0].filename == __file__

@@ -29,8 +29,8 @@ def grown(**parameters):
     [
         (TABLE.rename(columns={"a": "z"}), NUMBERS, "columns have other names"),
         (TABLE.assign(c=TABLE.c.map({"u": "x", "v": "y", "w": "z"})), NUMBERS, "column c has other levels"),
-        (TABLE, NUMBERS + 1, "rows, target or weights are others"),
-        (TABLE.iloc[::-1], NUMBERS, "rows, target or weights are others"),
+        (TABLE, NUMBERS + 1, "rows, target or weights are different"),
+        (TABLE.iloc[::-1], NUMBERS, "rows, target or weights are different"),
     ],
 )
 def test_another_table_is_refused_by_what_is_another(table, numbers, told):
@@ -199,4 +199,4 @@ def test_an_attribute_that_refuses_keeps_its_words():
 
     with pytest.raises(AttributeError, match="has no attribute 'decision_function'") as raised:
         _ = two.decision_function
-    assert "stand side by side" in str(raised.value.__cause__)
+    assert "need a single output" in str(raised.value.__cause__)

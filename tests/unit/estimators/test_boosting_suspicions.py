@@ -30,7 +30,7 @@ FEW = {"n_estimators": 3, "min_samples_leaf": 10}
 def test_what_keeps_every_tree_from_a_test_is_named(kind, target, rows, weights, more, told):
     rows = np.r_[: rows // 2, 120 - (rows - rows // 2) : 120]
     weights = None if weights is None else np.full(len(rows), weights)
-    with pytest.warns(DataWarning, match=r"no tree has a test, every row gets the same answer") as heard:
+    with pytest.warns(DataWarning, match=r"no tree has a test, so every row gets the same prediction") as heard:
         kind(**{**FEW, "min_child_weight": 1e-3, **more}).fit(X[rows], target[rows], weights)
 
     assert len(heard) == 1
@@ -60,7 +60,7 @@ def test_quantiles_are_not_shrunk_and_nothing_is_said_of_the_penalty():
 def test_weights_that_lie_too_far_apart_are_named():
     weights = RNG.random(120) + 1.0
     weights[5] = 1e13
-    with pytest.warns(DataWarning, match="half of the rows weigh less than 1/4294967296 of all together"):
+    with pytest.warns(DataWarning, match="half of the rows weigh less than 1/4294967296 of the total"):
         tw.GradientBoostingRegressor(**FEW).fit(X, NUMBERS, weights)
 
 

@@ -166,7 +166,7 @@ def test_one_tree_is_asked_for_by_number_as_of_the_model(verb):
     at = (0,) if verb == "node" else ()
 
     for owner in (forest, forest.model_):
-        with pytest.raises(ParameterError, match=f"{verb} is for one tree, the model has 3 trees"):
+        with pytest.raises(ParameterError, match=f"{verb} is for one tree, and the model has 3 trees"):
             getattr(owner, verb)(*at)
         assert str(getattr(owner, verb)(*at, tree=1)) == str(getattr(forest.model_, verb)(*at, tree=1))
 

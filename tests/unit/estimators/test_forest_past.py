@@ -32,11 +32,11 @@ def grown():
             LABELS,
             "column c|others than",
         ),
-        (TABLE, np.array(["n", "p"])[LABELS], "labels are others"),
-        (TABLE, LABELS == 1, "labels are others"),
-        (TABLE, LABELS + 1, "labels are others"),
-        (TABLE, 1 - LABELS, "rows, target or weights are others"),
-        (TABLE.assign(a=TABLE.a + 1), LABELS, "rows, target or weights are others"),
+        (TABLE, np.array(["n", "p"])[LABELS], "labels are different"),
+        (TABLE, LABELS == 1, "labels are different"),
+        (TABLE, LABELS + 1, "labels are different"),
+        (TABLE, 1 - LABELS, "rows, target or weights are different"),
+        (TABLE.assign(a=TABLE.a + 1), LABELS, "rows, target or weights are different"),
     ],
 )
 def test_other_names_levels_and_labels_are_refused_by_what_they_are(table, labels, told):

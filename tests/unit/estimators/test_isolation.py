@@ -167,7 +167,7 @@ def test_a_warm_start_is_refused_where_trees_would_be_lost_or_differ():
 
     with pytest.raises(ParameterError, match="n_estimators=5 must be larger or equal to the 10 trees"):
         forest.set_params(n_estimators=5).fit(X)
-    with pytest.raises(ParameterError, match="columns, rows or weights are others"):
+    with pytest.raises(ParameterError, match="columns, rows or weights are different"):
         forest.set_params(n_estimators=20).fit(X[:50])
     with pytest.warns(DataWarning, match="does not fit new trees"):
         forest.set_params(n_estimators=10).fit(X)

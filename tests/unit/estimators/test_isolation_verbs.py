@@ -30,7 +30,8 @@ def names_of(n):
 def test_show_says_that_it_is_an_isolation_forest(forest):
     text = forest.show()
 
-    assert text.startswith("Isolation forest of 12 trees\nthe score of a row comes from the mean of its path lengths\n")
+    head = "Isolation forest of 12 trees\n"
+    assert text.startswith(head + "the score of a row is computed from the mean of its path lengths\n")
     assert text == forest.model_.show()
     assert "Regression" not in text
     assert "200 rows" in forest.show(tree=3)
@@ -64,7 +65,7 @@ def test_verbs_need_a_fit(cloud):
 def test_automatic_outliers_that_are_most_of_the_rows_are_warned_of(n):
     table = names_of(n)
 
-    with pytest.warns(DataWarning, match="contamination='auto' calls .*% of the training rows outliers") as heard:
+    with pytest.warns(DataWarning, match="contamination='auto' makes .*% of the training rows outliers") as heard:
         forest = IsolationForest(n_estimators=30).fit(table)
 
     share = (forest.predict(table) == -1).mean()

@@ -42,7 +42,7 @@ def test_a_parameter_that_trees_depend_on_is_refused_by_its_name(table, name, va
     forest = grown(table)
     before = forest.model_
 
-    with pytest.raises(ParameterError, match=f"{name} is another than at the fit before"):
+    with pytest.raises(ParameterError, match=f"{name} is different from the fit before"):
         forest.set_params(n_estimators=9, **{name: value}).fit(table)
 
     assert forest.model_ is before
@@ -69,16 +69,16 @@ def test_another_table_is_refused(table):
     forest = grown(table).set_params(n_estimators=9)
 
     for other in others.values():
-        with pytest.raises(ParameterError, match="columns, rows or weights are others than at the fit before"):
+        with pytest.raises(ParameterError, match="columns, rows or weights are different from the fit before"):
             forest.fit(other)
-    with pytest.raises(ParameterError, match="columns, rows or weights are others than at the fit before"):
+    with pytest.raises(ParameterError, match="columns, rows or weights are different from the fit before"):
         forest.fit(table, sample_weight=weights)
 
 
 def test_names_with_other_levels_are_another_table():
     forest = grown({"town": ["a", "b", "c"] * 6})
 
-    with pytest.raises(ParameterError, match="columns, rows or weights are others"):
+    with pytest.raises(ParameterError, match="columns, rows or weights are different"):
         forest.set_params(n_estimators=9).fit({"town": ["x", "y", "z"] * 6})
 
 

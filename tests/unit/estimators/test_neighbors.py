@@ -264,7 +264,7 @@ def test_missing_cells_in_a_column_that_had_none_are_warned_of_under_mixed_metri
     table = {"sky": ["sun", "rain"], "wind": [1.0, 2.0]}
     est = KNeighborsClassifier(n_neighbors=1).fit(table, [0, 1])
 
-    with pytest.warns(DataWarning, match="'wind'; the metric says how far they are"):
+    with pytest.warns(DataWarning, match="'wind'; the metric defines their distance"):
         est.predict({"sky": ["sun"], "wind": [None]})
     numbers = KNeighborsClassifier(n_neighbors=1).fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(DataError, match="column 'x0' has 1 missing"):

@@ -102,7 +102,7 @@ def test_the_estimator_stays_as_it_was(fitted):
     assert small.get_n_leaves() == 1
     assert codec.dumps(grown.model_) == before
     assert small.get_params() == grown.get_params()
-    with pytest.raises(AttributeError, match="there is no log"):
+    with pytest.raises(AttributeError, match="there is no prune log"):
         _ = grown.prune_log_
 
 
@@ -115,7 +115,7 @@ def test_the_log_is_at_the_estimator_and_a_new_fit_ends_it(fitted):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a column looks suspicious is no news here
         assert trees_equal(small.fit(table, y).tree_, grown.tree_)
-    with pytest.raises(AttributeError, match="there is no log"):
+    with pytest.raises(AttributeError, match="there is no prune log"):
         _ = small.prune_log_
 
 
@@ -138,7 +138,7 @@ def test_a_pickle_keeps_the_pruned_tree_and_its_log(fitted):
     assert trees_equal(again.tree_, small.tree_)
     assert str(again.prune_log_) == str(small.prune_log_)
     assert (again.predict(table) == small.predict(table)).all()
-    with pytest.raises(ParameterError, match="the rows of the fit are not at hand"):
+    with pytest.raises(ParameterError, match="the training rows were not kept"):
         again.audit()
 
 
@@ -160,7 +160,7 @@ def test_methods_that_need_the_rows_of_the_fit_have_them_after_another_pruning()
     by_errors = small.prune("error_based")
 
     assert [entry["method"] for entry in by_errors.model_.facts["pruning"]] == ["leaves", "error_based"]
-    with pytest.raises(ParameterError, match="error_based needs the rows of the fit, and they are not at hand"):
+    with pytest.raises(ParameterError, match="error_based needs the training rows, but they were not kept"):
         pickle.loads(pickle.dumps(small)).prune("error_based")
 
 
@@ -198,12 +198,12 @@ def test_a_pruning_stands_beside_what_bounded_growth_in_the_reason_of_a_leaf():
         told = str(small.audit(leaf))
 
         assert said in told
-        assert "or it was cut when the tree was pruned after it was grown" in told
+        assert "or it was pruned after growth" in told
 
 
 def test_a_tree_of_c45_that_was_never_pruned_is_not_said_to_have_been():
     X, y = load_iris(return_X_y=True)
-    for confidence, said in ((None, "the tree was pruned after it was grown"), (0.25, "pruning took that back")):
+    for confidence, said in ((None, "the tree was pruned after growth"), (0.25, "it was split and then pruned")):
         small = tw.C45Classifier(confidence=confidence).fit(X, y).prune("leaves", max_leaves=3)
         leaf = int(np.flatnonzero(small.tree_.is_leaf & (small.tree_.impurity > 0))[0])
 

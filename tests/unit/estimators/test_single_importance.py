@@ -79,7 +79,7 @@ def test_a_surrogate_makes_its_column_count():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("gain",), "kind='gain': there are 'impurity', 'permutation'"),
+        (("gain",), "kind='gain': choose from 'impurity', 'permutation'"),
         (("permutation",), "needs rows"),
         (("permutation", *OTHERS[:1]), "needs rows"),
         (("impurity", *OTHERS), "leave X and y out"),

@@ -208,7 +208,7 @@ def test_any_form_of_the_table_gives_the_same_forest_and_stays_as_it_was(kept_sp
 def test_a_missing_cell_is_refused_by_column_and_row_where_missing_cells_are_errors(kept_sparse):
     cells = CELLS.copy()
     cells[7, 3] = np.nan
-    with pytest.raises(MissingValueError, match=r"column 'x3' has 1 missing values \(first row 7\)"):
+    with pytest.raises(MissingValueError, match=r"column 'x3' has 1 missing value \(first row 7\)"):
         tw.RandomForestClassifier(2, missing="error").fit(sp.csr_matrix(cells), TWO)
     forest = tw.RandomForestClassifier(2, missing="error").fit(sp.csr_matrix(CELLS), TWO)
     with pytest.raises(MissingValueError, match="column 3: 1 missing value"):

@@ -74,7 +74,9 @@ def test_a_table_of_numbers_as_text_brings_one_warning():
 
 
 def test_text_that_differs_in_every_row_is_told_where_nothing_else_would_remain():
-    with pytest.warns(DataWarning, match=r"column 'it' \(60 different texts in 60 rows\): such values tell") as told:
+    with pytest.warns(
+        DataWarning, match=r"column 'it' \(60 different texts in 60 rows\): such values identify"
+    ) as told:
         tw.DecisionTreeClassifier(max_depth=2).fit({"it": [f"row {at}" for at in range(N)]}, Y)
 
     assert len(told) == 1
@@ -85,7 +87,7 @@ def test_every_identifier_is_told_where_nothing_else_would_remain():
     with pytest.warns(
         DataWarning,
         match=r"columns 'id' \(counts the rows\), 'uuid' \(60 different texts in 60 rows\): such .* no other column "
-        "varies: give the table others, or declare them nominal or numeric",
+        "varies: add columns to the table, or declare them nominal or numeric",
     ) as told:
         tree = tw.DecisionTreeClassifier(max_depth=2).fit(table, Y)
 
@@ -118,7 +120,7 @@ AMOUNTS = r"that look like numbers with a sign, a unit or separators\) is left o
     ],
 )
 def test_what_is_left_out_and_looks_like_dates_or_amounts_is_told_how_to_be_written(column, message):
-    with pytest.warns(DataWarning, match=rf"column 'it' \(60 .*{message}.*; to keep it as names, declare it") as told:
+    with pytest.warns(DataWarning, match=rf"column 'it' \(60 .*{message}.*; to keep it, declare it nominal") as told:
         fitted(column)
 
     assert len(told) == 1
@@ -147,10 +149,9 @@ def test_kept_amounts_and_dates_within_categories_are_told_each_in_a_line():
         tw.DecisionTreeClassifier(max_depth=2).fit(table, Y)
 
     assert [str(each.message).partition(", leave")[0] for each in told] == [
-        "column 'day' (28 levels): dates as categories, taken as names without an order: turn the categories into text "
-        "or dates",
-        "column 'paid' (30 levels): numbers with a sign, a unit or separators, taken as names without an order: write "
-        "bare numbers, as 4123 for $4,123 and 25 for 25%",
+        "column 'day' (28 levels): dates as categories, treated as nominal: turn the categories into text or dates",
+        "column 'paid' (30 levels): numbers with a sign, a unit or separators, treated as nominal: write bare numbers, "
+        "as 4123 for $4,123 and 25 for 25%",
     ]
 
 

@@ -181,12 +181,12 @@ def test_columns_without_a_test_say_why(plant):
     audit = grove.audit()
 
     assert {barred.column: barred.reason for barred in audit.barred} == {
-        "same": "has one value here",
-        "gone": "no division leaves enough rows in its branches",
-        "one": "no division leaves enough rows in its branches",
+        "same": "only one value in this node",
+        "gone": "no split leaves enough rows in its branches",
+        "one": "no split leaves enough rows in its branches",
     }
     below = grove.audit(rows=[0, 1, 2])
-    assert {barred.column: barred.reason for barred in below.barred}["gone"] == "every cell is missing here"
+    assert {barred.column: barred.reason for barred in below.barred}["gone"] == "every cell is missing in this node"
 
 
 def test_a_cut_that_does_not_pay_says_so(plant):
@@ -194,7 +194,8 @@ def test_a_cut_that_does_not_pay_says_so(plant):
         {"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}, ["a", "b", "a", "b", "a", "b"], algorithm="c45", criterion="entropy"
     ).audit()
 
-    assert [barred.reason for barred in audit.barred] == ["no cut gains more than the choice among so many costs"]
+    reasons = [barred.reason for barred in audit.barred]
+    assert reasons == ["no cut gains more than the price of the choice among so many"]
     assert audit.winner is None
 
 
@@ -320,8 +321,8 @@ def test_a_chaid_leaf_tells_the_p_value_that_was_too_large(plant):
         (Stops(max_depth=1), {"max_depth": 1}, "max_depth is 1"),
         (Stops(min_samples_split=4), {"min_samples_split": 4}, "a split needs 4"),
         (Stops(min_samples_split=4), {"min_samples_split": 0.75}, "a split needs 4"),
-        (Stops(min_impurity_decrease=0.4), {"min_impurity_decrease": 0.4}, "min_impurity_decrease asks for 0.4"),
-        (Stops(max_leaf_nodes=2), {"max_leaf_nodes": 2}, "the tree had all its leaves"),
+        (Stops(min_impurity_decrease=0.4), {"min_impurity_decrease": 0.4}, "min_impurity_decrease requires 0.4"),
+        (Stops(max_leaf_nodes=2), {"max_leaf_nodes": 2}, "the tree has all its leaves"),
     ],
 )
 def test_a_leaf_says_which_limit_made_it_one(plant, stops, parameters, reason):
@@ -343,8 +344,8 @@ def test_a_pure_leaf_and_one_without_a_test_say_so(plant):
     listed = grove.audit(1, [0, 1], every="x")
     assert (len(listed), listed.leaf_reason) == (1, pure.leaf_reason)
     audit = grove.audit(2, [1, 2])
-    assert audit.leaf_reason == "no column offers a test that the algorithm would take"
-    assert [barred.reason for barred in audit.barred] == ["has one value here"]
+    assert audit.leaf_reason == "no column offers a test that the algorithm would choose"
+    assert [barred.reason for barred in audit.barred] == ["only one value in this node"]
 
 
 def test_a_target_of_one_class_leaves_nothing_to_ask(plant):
@@ -364,14 +365,14 @@ def test_other_rows_than_those_of_the_fit_are_told(plant):
     audit = plant({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"]).audit(rows=[0, 1])
 
     assert (audit.n_samples, audit.n_fitted) == (2, 3)
-    assert "The tree was grown on 3 rows here" in str(audit)
+    assert "The tree was fitted on 3 rows here" in str(audit)
 
 
 def test_equal_columns_are_a_tie_and_the_first_is_taken(plant):
     audit = plant({"x": [1.0, 2.0, 3.0], "same": [1.0, 2.0, 3.0]}, ["a", "b", "b"]).audit()
 
     assert (audit.winner.column, audit.tied) == ("x", ("same",))
-    assert "Tie: same scores the same" in str(audit)
+    assert "Tie: same has the same score;" in str(audit)
 
 
 def test_equal_cuts_of_the_winner_are_counted(plant):
@@ -379,7 +380,7 @@ def test_equal_cuts_of_the_winner_are_counted(plant):
 
     assert audit.winner.threshold == 1.5
     assert audit.n_equal_cuts == 1  # the cut at 3.5 mirrors it
-    assert "1 other cut of this column gains the same: the lowest is taken" in str(audit)
+    assert "1 other cut of this column has the same gain: the lowest is chosen" in str(audit)
 
 
 def test_weights_count_as_rows(plant):
@@ -428,9 +429,9 @@ def test_a_table_in_the_place_of_the_node_is_refused_in_one_short_line(plant):
 
     for given in (table, np.ones((500, 9)), pd.DataFrame(table), 1.5, True):
         for refuse in (tree.audit, plant({"x": [1.0, 2.0]}, ["a", "b"]).audit):
-            with pytest.raises(ParameterError, match="audit takes the number of a node, 0 for the root") as refused:
+            with pytest.raises(ParameterError, match="give audit the number of a node, 0 for the root") as refused:
                 refuse(given)
             assert len(str(refused.value)) < 200
             assert "\n" not in str(refused.value)
-    with pytest.raises(ParameterError, match=r"together, or neither, behind a node: audit\(0, X, y\)"):
+    with pytest.raises(ParameterError, match=r"together or not at all, after the node: audit\(0, X, y\)"):
         tree.audit(table, [0] * 1000)

@@ -31,7 +31,7 @@ def model_with(**facts: Any) -> ModelData:
 
 
 @pytest.mark.parametrize(
-    ("splitter", "reason"), [("random", "grown with splitter='random'"), ("hist", "the best cut between bins")]
+    ("splitter", "reason"), [("random", "fitted with splitter='random'"), ("hist", "the best cut between bins")]
 )
 def test_a_cut_that_was_not_the_best_of_all_is_not_audited(splitter: Any, reason: str) -> None:
     tree = tw.DecisionTreeClassifier(splitter=splitter, max_depth=2, max_bins=4).fit(X, Y)
@@ -79,7 +79,7 @@ def test_baggings_tree_on_drawn_rows_is_audited_on_those_given() -> None:
     bag = tw.BaggingClassifier(n_estimators=2, random_state=0).fit(X, Y)
     audit = bag.model_.tree(0).audit(X, Y)
     assert audit.n_fitted < audit.n_samples == 300
-    assert "these numbers are those of the rows given" in str(audit)
+    assert "these numbers are those of the given rows" in str(audit)
 
 
 @pytest.mark.parametrize("splitter", ["hist", "random"])
@@ -104,8 +104,8 @@ def test_a_star_is_taken_only_where_the_tree_asks_it() -> None:
     ]
     texts = [str(audit) for audit in drawn]
     for audit, text in zip(drawn, texts, strict=True):
-        assert ("* is taken" in text) == (audit.winner.question == audit.asked)
-        assert ("* would be taken" in text) == ("which is not the best test" in text)
+        assert ("* is chosen" in text) == (audit.winner.question == audit.asked)
+        assert ("* would be chosen" in text) == ("which is not the best test" in text)
     assert len({audit.takes_winner for audit in drawn}) == 2
 
 
@@ -154,5 +154,5 @@ def test_the_facts_tell_how_cuts_were_searched(facts: Any, splitter: str) -> Non
 def test_hollow_facts_are_named(facts: Any, lacking: str) -> None:
     model = replace(tw.DecisionTreeClassifier(max_depth=2).fit(X, Y).model_, facts=facts)
 
-    with pytest.raises(ParameterError, match=f"do not tell '{lacking}' of"):
+    with pytest.raises(ParameterError, match=f"lack '{lacking}' of"):
         model.audit(X, Y)

@@ -156,7 +156,8 @@ def test_c45_prints_price_and_share_of_known_weight(plant):
     assert lines["price of the choice among 5 cuts"] == "log2(5)/10"
     assert lines["gain"] == "8/10 x (1.000 - 0.000) - 0.232"
     assert lines["split information"] == "-(4/10) log2(4/10) - (4/10) log2(4/10) - (2/10) log2(2/10)"
-    assert "missing in 2 rows (weight 2), which no branch counts: they take every branch in part" in str(audit)
+    says = "they take every branch, in proportion to the branch weights"
+    assert f"missing in 2 rows (weight 2), which no branch counts: {says}" in str(audit)
 
 
 def test_a_small_variance_is_written_out(plant):
@@ -236,7 +237,7 @@ def test_many_columns_print_in_few_lines(plant):
     assert len(audit) == 200
     assert len(str(audit).splitlines()) < 45
     assert "... 180 that rank lower: to_dict() has them all" in str(audit)
-    assert "same 7, ... 42 more: has one value here" in str(audit)
+    assert "same 7, ... 42 more: only one value in this node" in str(audit)
 
 
 def test_many_classes_are_not_spelled_out(plant):
@@ -293,17 +294,17 @@ def test_a_test_that_is_not_the_best_is_told(plant):
     audit = grove.audit(rows=[0, 1])
 
     assert audit.winner.column == "x"
-    assert "The tree asks 'x <= 2.5' here, which is not the best test of these rows: it was grown on others." in str(
+    assert "The tree tests 'x <= 2.5' here, which is not the best test of these rows: it was fitted on others." in str(
         audit
     )
-    assert "The tree asks" not in str(grove.audit())
+    assert "The tree tests" not in str(grove.audit())
 
 
 def test_a_split_that_gains_nothing_is_told(plant):
     audit = plant({"x": [1.0, 1.0, 2.0, 2.0], "z": [1.0, 2.0, 1.0, 2.0]}, ["a", "b", "b", "a"]).audit()
 
     assert audit.winner.gain == 0.0
-    assert "It gains nothing" in str(audit)
+    assert "The gain is 0: the split does not reduce the impurity." in str(audit)
 
 
 def test_an_inexact_search_is_told(plant):
@@ -311,7 +312,7 @@ def test_an_inexact_search_is_told(plant):
     levels = [f"l{k % 12:02d}" for k in range(60)]
     audit = plant({"x": levels}, [("a", "b", "c")[code] for code in rng.integers(0, 3, 60)]).audit()
 
-    assert "Not every division of its levels was tried" in str(audit)
+    assert "Not every split of its levels was tried" in str(audit)
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.0, "0.000"), (-0.0001, "0.000"), (1.5, "1.500"), (math.nan, "-")])
@@ -364,10 +365,10 @@ def test_columns_that_gain_nothing_are_not_said_to_be_below_the_average(plant):
     text = str(audit)
 
     assert audit.gainless == ("x", "z")
-    assert "average gain = (0.000 + 0.000)/2 = 0.000: no column gains anything" in text
-    assert "The node is a leaf: no column gains anything." in text
-    assert "No column gains anything: none is taken." in text
-    assert "It would gain nothing: its branches are as mixed as the node." in text
+    assert "average gain = (0.000 + 0.000)/2 = 0.000: no column has a positive gain" in text
+    assert "The node is a leaf: no column has a positive gain." in text
+    assert "No column has a positive gain: none is chosen." in text
+    assert "The gain would be 0: the split would not reduce the impurity." in text
     assert "below" not in text
 
 
@@ -375,7 +376,7 @@ def test_columns_below_the_average_are_marked(plant, tennis):
     text = str(plant(*tennis, algorithm="gain_ratio", criterion="entropy", nominal_splits="multiway").audit())
     marks = [line[:3] for line in text.splitlines() if re.match(r"[* ] . +(outlook|humidity|wind|temperature): ", line)]
 
-    assert "* is taken; -: left out;" in text
+    assert "* is chosen; -: left out;" in text
     assert marks == ["* 1", "  2", "  -", "  -"]
     assert "2 columns below the average gain, left out." in text
 

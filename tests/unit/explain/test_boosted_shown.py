@@ -108,7 +108,7 @@ def test_the_summary_tells_rounds_scores_base_link_and_gains(model: Model) -> No
     assert "the prediction is the" in text
     share = model.feature_importances.max()
     assert f"{share:7.1%} of the gain" in text
-    assert text.endswith("tree(0) is it as a model")
+    assert text.endswith("tree(0) returns it as a model")
     assert "<pre>" in model._repr_html_()
 
 
@@ -169,7 +169,7 @@ def test_trees_with_weights_count_by_them() -> None:
     assert to_structure(model)["tree_weights"] == weights.tolist()
 
 
-@pytest.mark.parametrize(("algorithm", "why"), [("gradient_boosting", "gradients"), ("adaboost", "weights of rows")])
+@pytest.mark.parametrize(("algorithm", "why"), [("gradient_boosting", "gradients"), ("adaboost", "row weights")])
 def test_boosted_trees_are_not_audited(algorithm: str, why: str) -> None:
     rng = np.random.default_rng(5)
     model = boosted(rng, "number") if algorithm == "gradient_boosting" else weighted(rng, "median")

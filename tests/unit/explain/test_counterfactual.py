@@ -175,7 +175,7 @@ class TestLevelsAndMissing:
 
         assert exact.exact
         assert not found.exact
-        assert "perhaps not the least change" in str(found)
+        assert "possibly not the smallest change" in str(found)
         assert found.cost >= exact.cost
         for each in (exact, found):
             assert tw.Model.of(surrogate_model).predict(each.table).tolist() == ["setosa"]
@@ -224,10 +224,10 @@ class TestWhatItTakes:
         ("options", "told"),
         [
             ({"to": "rose"}, "to is 'rose'; the classes are setosa, versicolor, virginica"),
-            ({"at_least": 3}, "at_least is for numbers"),
+            ({"at_least": 3}, "at_least is for regression"),
             ({"keep": ["petal"]}, "keep names 'petal'"),
             ({"keep": [9]}, "keep names 9"),
-            ({"keep": [[]]}, "no column"),
+            ({"keep": [[]]}, "which is not a column of the model"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, iris, iris_tree, options, told):
@@ -237,8 +237,8 @@ class TestWhatItTakes:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            ({"to": 3}, "to= is for classes"),
-            ({}, "say which will do"),
+            ({"to": 3}, "to= is for classification"),
+            ({}, "predicts numbers: give at_least= or at_most="),
             ({"at_least": 3, "at_most": 2}, "no number is at least 3 and at most 2"),
             ({"at_least": "3"}, "give a number"),
             ({"at_most": math.nan}, "give a number"),

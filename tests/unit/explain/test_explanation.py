@@ -63,7 +63,7 @@ def test_derived_columns_play_with_their_source_and_pairs_for_themselves():
 def test_one_row_is_printed_with_its_cells_and_many_by_mean_size():
     text = str(NUMBERS.explain({"sky": ["sun"], "wind": [None]}))
     assert "sky = sun       +1.76" in text
-    assert text.startswith("contributions to numbers")
+    assert text.startswith("contributions to the predicted value")
     many = str(CLASSES.explain(TABLE))
     assert "yes: mean size over 8 rows" in many
     assert str(CLASSES.explain(TABLE).rows(0)).count("=") >= 2
@@ -101,7 +101,7 @@ def test_without_shap_its_explanation_is_refused(monkeypatch):
     ("options", "error", "words"),
     [
         ({"kind": "gain"}, ParameterError, "choose one of 'path', 'interventional', 'steps'"),
-        ({"order": 3}, ParameterError, "there are no higher orders"),
+        ({"order": 3}, ParameterError, r"choose 1 \(columns\) or 2 \(pairs"),
         ({"order": True}, ParameterError, "order=True"),
         ({"kind": "steps", "order": 2}, ParameterError, "no pairs"),
         ({"kind": "interventional"}, ParameterError, "needs background="),
@@ -158,7 +158,7 @@ def test_quantiles_are_called_by_their_levels():
 
 
 def test_means_over_no_rows_are_refused():
-    with pytest.raises(ParameterError, match="there are none"):
+    with pytest.raises(ParameterError, match="this explanation has no rows"):
         NUMBERS.explain(TABLE).rows(slice(0, 0)).importances()
 
 
@@ -182,7 +182,7 @@ def test_whole_numbers_are_labels_not_positions():
     said = [part.split("\n")[0] for part in str(found).split("\n\n")[1:]]
     assert [line.split(" = ")[0] for line in said] == ["1: 0", "2: 1", "3: 0"]
     assert found.of(2).answers.tolist() == [1.0]
-    with pytest.raises(ParameterError, match="0 is no output"):
+    with pytest.raises(ParameterError, match="there is no output 0"):
         found.of(0)
 
 
@@ -197,7 +197,7 @@ def test_one_class_is_its_own_base():
 def test_votes_over_parts_of_missing_cells_are_refused():
     est = tw.AdaBoostClassifier(tw.DecisionTreeClassifier(max_depth=2, missing="fractional"), n_estimators=3)
     est.fit(TABLE, PLAY)
-    with pytest.raises(DataError, match="a vote is no sum"):
+    with pytest.raises(DataError, match="a vote is not a sum"):
         est.explain(TABLE)
 
 
@@ -262,5 +262,5 @@ def test_shares_together_are_of_pairs():
     np.testing.assert_allclose(found.shares_together()["sky"], other / (one + other))
     with pytest.raises(ParameterError, match="order=2"):
         CLASSES.explain(TABLE).shares_together()
-    with pytest.raises(ParameterError, match="none"):
+    with pytest.raises(ParameterError, match="this explanation has no rows"):
         found.rows([]).shares_together()

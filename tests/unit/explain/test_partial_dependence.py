@@ -189,16 +189,16 @@ def test_it_prints_and_turns_into_columns():
     shares = TREE.partial_dependence(X, 3, grid=[0.5, 2.0])
 
     assert str(found).splitlines() == [
-        "what the model says on average over 4 rows, with rain set to each value",
+        "mean prediction over 4 rows, with rain set to each value",
         "rain      y", "   0  4.000", "   1  4.000", "   5  1.000", "   9  1.000",
-        "individual: 2 rows, drawn",
+        "individual: 2 rows, sampled",
     ]  # fmt: skip
     assert found.to_dict() == {"rain": [0.0, 1.0, 5.0, 9.0], "mean": [4.0, 4.0, 1.0, 1.0]}
     assert shares.to_dict()["class"] == [0, 0, 1, 1, 2, 2]
     assert shares.to_dict()["x3"] == [0.5, 2.0] * 3
     pair = CROPS.partial_dependence(RAIN, "rain", "sun", grid=2)
     assert pair.to_dict() == {"rain": [0.0, 0.0, 9.0, 9.0], "sun": [1.0, 9.0] * 2, "mean": [4.0, 4.0, 1.0, 1.0]}
-    assert "least 1.000 at rain = 9, sun = 1" in str(pair)
+    assert "lowest 1.000 at rain = 9, sun = 1" in str(pair)
 
 
 def test_an_isolation_forest_tells_its_path_lengths():
@@ -216,13 +216,13 @@ def test_an_isolation_forest_tells_its_path_lengths():
         ({"column": "sum"}, r"did you mean"),
         ({"column": 7}, "no column 7"),
         ({"column": True}, "no column True"),
-        ({"column": "rain", "second": 0}, "first column once more"),
+        ({"column": "rain", "second": 0}, "is the same column as the first"),
         ({"column": "rain", "grid": 1}, "grid=1"),
         ({"column": "rain", "grid": "many"}, "grid of column 'rain'"),
         ({"column": "rain", "grid": [np.nan]}, "finite numbers"),
         ({"column": "rain", "grid": []}, "finite numbers"),
         ({"column": "rain", "second": "sun", "grid": (2, 2, 2)}, "a pair"),
-        ({"column": "rain", "second": "sun", "individual": 3}, "individual lines are of one column"),
+        ({"column": "rain", "second": "sun", "individual": 3}, "individual lines are for one column"),
         ({"column": "rain", "individual": -1}, "individual=-1"),
         ({"column": "rain", "rows": 0}, "rows=0"),
         ({"column": "rain", "random_state": -1}, "random_state=-1"),
@@ -236,9 +236,9 @@ def test_what_makes_no_sense_is_refused(options, told):
 
 
 def test_classes_and_levels_that_are_not_there_are_refused():
-    with pytest.raises(ParameterError, match="label='run' is no class of the model; there are go, stay"):
+    with pytest.raises(ParameterError, match="label='run' is not a class of the model; the classes are go, stay"):
         WALK.partial_dependence(SKY, "sky", label="run")
-    with pytest.raises(ParameterError, match="'hail' is none of its levels"):
+    with pytest.raises(ParameterError, match="'hail' is not one of its levels"):
         WALK.partial_dependence(SKY, "sky", grid=["hail"])
     with pytest.raises(ParameterError, match="a sequence of its levels"):
         WALK.partial_dependence(SKY, "sky", grid="sun")
@@ -336,10 +336,10 @@ def test_recursion_is_refused_where_answers_are_no_sum_of_leaves(kind):
 
 @pytest.mark.parametrize("more", [{"rows": 5}, {"individual": 3}, {"sample_weight": np.ones(150)}])
 def test_recursion_has_no_rows_of_its_own(more):
-    with pytest.raises(ParameterError, match="averages over the rows of the fit"):
+    with pytest.raises(ParameterError, match="averages over the training rows"):
         TREE.partial_dependence(X, 2, method="recursion", **more)
 
 
 def test_there_are_two_methods():
-    with pytest.raises(ParameterError, match="there are 'brute', 'recursion'"):
+    with pytest.raises(ParameterError, match="choose one of 'brute', 'recursion'"):
         TREE.partial_dependence(X, 2, method="auto")

@@ -34,7 +34,7 @@ def test_printed_rules_say_what_they_are(iris_model: ModelData) -> None:
     assert head.splitlines() == [
         "Classification tree for species: 150 rows, 5 nodes, 3 leaves, depth 2",
         "3 rules, largest support first",
-        "share: of the predicted class among the leaf's training rows, with its 90 % interval (Wilson)",
+        "share: proportion of the predicted class among the leaf's training rows, with its 90 % interval (Wilson)",
     ]
     assert first.startswith("if   petal length (cm) > 2.45\nand  petal width (cm) <= 1.75\nthen versicolor  [leaf 3;")
 
@@ -124,7 +124,7 @@ def test_a_page_of_many_rules_is_cut(chain_model: Callable[[int], ModelData]) ->
     page = leaf_rules(chain_model(300))._repr_html_()
 
     assert page.count("<tr>") == 202
-    assert "101 more rules: print the rules, or take to_dict()" in page
+    assert "101 more rules: print the rules, or use to_dict()" in page
 
 
 def test_no_name_adds_a_line(hostile_model: ModelData) -> None:
@@ -139,4 +139,4 @@ def test_no_name_adds_a_line(hostile_model: ModelData) -> None:
 def test_a_model_whose_rules_leave_missing_values_open_says_so(mean_model: ModelData) -> None:
     head = leaf_rules(replace(mean_model, missing="fractional")).header()
 
-    assert head[-1] == "where a missing value goes is not part of the rules (missing values: fractional)"
+    assert head[-1] == "the branch that missing values follow is not part of the rules (missing values: fractional)"

@@ -230,7 +230,7 @@ def test_an_empty_leaf_predicts_as_the_node_above_and_knows_nothing(build_tree: 
 
     assert (empty.prediction, empty.support, empty.interval) == ("y", 0.0, None)
     assert empty.outcomes[0].counts == (0.0, 0.0)
-    assert empty.evidence == "leaf 2; 0 rows (0 %); predicts as the node above"
+    assert empty.evidence == "leaf 2; 0 rows (0 %); predicts like its parent"
     assert [rule.leaf for rule in leaf_rules(model, keep_empty=False)] == [1]
     assert "1 leaf without training rows left out" in str(leaf_rules(model, keep_empty=False))
 
@@ -253,7 +253,7 @@ def test_equal_support_stays_in_tree_order(build_tree: Callable[..., Tree]) -> N
     ("options", "message"),
     [
         ({"tree": 3}, "tree is 3"),
-        ({"order": "best"}, "order is 'best'; there are: tree, support, confidence"),
+        ({"order": "best"}, "order is 'best'; choose one of: tree, support, confidence"),
         ({"level": 95}, "level is 95"),
         ({"max_levels": 0}, "max_levels is 0"),
     ],

@@ -29,9 +29,9 @@ def test_a_trace_tells_the_nodes_that_were_not_worth_a_split(stopped):
     assert str(trace).splitlines() == [
         "1 node split, in the order of growth; impurity: gini",
         "1 node not split: the best test is not significant (max_p_value)",
-        "node 0: 12 rows, impurity 0.5; asks x <= 5.5; gain 0.357; runner-up z (gain 0.0556); "
+        "node 0: 12 rows, impurity 0.5; splits on x <= 5.5; gain 0.357; runner-up z (gain 0.0556); "
         "significant: p 0.00341, adjusted 0.041 <= 0.1",
-        "  node 2: 7 rows, impurity 0.245; a leaf, offered x <= 10.5; gain 0.102; runner-up z (gain 0.0544); "
+        "  node 2: 7 rows, impurity 0.245; stays a leaf, best test x <= 10.5; gain 0.102; runner-up z (gain 0.0544); "
         "not significant: p 0.0877, adjusted 0.614 > 0.1",
     ]
     assert [(step.node, step.is_split) for step in trace] == [(0, True), (2, False)]

@@ -51,8 +51,8 @@ def test_a_trace_prints_as_an_indented_story(plant):
 
     assert text.splitlines() == [
         "2 nodes split, in the order of growth; impurity: gini",
-        "node 0: 4 rows, impurity 0.625; asks x <= 2.5; gain 0.375; runner-up z (gain 0.125)",
-        "  node 1: 2 rows, impurity 0.5; asks x <= 1.5; gain 0.5; runner-up z (gain 0.5)",
+        "node 0: 4 rows, impurity 0.625; splits on x <= 2.5; gain 0.375; runner-up z (gain 0.125)",
+        "  node 1: 2 rows, impurity 0.5; splits on x <= 1.5; gain 0.5; runner-up z (gain 0.5)",
     ]
 
 

@@ -303,7 +303,7 @@ def test_texts_numbers_and_truths_arrive_in_java(tmp_path):
         found = [entry.split() for entry in line.split(";")[:-1]]
         assert [[sort, *map(int, told)] for sort, *told in found] == [[sorts[type(each)], *units(each)] for each in own]
     assert row == "[7.0, 1.0, 2.0]"
-    assert (codes, refused) == ("2.0 NaN", "column x: x is no number")
+    assert (codes, refused) == ("2.0 NaN", "column x: x is not a number")
 
 
 @pytest.mark.parametrize("word", ["class", "String", "java", "_"])
@@ -312,7 +312,7 @@ def test_a_java_class_is_called_as_its_file_and_by_no_word_of_java(word, tmp_pat
     model.export(tmp_path / "Rain.java", vectors=tmp_path / "v.json")
     assert "public final class Rain {" in (tmp_path / "Rain.java").read_text()
     assert json.loads((tmp_path / "v.json").read_text())["name"] == "Rain"
-    with pytest.raises(ParameterError, match=r"called as its file, Rain\.java"):
+    with pytest.raises(ParameterError, match=r"a Java class has the name of its file, Rain\.java"):
         model.export(tmp_path / "Rain.java", name="Drops")
     with pytest.raises(ParameterError, match="word of the language"):
         model.export(tmp_path / f"{word}.java")
@@ -371,7 +371,7 @@ DAYS = {"d": np.arange("2024-01-01", "2024-03-01", dtype="M8[D]"), "n": np.arang
 def test_a_format_that_does_not_say_so_gets_no_program_of_a_model_beyond_sums(extra, make):
     model = make()
     for says in ([], [other for other in EXTRAS if other != extra]):
-        with pytest.raises(ParameterError, match=r"this format cannot say that"):
+        with pytest.raises(ParameterError, match=r"this format does not support that"):
             program_of(model, says)
     assert program_of(model, [extra]).n_given
 

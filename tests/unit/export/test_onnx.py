@@ -217,7 +217,7 @@ def test_the_deepest_tree_that_is_written_is_read_on_a_stack_of_1_mb(tmp_path):
 def test_a_tree_deeper_than_onnxruntime_reads_is_refused(version, monkeypatch):
     program = deep_program(40)
     monkeypatch.setattr(writer, "_MOST_DEPTH", 39)
-    with pytest.raises(ParameterError, match="tree 0 asks more than 39 tests in a row"):
+    with pytest.raises(ParameterError, match="tree 0 has more than 39 tests in a row"):
         onnx_of(program, "model", is_matrix=True, version=version)
 
 
@@ -332,7 +332,7 @@ def test_a_file_of_more_than_2_gb_is_refused(monkeypatch):
 
 def test_more_answers_than_float32_numbers_are_refused(monkeypatch):
     monkeypatch.setattr(writer, "_MOST_WHOLE", 3)
-    with pytest.raises(ParameterError, match="take format 'onnx'"):
+    with pytest.raises(ParameterError, match="use format 'onnx'"):
         exported(MODELS["surrogate"]().model_, "m.onnx", "model", "onnx-v3")
 
 

@@ -373,7 +373,7 @@ def test_levels_and_labels_keep_their_types(name, tmp_path):
 @pytest.mark.parametrize(
     ("table", "said", "names"),
     [
-        ({"a": [1.0, 2.0], "A": [1.0, 2.0]}, "have one name", ["duckdb", "sqlite"]),
+        ({"a": [1.0, 2.0], "A": [1.0, 2.0]}, "are one name", ["duckdb", "sqlite"]),
         ({"n" * 64: [1.0, 2.0]}, "64 bytes", ["postgresql"]),
         ({"a\0b": [1.0, 2.0]}, "NUL", list(DATABASES)),
         ({"town": ["a\0", "b"]}, "NUL", list(DATABASES)),

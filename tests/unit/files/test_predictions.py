@@ -98,7 +98,7 @@ def test_what_is_done_is_not_done_again(rows, tmp_path, monkeypatch):
 def test_files_of_another_run_are_not_taken_for_this_one(rows, tmp_path):
     out = tmp_path / "out"
     tw.predict_files(FOREST, rows, out)
-    with pytest.raises(InputFileError, match=r"a\.parquet: is there, and was made of another model"):
+    with pytest.raises(InputFileError, match=r"a\.parquet: exists, and is of another model"):
         tw.predict_files(NUMBERS, rows, out)
     with pytest.raises(InputFileError, match="other rows or options"):
         tw.predict_files(FOREST, rows, out, proba=True)
@@ -168,7 +168,7 @@ def test_odd_requests_are_refused(rows, tmp_path):
         ({"quantiles": [0.5]}, "quantiles=True"),
         ({"model": "model.tw"}, "give a model"),
         ({"path": tmp_path / "nowhere"}, "no such file"),
-        ({"path": tmp_path / "*.xyz"}, "no Parquet file or table of text"),
+        ({"path": tmp_path / "*.xyz"}, "there is no Parquet file or text table"),
         ({"out": rows}, "holds rows"),
         ({"out": rows / "b"}, "holds rows, such as"),
         ({"keep": "name"}, "give a list of columns"),
@@ -242,10 +242,10 @@ def test_answers_may_lie_among_the_rows_and_are_no_rows(rows):
 def test_two_files_with_one_name_for_their_predictions_are_refused(tmp_path):
     X[:10].write_csv(tmp_path / "a.csv")
     X[:20].write_parquet(tmp_path / "a.csv.parquet")
-    with pytest.raises(InputFileError, match="predict them apart"):
+    with pytest.raises(InputFileError, match="predict them separately"):
         tw.predict_files(FOREST, tmp_path / "a*", tmp_path / "out", force=True)
     os.mkfifo(tmp_path / "pipe.parquet")
-    with pytest.raises(InputFileError, match="no ordinary file"):
+    with pytest.raises(InputFileError, match="not an ordinary file"):
         tw.predict_files(FOREST, tmp_path / "a.csv", tmp_path / "pipe.parquet")
 
 

@@ -79,7 +79,7 @@ def test_the_table_given_again_is_the_table_that_was_kept(kind):
     again = pickle.loads(pickle.dumps(FOREST))
 
     assert "_kept_rows" not in again.__dict__
-    with pytest.raises(ParameterError, match="give the same table again"):
+    with pytest.raises(ParameterError, match="pass the same table again"):
         again.importances(kind)
     assert same(again.importances(kind, TABLE, LABELS), FOREST.importances(kind))
 
@@ -191,9 +191,9 @@ def test_a_tree_of_twenty_thousand_levels_is_judged():
         ({"kind": "permutation", "X": TABLE}, "X and y together"),
         ({"kind": "permutation", "rows": "all"}, "needs rows"),
         ({"kind": "permutation", "random_state": -1}, "random_state=-1"),
-        ({"kind": "impurity", "X": TABLE, "y": LABELS}, "leave X, y out"),
-        ({"kind": "permutation", "X": TABLE, "y": 1 - LABELS}, "this is another"),
-        ({"kind": "permutation", "X": TABLE, "y": np.array(["n", "p"])[LABELS]}, "labels are others"),
+        ({"kind": "impurity", "X": TABLE, "y": LABELS}, "leave X and y out"),
+        ({"kind": "permutation", "X": TABLE, "y": 1 - LABELS}, "this one is different"),
+        ({"kind": "permutation", "X": TABLE, "y": np.array(["n", "p"])[LABELS]}, "labels are different"),
         ({"kind": TABLE, "X": LABELS}, "kind is one of"),
         ({"kind": LABELS, "X": LABELS}, "kind is one of .* not of type ndarray"),
         ({"kind": "permutation", "rows": LABELS}, "rows is one of"),
@@ -206,7 +206,7 @@ def test_what_makes_no_sense_is_refused(given, message):
 
 
 def test_fewer_rows_than_at_the_fit_are_refused():
-    with pytest.raises(ParameterError, match="this is another"):
+    with pytest.raises(ParameterError, match="this one is different"):
         FOREST.importances("permutation", {name: cells[1:] for name, cells in TABLE.items()}, LABELS[1:])
 
 
@@ -228,7 +228,7 @@ def test_debiased_importances_of_medians_are_refused():
 def test_trees_that_drew_every_row_are_told():
     forest = tw.RandomForestClassifier(n_estimators=2).fit([[1.0]], [0])
 
-    with pytest.raises(DataError, match="every tree drew all rows"):
+    with pytest.raises(DataError, match="every tree sampled all rows"):
         forest.importances("permutation")
 
 

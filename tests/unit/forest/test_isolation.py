@@ -247,7 +247,7 @@ def test_rows_are_scored_alike_one_by_one_and_in_blocks_on_threads():
 def test_another_model_has_no_scores_of_oddness():
     model = model_of(forest_of([[1.0], [2.0]]), [0], 2, algorithm="cart")
 
-    with pytest.raises(ParameterError, match="an isolation forest's, and this model was grown by cart"):
+    with pytest.raises(ParameterError, match="an isolation forest, and this model was fitted by cart"):
         anomaly_scores(model, [[1.0]])
 
 

@@ -95,7 +95,7 @@ def test_votes_on_another_target_are_refused():
 def test_rows_that_every_tree_drew_are_nan_and_one_warning_counts_them():
     ballots = Ballots(np.zeros((5, 1), np.int32), (2,), 1, 1)
     ballots.cast(0, np.array([1, 3], np.int32), np.array([0, 0], np.int32), np.array([[1.0, 1.0]]))
-    with pytest.warns(DataWarning, match=r"3 of 5 rows were drawn by every tree.*about 14 leave") as heard:
+    with pytest.warns(DataWarning, match=r"3 of 5 rows were sampled for every tree.*about 14 leave") as heard:
         means = mean_votes(ballots.total())
     assert len(heard) == 1
     assert np.isnan(means[[0, 2, 4]]).all()
@@ -111,7 +111,7 @@ def test_large_weights_are_named_where_they_are_the_cause():
 
     with pytest.warns(DataWarning, match=r"large: .* 10 times .* one tree in 2.2e\+04 .*scale them") as heard:
         mean_votes(votes, counts)
-    assert "Grow more" not in str(heard[0].message)
+    assert "Fit more" not in str(heard[0].message)
     votes.n_votes[:3] = votes.sums[:3, 0] = 1
     with pytest.warns(DataWarning, match=r"1 of 4 rows.*weights are large.*Lower max_samples$"):
         mean_votes(votes, chances)

@@ -306,7 +306,7 @@ def test_targets_belong_to_forests_for_numbers(table):
     model = small()
     classes = tw.RandomForestClassifier(n_estimators=2).fit(table[0], table[1] > 5).model_
 
-    with pytest.raises(ModelFileError, match="only a forest for numbers"):
+    with pytest.raises(ModelFileError, match="only a regression forest"):
         check_model(replace(classes, leaf_targets=model.leaf_targets))
 
 

@@ -224,7 +224,7 @@ def test_levels_are_refused_with_the_reason_unless_no_tree_asks_them(tmp_path):
     pandas = pytest.importorskip("pandas", reason="levels come with a table of pandas")
     frame = pandas.DataFrame({"x": X[:, 0], "town": np.array([*"abc"])[np.arange(N) % 3]})
     target = (frame["town"] == "a") * 5.0 + X[:, 0]
-    for size, reason in ((10, "asks for a level of a categorical feature"), (0, "statistics of the target by level")):
+    for size, reason in ((10, "tests for a level of a categorical feature"), (0, "statistics of the target by level")):
         model = catboost.CatBoostRegressor(**QUIET, one_hot_max_size=size or 1, cat_features=["town"])
         model.fit(frame, target)
         with pytest.raises(ParameterError, match=f"{reason}.*32-bit hashes"):
@@ -242,7 +242,7 @@ def test_levels_are_refused_with_the_reason_unless_no_tree_asks_them(tmp_path):
         (lambda: catboost.CatBoost({**QUIET, "loss_function": "MultiClassOneVsAll"}).fit(X, CLASSES), "add up to 1"),
         (lambda: catboost.CatBoostRegressor(**QUIET, loss_function="RMSEWithUncertainty").fit(X, Y), "a variance"),
         (catboost.CatBoostRegressor, "does not write this CatBoostRegressor"),
-        (lambda: catboost.Pool(X, Y), "Pool is no model"),
+        (lambda: catboost.Pool(X, Y), "Pool is not a model"),
     ],
 )  # fmt: skip
 def test_what_trees_here_cannot_say_is_refused(make, reason):

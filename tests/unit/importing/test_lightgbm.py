@@ -402,7 +402,7 @@ def test_trees_of_zeros_that_grow_beyond_all_bounds_are_refused(monkeypatch):
     booster = trained(X, target(X), zero_as_missing=True)
     assert sum(tree.n_nodes for tree in read_model(booster).trees) > 200
     monkeypatch.setattr(reader, "_MOST_NODES", 200)
-    with pytest.raises(ParameterError, match="zero_as_missing sends 0 a way of its own"):
+    with pytest.raises(ParameterError, match="zero_as_missing sends 0 to a branch of its own"):
         read_model(booster)
 
 
@@ -447,9 +447,9 @@ def test_what_ours_can_do_with_trees_works_with_these(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"linear_tree": True}, "linear_tree: leaves hold lines"),
-        ({"reg_sqrt": True}, "reg_sqrt answers with the square"),
-        ({"objective": "multiclassova", "num_class": 3}, "asks for each class by itself"),
+        ({"linear_tree": True}, "linear_tree: leaves with linear models are not read"),
+        ({"reg_sqrt": True}, "reg_sqrt predicts the square"),
+        ({"objective": "multiclassova", "num_class": 3}, "the probabilities of its classes do not add up to 1"),
         ({"objective": "cross_entropy_lambda"}, "log\\(1 \\+ exp"),
     ],
 )
@@ -469,14 +469,14 @@ def test_objects_without_trees_or_with_one_class_are_refused():
     with pytest.raises(ParameterError, match="give a Booster"):
         read_model(lgb.Dataset(table()))
     one = lgb.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1).fit(table(), ["a"] * N)
-    with pytest.raises(ParameterError, match="1 classes, its trees tell 2 apart"):
+    with pytest.raises(ParameterError, match="1 classes, but its trees predict 2"):
         read_model(one)
 
 
 def test_pandas_categories_whose_columns_are_not_told_are_refused():
     X, y = frame()
     X["size"] = X["size"].cat.as_ordered()
-    with pytest.raises(ParameterError, match="4 columns held pandas categories and 3 are asked"):
+    with pytest.raises(ParameterError, match="4 columns held pandas categories, but 3 are tested"):
         read_model(trained(X, y))
 
 
@@ -508,20 +508,20 @@ def test_a_damaged_file_is_refused_or_is_a_model(tmp_path):
     ("old", "new", "said"),
     [
         (r"version=v4", "version=v9", "v3, v4 are read"),
-        (r"\nend of trees\n.*", "", "no whole model"),
+        (r"\nend of trees\n.*", "", "the model is incomplete"),
         (r"\nTree=0\n.*?\nend of trees", "\nend of trees", "no trees"),
-        (r"num_tree_per_iteration=1", "num_tree_per_iteration=99999999999999", "not those that the head tells of"),
-        (r"max_feature_idx=3", "max_feature_idx=999999999999", "do not fit"),
-        (r"left_child=2", "left_child=0", "no tree"),
-        (r"leaf_value=\S+", "leaf_value=nan", "says no finite number"),
-        (r"threshold=\S+", "threshold=nan", "no number|other sets"),
-        (r"split_feature=\d", "split_feature=7", "column|no whole model"),
-        (r"num_leaves=5", "num_leaves=99999999999", "do not fit"),
-        (r"pandas_categorical:.*", 'pandas_categorical:["abc", "de"]', "no lists of categories"),
+        (r"num_tree_per_iteration=1", "num_tree_per_iteration=99999999999999", "contradicts the head of the file"),
+        (r"max_feature_idx=3", "max_feature_idx=999999999999", "column descriptions do not match"),
+        (r"left_child=2", "left_child=0", "is not a tree"),
+        (r"leaf_value=\S+", "leaf_value=nan", "a leaf whose value is not finite"),
+        (r"threshold=\S+", "threshold=nan", "nan as a cut|do not match its tests"),
+        (r"split_feature=\d", "split_feature=7", "column|the model is incomplete"),
+        (r"num_leaves=5", "num_leaves=99999999999", "expected one test fewer than leaves"),
+        (r"pandas_categorical:.*", 'pandas_categorical:["abc", "de"]', "is not a list of lists of categories"),
         (r"pandas_categorical:.*", "pandas_categorical:" + "[" * 100_000, "nested too deep"),
-        (r"pandas_categorical:.*", "pandas_categorical:[[null], [1]]", "pandas has|no text"),
-        (r"cat_threshold=\d+", "cat_threshold=4294967295", "pandas has"),
-        (r"cat_boundaries=0 1", "cat_boundaries=0 900000000000", "not there|other sets"),
+        (r"pandas_categorical:.*", "pandas_categorical:[[null], [1]]", "only 1 pandas categories|not a string"),
+        (r"cat_threshold=\d+", "cat_threshold=4294967295", "only 4 pandas categories"),
+        (r"cat_boundaries=0 1", "cat_boundaries=0 900000000000", "does not exist|do not match its tests"),
         (r"objective=regression", "objective=magic", "objective magic is not known"),
     ],
 )

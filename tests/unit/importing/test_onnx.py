@@ -441,7 +441,9 @@ def test_our_own_files_come_back_with_the_same_bits(name, form, tmp_path):
 @pytest.mark.parametrize("name", NOT_READ)
 def test_what_trees_make_for_trees_is_refused(name, tmp_path):
     model_of(name).export(tmp_path / "m.onnx")
-    with pytest.raises(InputFileError, match=r"trees ask what other trees make|asks what .*LabelEncoder"):
+    with pytest.raises(
+        InputFileError, match=r"trees take the outputs of other trees|takes the output of .*LabelEncoder"
+    ):
         tw.read_model(tmp_path / "m.onnx")
 
 
@@ -575,9 +577,9 @@ BOTH = ("label", "shares")
 OF_THREE = classifier(SAID, LEAVES, SHARES, range(3), [0, 1, 2])
 REFUSED = {
     "scaled": (plain(before=[helper.make_node("Scaler", ["Z"], ["X"], domain=ML, offset=[0.0], scale=[1.0])],
-                     inputs=[("Z", FLOAT, 2)]), "asks what Scaler makes"),
+                     inputs=[("Z", FLOAT, 2)]), "takes the output of Scaler"),
     "tanh": (plain([helper.make_node("Tanh", ["y"], ["z"])], ["z"]), "made of the trees by Tanh"),
-    "cut off": (plain([helper.make_node("Cast", ["y"], ["z"], to=INT64)], ["z"]), "is not known"),
+    "cut off": (plain([helper.make_node("Cast", ["y"], ["z"], to=INT64)], ["z"]), "not those of a known model"),
     "other names": (file_of([OF_THREE, *SHOWN], [("X", FLOAT, 2)], ["l", "z"]), "other classes"),
     "shares cut off": (file_of([OF_THREE, helper.make_node("Cast", ["shares"], ["z"], to=INT64)], [("X", FLOAT, 2)],
                                ["label", "z"]), "'z' is made by Cast"),
@@ -586,23 +588,24 @@ REFUSED = {
     "largest": (plain(aggregate_function="MAX"), "MAX of its trees"),
     "transformed": (plain(post_transform="LOGISTIC"), "post_transform=LOGISTIC"),
     "one against all": (of_node(classifier(SAID, LEAVES, SHARES, range(3), [0, 1, 2], post_transform="LOGISTIC"), BOTH),
-                        "gives no shares"),
+                        "gives no probabilities"),
     "two scores": (of_node(classifier(*TWO, range(2), [0, 1], base_values=[0.1, 0.2]), BOTH), "base values"),
-    "scores of the second": (of_node(classifier(*TWO[:2], TWO[2][:, 1], (1,), [0, 1]), BOTH), "gives no shares"),
+    "scores of the second": (of_node(classifier(*TWO[:2], TWO[2][:, 1], (1,), [0, 1]), BOTH), "gives no probabilities"),
     "negative": (of_node(classifier(SAID, LEAVES, SHARES - 0.2, range(3), [0, 1, 2]), BOTH), "below 0"),
-    "unequal": (of_node(classifier(SAID, LEAVES, SHARES**2, range(3), [0, 1, 2]), BOTH), "do not add up"),
+    "unequal": (of_node(classifier(SAID, LEAVES, SHARES**2, range(3), [0, 1, 2]), BOTH), "have different sums"),
     "shared": (of_node(shared_diamonds(60)), "no branch leads to node 1"),
     "sets": (of_node(comb(30_000)), "too many nodes"),
     "ring of sets": (of_node(comb(30_000, back=True)), "too many nodes"),
-    "elsewhere": (elsewhere(), "lies in another file"),
+    "elsewhere": (elsewhere(), "is in another file"),
     "ring": (of_node(ring()), "no branch leads to node 1"),
-    "nowhere": (of_node(changed("nodes_falsenodeids", lambda ids: [99, *ids[1:]])), "not there"),
-    "columns": (of_node(changed("nodes_featureids", lambda ids: [9] * len(ids))), "columns that tests ask"),
+    "nowhere": (of_node(changed("nodes_falsenodeids", lambda ids: [99, *ids[1:]])), "leads to a missing node, 99"),
+    "columns": (of_node(changed("nodes_featureids", lambda ids: [9] * len(ids))), "columns of tests"),
     "lengths": (of_node(changed("nodes_values", lambda values: values[1:])), "different lengths"),
-    "nan": (of_node(changed("nodes_values", lambda values: [np.nan] * len(values))), "no number"),
+    "nan": (of_node(changed("nodes_values", lambda values: [np.nan] * len(values))), "nan as its threshold"),
     "modes": (of_node(changed("nodes_modes", lambda modes: [b"BRANCH_XX"] * len(modes))), "BRANCH_XX"),
     "targets": (of_node(changed("n_targets", lambda _: 1 << 40)), "1099511627776 targets"),
-    "no node": (file_of([helper.make_node("Identity", ["X"], ["y"])], [("X", FLOAT, 2)], ["y"]), "is not known"),
+    "no node": (file_of([helper.make_node("Identity", ["X"], ["y"])], [("X", FLOAT, 2)], ["y"]),
+                "not those of a known model"),
     "wide": (plain(inputs=[("X", FLOAT, 1 << 40)]), "columns"),
 }  # fmt: skip
 

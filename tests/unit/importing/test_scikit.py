@@ -470,16 +470,16 @@ def test_a_cut_of_infinity_asks_whether_there_is_a_value():
 @pytest.mark.parametrize(
     ("estimator", "said"),
     [
-        (make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(*TWO), r"give pipeline\[-1\]"),
+        (make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(*TWO), r"give its last step, pipeline\[-1\]"),
         (GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=2).fit(*TWO), "give its best_estimator_"),
         (VotingRegressor([("a", DecisionTreeRegressor())]).fit(*NUMBERS), "one of its estimators_"),
-        (LogisticRegression().fit(*TWO), "no model of trees that is read: DecisionTreeClassifier"),
+        (LogisticRegression().fit(*TWO), "LogisticRegression is not read: give one of DecisionTreeClassifier"),
         (BaggingClassifier(LogisticRegression(), 2).fit(*TWO), "BaggingClassifier of LogisticRegression"),
         (AdaBoostClassifier(LogisticRegression(), n_estimators=2).fit(*TWO), "AdaBoostClassifier of LogisticRegr"),
         (GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()).fit(*TWO), "init=None"),
         (
             GradientBoostingClassifier(n_estimators=2, init=DummyClassifier(strategy="stratified")).fit(*TWO),
-            "what DummyClassifier predicts",
+            "the predictions of DummyClassifier",
         ),
         (RandomForestClassifier(), "not fitted: call fit"),
         (HistGradientBoostingRegressor(), "not fitted: call fit"),
@@ -494,7 +494,7 @@ def test_others_are_refused_with_what_to_do(estimator, said):
 def test_a_model_that_lost_a_part_is_refused():
     estimator = RandomForestRegressor(3).fit(*NUMBERS)
     del estimator.estimators_
-    with pytest.raises(ParameterError, match="no whole fitted model"):
+    with pytest.raises(ParameterError, match="not a completely fitted model"):
         tw.read_model(estimator)
     hist = HistGradientBoostingRegressor(max_iter=2, min_samples_leaf=3).fit(*NUMBERS)
     hist._predictors[0][0].nodes["left"][0] = 0

@@ -292,7 +292,7 @@ def test_rows_end_in_the_same_leaves_and_sums_differ_by_roundings_of_float32(nam
             answers_agree(model, ours, rows, asked, bound)
     one, other = (bytes(own.save_raw(kind)) for kind in ("json", "ubj"))
     if name == "reg:logistic of a classifier":
-        with pytest.raises(InputFileError, match="gives a share as a number"):
+        with pytest.raises(InputFileError, match="returns a probability as a number"):
             of_file(one)
     else:
         assert dumps(of_file(one)) == dumps(of_file(other)) == dumps(read(own))
@@ -488,14 +488,14 @@ def test_all_verbs_work(name, tmp_path):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (booster(booster="gblinear"), "only trees are read"),
-        (booster(lambda X: classes(X, 2), objective="binary:hinge"), "has no shares"),
-        (booster(lambda X: classes(X, 2), objective="reg:logistic"), "a share as a number"),
-        (wrapper("XGBRegressor", lambda X: classes(X, 2), objective="binary:logistic"), "a share as a number"),
+        (booster(booster="gblinear"), "only the trees of 'gbtree' and 'dart' are read"),
+        (booster(lambda X: classes(X, 2), objective="binary:hinge"), "without probabilities"),
+        (booster(lambda X: classes(X, 2), objective="reg:logistic"), "a probability as a number"),
+        (wrapper("XGBRegressor", lambda X: classes(X, 2), objective="binary:logistic"), "a probability as a number"),
         (wrapper("XGBClassifier", lambda X: classes(X, 2), objective="binary:logitraw"), "get_booster"),
         (wrapper("XGBRegressor", missing=-1.0), "missing=-1.0"),
         (lambda: (xgboost.XGBRegressor(), None), "is it fitted"),
-        (lambda: (xgboost.DMatrix(np.zeros((2, 2))), None), "is no model"),
+        (lambda: (xgboost.DMatrix(np.zeros((2, 2))), None), "is not a model"),
         (booster(lambda X: np.zeros(len(X)), objective="count:poisson"), "no finite score"),
         (of_frame(n_levels=0), "beyond ASCII"),
     ],
@@ -544,35 +544,35 @@ PARAM, TREE = (*LEARNER, "learner_model_param"), (*MODEL, "trees", 0)
     [
         (b"binf and so on", "old binary form"),
         (changed((*LEARNER, "objective", "name"), "reg:own"), "the known ones are"),
-        (changed((*PARAM, "num_feature"), "999999999999"), "no table"),
-        (changed((*PARAM, "num_class"), "2000000000"), "do not add to"),
-        (changed((*PARAM, "num_target"), "2"), "do not add to"),
-        (changed((*PARAM, "base_score"), "[1,2]"), "begin at 2 numbers"),
+        (changed((*PARAM, "num_feature"), "999999999999"), "0 names and 2 types do not match"),
+        (changed((*PARAM, "num_class"), "2000000000"), "tree_info does not assign 1 trees"),
+        (changed((*PARAM, "num_target"), "2"), "tree_info does not assign 1 trees"),
+        (changed((*PARAM, "base_score"), "[1,2]"), "2 base scores for 1 scores"),
         (changed((*PARAM, "base_score"), "[nan]"), "no finite score"),
-        (changed((*PARAM, "base_score"), "much"), "damaged, or no model of XGBoost"),
-        (changed((*MODEL, "tree_info"), [0, 0]), "of 2 of which"),
-        (changed((*MODEL, "tree_info"), [7]), "do not add to"),
+        (changed((*PARAM, "base_score"), "much"), "damaged, or not a model of XGBoost"),
+        (changed((*MODEL, "tree_info"), [0, 0]), "1 trees and 2 entries of tree_info"),
+        (changed((*MODEL, "tree_info"), [7]), "tree_info does not assign 1 trees"),
         (changed((*MODEL, "trees"), []), "0 trees"),
         (changed((*TREE, "id"), 5), "another number"),
         (changed((*TREE, "tree_param", "size_leaf_vector"), "2000000000"), "2000000000 numbers"),
-        (changed((*TREE, "left_children"), "abc"), "no list of whole numbers"),
-        (changed((*TREE, "split_conditions"), [1.5]), "no list of 5 numbers"),
-        (changed((*TREE, "sum_hessian"), [float("nan")] * 5), "a hessian that is no number"),
-        (changed((*TREE, "categories_sizes"), [10**9]), "not there"),
-        (changed((*TREE, "categories_nodes"), []), "no list|without any"),
+        (changed((*TREE, "left_children"), "abc"), "is not a list of whole numbers"),
+        (changed((*TREE, "split_conditions"), [1.5]), "is not a list of 5 numbers"),
+        (changed((*TREE, "sum_hessian"), [float("nan")] * 5), "a hessian that is not a number"),
+        (changed((*TREE, "categories_sizes"), [10**9]), "lists categories that do not exist"),
+        (changed((*TREE, "categories_nodes"), []), "is not a list|without categories"),
         (changed((*TREE, "split_indices"), [10**6] * 5), "column"),
-        (changed((*LEARNER, "feature_types"), ["q", "q", "q"]), "no table"),
-        (changed((*LEARNER, "feature_names"), [1, 2]), "is no text"),
+        (changed((*LEARNER, "feature_types"), ["q", "q", "q"]), "0 names and 3 types do not match"),
+        (changed((*LEARNER, "feature_names"), [1, 2]), "is not a string"),
         (changed((*LEARNER, "feature_names"), ["a", "a"]), "one column name twice"),
         (b'{"learner":' * 100_000, "nested too deep"),
         (b'{"learner": 1' + b"9" * 9999 + b"}", "no whole JSON|damaged"),
         (b"{L\0\0\0\0\0\0\0\7learner" + b"[" * 100_000, "nested too deep"),
         (b"{L\0\0\0\0\0\0\0\7learner[$d#L\x7f\xff\xff\xff\xff\xff\xff\xff", "bytes follow"),
         (b"{L\0\0\0\0\0\0\0\7learner[$D#U\x09123456789", "ends within the numbers"),
-        (b"{L\0\0\0\0\0\0\0\7learner[$Z#L\0\0\0\0\xff\xff\xff\xff", "begins no list of numbers"),
+        (b"{L\0\0\0\0\0\0\0\7learner[$Z#L\0\0\0\0\xff\xff\xff\xff", "no list of numbers begins"),
         (b"{L\0\0\0\0\0\0\0\7learner[#l\xff\xff\xff\xff", "bytes follow"),
-        (b"{L\0\0\0\0\0\0\0\7learnerZ} ", "1 bytes are behind its end"),
-        (b"{L\0\0\0\0\0\0\0\7learnerSd\0\0\0\0", "begins no length"),
+        (b"{L\0\0\0\0\0\0\0\7learnerZ} ", "1 bytes after its end"),
+        (b"{L\0\0\0\0\0\0\0\7learnerSd\0\0\0\0", "no length begins"),
     ],
 )
 def test_a_damaged_file_is_refused_with_what_is_wrong(data, said, tmp_path):

@@ -151,16 +151,16 @@ def test_what_is_no_cv_is_refused(cv, message):
     [
         (21, "20 rows are too few for 21 folds: give cv=20 or less"),
         (9, r"class 'b' has 8 row\(s\), fewer than 9 folds: give cv=8 or less, or folds .* cv=KFold\(9, shuffle=True"),
-        (np.zeros(20), "every row the fold 0"),
-        (np.arange(19) % 2, "cv holds 19 fold numbers, y has 20 rows"),
-        ([0.0, np.nan] * 10, "missing in row 1"),
-        (np.array([0, None] * 10, object), "missing in row 1"),
+        (np.zeros(20), "every row has the fold 0"),
+        (np.arange(19) % 2, "cv holds 19 fold numbers, and y has 20 rows"),
+        ([0.0, np.nan] * 10, "fold number of row 1 is missing"),
+        (np.array([0, None] * 10, object), "fold number of row 1 is missing"),
         ([], "no folds"),
         ([([], [1])], "fold 0, has no training rows"),
         ([([1], [])], "fold 0, has no test rows"),
         ([([0, 1], [2]), ([0, 1, 2], [2, 3])], r"fold 1: 1 row\(s\) are in both .*\(first row 2\)"),
         ([([0], [1, 1])], "row 1 is twice in the test set"),
-        ([([0], [20])], "the test row 20 is not in the table, rows are 0 to 19"),
+        ([([0], [20])], "the test row 20 is not in the table, whose rows are 0 to 19"),
         ([([-1], [1])], "the training row -1 is not in the table"),
         ([(np.ones(3, bool), np.zeros(3, bool))], "mask of training rows has 3 entries"),
     ],
@@ -171,14 +171,14 @@ def test_folds_that_cannot_be_are_refused(cv, message):
 
 
 def test_a_class_of_one_row_asks_for_other_folds():
-    with pytest.raises(DataError, match=r"class 'b' has 1 row\(s\), fewer than 2 folds: give folds that take no heed"):
+    with pytest.raises(DataError, match=r"class 'b' has 1 row\(s\), fewer than 2 folds: give folds that are not stratified"):
         splits_of(2, ["a", "a", "b"], is_classification=True)
 
 
 def test_groups_without_a_splitter_or_of_another_length_are_refused():
     with pytest.raises(ParameterError, match="groups= needs a splitter"):
         splits_of(5, LABELS, is_classification=True, groups=[1] * 20)
-    with pytest.raises(DataError, match="groups has 3 entries, y has 20 rows"):
+    with pytest.raises(DataError, match="groups has 3 entries, and y has 20 rows"):
         splits_of(GroupKFold(2), LABELS, is_classification=True, groups=[1, 2, 3])
 
 
@@ -221,5 +221,5 @@ def test_two_parts_with_a_class_too_rare_are_refused_or_drawn_without_heed_of_it
 
 @pytest.mark.parametrize("n_second", [0, 20, 21])
 def test_an_empty_part_is_refused(n_second):
-    with pytest.raises(DataError, match=r"20 row\(s\) are too few to keep"):
+    with pytest.raises(DataError, match=r"20 row\(s\) are too few to hold out"):
         two_parts(LABELS, n_second, 0, by_class="never")

@@ -38,8 +38,8 @@ def test_the_reason_is_the_first_that_holds():
     assert "balanced accuracy" in likely_reason(0.8, 100, 90, "column 'x' ...")
     assert "column 'x' ...," in likely_reason(0.7, 100, 90, "column 'x' ...")
     assert "26 leaves for 100 rows" in likely_reason(0.7, 100, 26)
-    assert "columns say nothing" in likely_reason(0.7, 100, 25)
-    assert "columns say nothing" in likely_reason(0.0, 100)
+    assert "columns carry no information" in likely_reason(0.7, 100, 25)
+    assert "columns carry no information" in likely_reason(0.0, 100)
 
 
 def test_few_rows_are_the_reason_before_any_other():
@@ -56,7 +56,7 @@ def test_few_rows_are_the_reason_before_any_other():
 def test_classes_that_the_fit_did_not_have_are_named():
     assert of_classes(["a", "b"], {"a": 3, "b": 1}) == []
     assert of_classes([1, 2], {1: 3, 4: 2, 3: 5}) == [
-        "classes '3', '4' were not in the rows of the fit: their 7 rows cannot be predicted right"
+        "classes '3', '4' are not in the training rows: their 7 rows cannot be predicted correctly"
     ]
     seven, eight = (dict.fromkeys("bcdefghi"[:k], 1) for k in (7, 8))
     assert "'g', 'h' were not" in of_classes(["a", "A"], seven)[0]
@@ -70,14 +70,14 @@ def test_the_reason_of_a_model_is_read_off_it():
     est = tw.DecisionTreeRegressor().fit(NOISE, NUMBERS)
     assert "80 leaves for 80 rows" in reason_of(est.model_, 0.0)
     for other in (tw.RandomForestRegressor(3), tw.KNeighborsRegressor()):
-        assert "columns say nothing" in reason_of(other.fit(NOISE, NUMBERS).model_, 0.0)
+        assert "columns carry no information" in reason_of(other.fit(NOISE, NUMBERS).model_, 0.0)
 
 
 @pytest.mark.parametrize(
     ("est", "target", "told"),
     [
-        (tw.DecisionTreeRegressor(), NUMBERS, "WARNING: worse than one answer for all rows: R2"),
-        (tw.DecisionTreeClassifier(), LABELS, "WARNING: no better than one answer for all rows: accuracy"),
+        (tw.DecisionTreeRegressor(), NUMBERS, "WARNING: worse than a constant prediction: R2"),
+        (tw.DecisionTreeClassifier(), LABELS, "WARNING: no better than a constant prediction: accuracy"),
     ],
 )
 def test_scores_end_with_it(est, target, told):
@@ -120,5 +120,5 @@ def test_a_report_says_it_first():
     finding = findings_of(judged_rows(est.model_, est, rest, NUMBERS[40:]))[0]
 
     assert finding.kind == "no better than one answer"
-    assert finding.text.startswith("The model is worse than one answer for all rows: R2 -")
+    assert finding.text.startswith("The model is worse than a constant prediction: R2 -")
     assert finding.advice.startswith("Likely because the tree has 40 leaves for 40 rows")

@@ -239,9 +239,9 @@ def test_a_disk_that_fills_up_during_the_fit_is_an_error_and_the_dataset_serves_
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda table: table.rename({"size": "length"}), "column 'size' is not in it"),
+        (lambda table: table.rename({"size": "length"}), "column 'size' is in only one of it"),
         (lambda table: table.with_columns(pl.col("count").cast(pl.String)), "column 'count' holds String"),
-        (lambda table: table.with_columns(more=pl.lit(1)), "column 'more' is not in it"),
+        (lambda table: table.with_columns(more=pl.lit(1)), "column 'more' is in only one of it"),
     ],
 )
 def test_files_that_differ_are_named(tmp_path, change, told):
@@ -293,7 +293,7 @@ def test_a_damaged_file_is_one_error(tmp_path):
     [
         ({"target": "targe"}, "did you mean 'target'"),
         ({"target": "target", "weight": "kind"}, "not numbers"),
-        ({"target": "target", "weight": "size"}, "no numbers >= 0"),
+        ({"target": "target", "weight": "size"}, "not numbers >= 0"),
         ({"target": "target", "memory": "much"}, "memory='much'"),
         ({"target": "target", "memory": 0}, "memory=0"),
         ({"target": "target", "task": "ranking"}, "task='ranking'"),
@@ -316,16 +316,19 @@ def test_files_that_are_not_there_are_named(tmp_path, path):
 @pytest.mark.parametrize(
     ("estimator", "told"),
     [
-        (tw.GradientBoostingClassifier(), "members keep rows aside"),
+        (tw.GradientBoostingClassifier(), "members hold out rows"),
         (tw.GradientBoostingClassifier(5, warm_start=True), "warm_start=True"),
-        (tw.GradientBoostingClassifier(5, early_stopping=True), "early stopping keeps rows aside"),
+        (tw.GradientBoostingClassifier(5, early_stopping=True), "early stopping holds out rows"),
         (tw.GradientBoostingClassifier(5, level_encoding="ordered"), "level_encoding='subsets'"),
         (tw.GradientBoostingClassifier(5, max_bins=64), "max_bins=64"),
         (tw.GradientBoostingClassifier(5, growth="symmetric"), "growth='symmetric'"),
-        (tw.GradientBoostingClassifier(5, nominal=["count"]), "declare them where it is made"),
+        (
+            tw.GradientBoostingClassifier(5, nominal=["count"]),
+            "nominal does not go with a Dataset, which has its columns: set it there",
+        ),
         (tw.C45Classifier(), "needs the rows in memory"),
         (tw.GradientBoostingRegressor(5), "the target of the Dataset is for"),
-        (tw.KNeighborsClassifier(), "give the table"),
+        (tw.KNeighborsClassifier(), "pass the table here"),
     ],
 )
 def test_what_cannot_be_learned_from_files_says_why(tmp_path, estimator, told):
@@ -338,7 +341,7 @@ def test_what_cannot_be_learned_from_files_says_why(tmp_path, estimator, told):
 def test_a_target_or_weights_beside_a_dataset_are_refused(tmp_path):
     dataset = tw.Dataset.from_parquet(written(with_target(CLASSES), tmp_path / "files", 1), target="target")
     for beside in ({"y": CLASSES}, {"sample_weight": np.ones(N)}):
-        with pytest.raises(ParameterError, match="beside a Dataset"):
+        with pytest.raises(ParameterError, match="does not go with a Dataset"):
             tw.DecisionTreeClassifier().fit(dataset, **beside)
 
 
@@ -396,7 +399,7 @@ def test_a_class_of_weight_0_is_left_out_in_memory_and_refused_elsewhere(tmp_pat
 
 
 def test_a_frame_has_no_files_whose_bins_could_be_kept(tmp_path):
-    with pytest.raises(ParameterError, match="a frame is none"):
+    with pytest.raises(ParameterError, match="a frame has no file"):
         tw.Dataset.from_frame(with_target(CLASSES).lazy(), target="target", folder=tmp_path)
 
 
@@ -440,11 +443,11 @@ def test_a_column_of_too_many_levels_is_refused_wherever_its_rows_are(monkeypatc
     ("options", "told"),
     [
         ({"weights": "w"}, "no option 'weights': did you mean 'weight'"),
-        ({"target": ["y"]}, "target is the name of a column, and a list was given"),
-        ({"weight": np.ones(3)}, "weight is the name of a column"),
-        ({"leave_out": "xk"}, "give a list of names"),
-        ({"leave_out": ["target"]}, "is the target, and leave_out names it too"),
-        ({"weight": "target"}, "is the target, and weight names it too"),
+        ({"target": ["y"]}, "target is a list: give the name of a column"),
+        ({"weight": np.ones(3)}, "weight is a ndarray: give the name of a column"),
+        ({"leave_out": "xk"}, "give a list of column names"),
+        ({"leave_out": ["target"]}, "is the target and also in leave_out"),
+        ({"weight": "target"}, "is the target and also in weight"),
         ({"memory": "inf"}, "give a size"),
         ({"memory": 10}, "from 10,000 on"),
         ({"n_processes": "2"}, "n_processes='2'"),
@@ -482,7 +485,7 @@ def test_an_isolation_forest_of_files_that_changed_is_refused(tmp_path):
     dataset = tw.Dataset.from_csv(tmp_path / "rows.csv", target=None, memory="250KB")
     assert dataset.is_elsewhere
     table.reverse().write_csv(tmp_path / "rows.csv")
-    with pytest.raises(InputFileError, match="others than when the dataset was made"):
+    with pytest.raises(InputFileError, match="the rows have changed since the dataset was made"):
         tw.IsolationForest(n_estimators=2).fit(dataset)
 
 

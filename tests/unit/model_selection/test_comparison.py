@@ -143,7 +143,7 @@ def test_what_is_printed_fits_into_80_columns_and_marks_the_best():
     assert max(map(len, lines)) <= 80
     assert next(line for line in lines if "best" in line).startswith("b ")
     assert {len(column) for column in found.to_dict().values()} == {2}
-    with pytest.raises(KeyError, match="compared were"):
+    with pytest.raises(KeyError, match="was not compared: choose one of"):
         _ = found["c"]
 
 
@@ -153,7 +153,7 @@ def test_what_is_printed_fits_into_80_columns_and_marks_the_best():
         ({}, {}, "no estimators"),
         (tw.ID3Classifier(), {}, "give a dict"),
         ({"a": tw.ID3Classifier}, {}, "ID3Classifier is a class"),
-        ({"a": 3}, {}, "a int is no estimator"),
+        ({"a": 3}, {}, "a int is not an estimator"),
         ({1: tw.ID3Classifier(), "1": tw.ID3Classifier()}, {}, "the same name"),
         ([tw.ID3Classifier(), tw.DecisionTreeRegressor()], {}, "a classifier and a regressor"),
         (TREES, {"repeats": 0}, "repeats=0"),

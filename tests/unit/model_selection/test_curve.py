@@ -71,7 +71,7 @@ def test_a_curve_is_drawn_with_its_bands_and_marks():
     (axes,) = curve.plot().axes
 
     assert axes.get_xscale() == "log"
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("alpha", "misclassified share")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("alpha", "misclassification rate")
     drawn = [line.get_ydata().tolist() for line in axes.get_lines() if len(line.get_xdata()) == len(curve.x)]
     assert sorted(drawn) == sorted([curve.train_error.tolist(), curve.test_error.tolist()])
     legend = " ".join(text.get_text() for text in axes.get_legend().get_texts())

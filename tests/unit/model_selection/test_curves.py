@@ -108,7 +108,7 @@ def test_what_is_varied_by_default_suits_the_estimator():
     assert error_curve(TREE, X, Y, cv=2, values=[1]).over == "max_depth"
     assert error_curve(tw.C45Classifier(), X[:60], Y[:60], cv=2).over == "leaves"
     assert error_curve(tw.CHAIDClassifier(), x[:60], Y[:60], cv=2).over == "leaves"
-    with pytest.raises(ParameterError, match="over= is not given: name the parameter of PrunedTree") as caught:
+    with pytest.raises(ParameterError, match="over= is not given: name a parameter of PrunedTree") as caught:
         error_curve(tw.model_selection.PrunedTree(TREE), X, Y, cv=2)
     assert len(str(caught.value)) < 120
     with pytest.raises(ParameterError, match="over= is not given"):
@@ -143,7 +143,7 @@ def test_a_fold_without_weight_is_refused():
         (error_curve, {"over": "max_depth"}),
         (learning_curve, {}),
     ):
-        with pytest.raises(DataError, match="weigh 0"):
+        with pytest.raises(DataError, match="have weight 0"):
             curve(TREE, X, Y, cv=KFold(3), sample_weight=weights, **options)
 
 
@@ -317,7 +317,7 @@ def test_other_trees_and_pipelines_have_curves():
     ("est", "options", "message"),
     [
         (TREE, {"over": "max_dept"}, "no parameter 'max_dept'"),
-        (TREE, {"over": "min_samples_leaf"}, "which values of 'min_samples_leaf'"),
+        (TREE, {"over": "min_samples_leaf"}, "over='min_samples_leaf' has no default values"),
         (TREE, {"values": []}, r"values=\[\]"),
         (TREE, {"values": 3}, "values=3"),
         (TREE, {"values": [0]}, "max_depth"),

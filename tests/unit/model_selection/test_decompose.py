@@ -442,12 +442,12 @@ class TestRefusals:
         ("est", "options", "message"),
         [
             (Says, {}, "not the class"),
-            (3, {}, "cannot be fitted anew"),
+            (3, {}, "cannot be fitted again"),
             (Says(), {"loss": "misclassification"}, "does not suit a regressor"),
             (Majority(), {"loss": "squared_error"}, "does not suit a classifier"),
             (Says(), {"loss": "hinge"}, "choose 'squared_error' or 'misclassification'"),
-            (BaseEstimator(), {}, "cannot be fitted anew"),
-            (StandardScaler(), {}, "cannot be fitted anew"),
+            (BaseEstimator(), {}, "cannot be fitted again"),
+            (StandardScaler(), {}, "cannot be fitted again"),
             (Says(), {"n_rounds": 1}, "n_rounds=1"),
             (Says(), {"n_rounds": 2.5}, "n_rounds=2.5"),
             (Says(), {"n_rounds": True}, "n_rounds=True"),
@@ -465,7 +465,7 @@ class TestRefusals:
     def test_a_fitted_model_is_no_estimator(self):
         model = tw.DecisionTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).model_
 
-        with pytest.raises(ParameterError, match="a Model cannot be fitted anew"):
+        with pytest.raises(ParameterError, match="a Model cannot be fitted again"):
             bias_variance(model, [[1.0]], [1.0], [[1.0]], [1.0])
 
     @pytest.mark.parametrize(
@@ -475,7 +475,11 @@ class TestRefusals:
             ({"draw": 3}, ParameterError, "give a function"),
             ({"draw": lambda rng: 1}, ParameterError, "pair"),
             ({"draw": lambda rng: ([[1]], [1, 2])}, DataError, "1 rows and y with 2"),
-            ({"draw": lambda rng: ([[1]], [1]), "sample_weight": [1]}, ParameterError, "with draw there are none"),
+            (
+                {"draw": lambda rng: ([[1]], [1]), "sample_weight": [1]},
+                ParameterError,
+                "the rows of X, which draw replaces",
+            ),
         ],
     )
     def test_training_sets_that_cannot_be_are_refused(self, options, error, message):

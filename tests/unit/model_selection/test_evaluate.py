@@ -126,7 +126,7 @@ def test_several_scores_have_a_mean_each():
 
     assert list(scores.means) == ["accuracy", "balanced_accuracy"]
     assert scores.standard_errors.keys() == scores.means.keys()
-    with pytest.raises(ParameterError, match="several scores, accuracy, balanced_accuracy: see means"):
+    with pytest.raises(ParameterError, match="several scores, accuracy, balanced_accuracy: use means"):
         _ = scores.mean
 
 
@@ -212,12 +212,12 @@ def test_an_undefined_score_is_reported():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scoring": "acuracy"}, r"scoring='acuracy': there is no such score \(did you mean 'accuracy'\?\)"),
+        ({"scoring": "acuracy"}, r"scoring='acuracy': no such score \(did you mean 'accuracy'\?\)"),
         ({"scoring": 3}, "scoring=3: give a name"),
         ({"scoring": []}, "give a name"),
         ({"scoring": {"a": 1}}, "scoring 'a' is 1"),
-        ({"scoring": lambda est, X, y: "good"}, "gave a str, not a number"),
-        ({"scoring": lambda est, X, y: np.zeros(2)}, "gave a ndarray, not a number"),
+        ({"scoring": lambda est, X, y: "good"}, "returned a str, not a number"),
+        ({"scoring": lambda est, X, y: np.zeros(2)}, "returned a ndarray, not a number"),
         ({"n_jobs": 0}, "n_jobs=0"),
     ],
 )
@@ -244,7 +244,7 @@ def test_a_search_hands_weights_on():
 
 
 def test_a_fold_whose_rows_weigh_nothing_is_refused():
-    with pytest.raises(DataError, match=r"75 row\(s\) .* all weigh 0 \(first row 1\)") as caught:
+    with pytest.raises(DataError, match=r"75 row\(s\) .* all have weight 0 \(first row 1\)") as caught:
         cross_validate(TREE, X, Y, cv=np.arange(150) % 2, sample_weight=np.arange(150) % 2 == 0)
 
     assert caught.value.__notes__ == ["these are the test rows of fold 1 of 2"]
@@ -254,7 +254,7 @@ def test_a_fold_whose_rows_weigh_nothing_is_refused():
     "curve", [tw.model_selection.error_curve, lambda *given, **options: learning_curve(*given, sizes=[1.0], **options)]
 )
 def test_a_curve_refuses_such_a_fold_as_well(curve):
-    with pytest.raises(DataError, match=r"50 row\(s\) .* all weigh 0 \(first row 1\)"):
+    with pytest.raises(DataError, match=r"50 row\(s\) .* all have weight 0 \(first row 1\)"):
         curve(TREE, X, Y, cv=np.arange(150) % 3, sample_weight=np.arange(150) % 3 != 1)
 
 
@@ -267,7 +267,7 @@ def test_a_share_outside_its_range_is_refused(test_size):
 def test_too_few_rows_for_two_parts_are_refused():
     with pytest.raises(DataError, match=r"1 row\(s\) are too few"):
         holdout(TREE, X[:1], Y[:1])
-    with pytest.raises(DataError, match="too few to keep 150 aside"):
+    with pytest.raises(DataError, match="too few to hold out 150"):
         holdout(TREE, X, Y, test_size=150)
     with pytest.raises(DataError, match="class 'b' has 1 row, too few for two parts"):
         holdout(TREE, STEPS, ["a", "a", "a", "b"])
@@ -329,7 +329,7 @@ def test_a_pipeline_is_refused_weights_with_a_remedy():
     pipeline = make_pipeline(StandardScaler(), tw.DecisionTreeClassifier())
 
     for est in (pipeline, GridSearchCV(pipeline, {"decisiontreeclassifier__max_depth": [1]}, cv=2)):
-        with pytest.raises(ParameterError, match="a Pipeline hands none to its steps: leave it out, or give the last"):
+        with pytest.raises(ParameterError, match="a Pipeline passes none to its steps: leave it out, or give only the last"):
             cross_validate(est, X, Y, cv=2, sample_weight=Y + 1)
 
 

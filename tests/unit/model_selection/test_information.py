@@ -255,7 +255,7 @@ class TestCounting:
         [
             (Ridge(), "shrunk.*trace"),
             (make_pipeline(StandardScaler(), Ridge()), "shrunk"),
-            (RandomForestRegressor(3), "RandomForestRegressor fitted is not known"),
+            (RandomForestRegressor(3), "the number of parameters of RandomForestRegressor is not known"),
         ],
     )
     def test_what_cannot_be_counted_asks_for_the_number(self, est, message):

@@ -145,7 +145,7 @@ def test_the_metric_of_all_rows_serves_where_it_is_asked_for():
     clear = found[:, 7] - found[:, 6] > 1e-9
     assert clear.sum() > 10
     np.testing.assert_allclose(curve.predictions(7)[clear], theirs.predict(None)[clear])
-    with pytest.raises(ParameterError, match="hvdm are made of the targets"):
+    with pytest.raises(ParameterError, match="hvdm are computed from the targets"):
         neighbor_curve(tw.KNeighborsClassifier(metric="hvdm"), mixed(24), LABELS[:24], refit_metric=False)
 
 
@@ -181,7 +181,7 @@ def test_the_curve_is_shown_drawn_and_made_a_table():
 
     text = str(curve)
     assert text == curve.show() == repr(curve)
-    assert text.startswith("misclassified share of KNeighborsClassifier, each of 150 rows left out once\n")
+    assert text.startswith("misclassification rate of KNeighborsClassifier, each of 150 rows left out once\n")
     assert "21     0.020  0.011  best, 1 s.e." in text
     assert set(map(len, curve.to_dict().values())) == {100}
     mpl.use("Agg")
@@ -202,10 +202,10 @@ def test_absolute_errors_are_a_loss_of_numbers():
 @pytest.mark.parametrize(
     ("est", "options", "error", "said"),
     [
-        (tw.DecisionTreeClassifier(), {}, ParameterError, "error_curve is for everything else"),
+        (tw.DecisionTreeClassifier(), {}, ParameterError, "or use error_curve"),
         (tw.KNeighborsClassifier(), {"max_neighbors": 0}, ParameterError, "max_neighbors=0"),
         (tw.KNeighborsClassifier(), {"max_neighbors": 2.0}, ParameterError, "max_neighbors=2.0"),
-        (tw.KNeighborsClassifier, {}, ParameterError, "error_curve is for everything else"),
+        (tw.KNeighborsClassifier, {}, ParameterError, "or use error_curve"),
     ],
 )
 def test_what_has_no_curve_is_refused(est, options, error, said):

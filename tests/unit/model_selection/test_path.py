@@ -76,7 +76,7 @@ class TestResult:
             f"least, {error[best]:.4g} with {simple.n_leaves[best]} leaves"
         )
         assert "; rule='min' keeps them" in " ".join(str(simple).split())
-        assert f"no larger tree of the path has a lower error than it, {least.cv_error[-1]:.4g}" in least.why_one_leaf
+        assert f"no larger tree of the path has a lower error than {least.cv_error[-1]:.4g}" in least.why_one_leaf
         assert max(map(len, str(simple).splitlines())) <= 80
 
     def test_more_than_one_leaf_needs_no_reason(self, wine):
@@ -133,7 +133,7 @@ class TestResult:
 
         columns = {"n_leaves", "train", "cv", "se", "chosen", "rule", "alphas"}
         assert set(given) == columns | {"ylabel", "cv_label"}
-        assert (given["ylabel"], given["cv_label"]) == ("misclassified share", "cross-validated")
+        assert (given["ylabel"], given["cv_label"]) == ("misclassification rate", "cross-validated")
         assert given["cv"] is wine.cv_error
         assert given["chosen"] == wine.chosen
 
@@ -195,7 +195,7 @@ class TestJudges:
         assert path.cv_error[-1] == pytest.approx((3 * -np.log(2 / 3) + 52 * np.log(2)) / 6, rel=1e-12)
 
     def test_log_loss_is_of_one_target(self):
-        with pytest.raises(ParameterError, match="loss='log_loss' is of one target, and there are 2"):
+        with pytest.raises(ParameterError, match="loss='log_loss' needs one target, and there are 2"):
             pruning_path(tw.DecisionTreeClassifier(), [[1.0], [2.0]], [[0, 1], [1, 0]], cv=2, loss="log_loss")
 
     def test_the_seed_draws_the_folds(self, wine):

@@ -76,13 +76,13 @@ def row(method, n_leaves, valid_error, standard_error=0.02):
 def test_the_best_is_the_smallest_within_one_standard_error():
     rows = (row("least", 9, 0.10), row("near", 4, 0.119, 0.5), row("small", 2, 0.121), row("larger", 7, 0.11))
 
-    table = PrunerTable(rows, {}, 100, "misclassified share")
+    table = PrunerTable(rows, {}, 100, "misclassification rate")
 
     assert table.best.method == "near"
 
 
 def test_of_equal_trees_the_one_of_less_error_is_the_best():
-    table = PrunerTable((row("one", 4, 0.11), row("other", 4, 0.10)), {}, 100, "misclassified share")
+    table = PrunerTable((row("one", 4, 0.11), row("other", 4, 0.10)), {}, 100, "misclassification rate")
 
     assert table.best.method == "other"
 
@@ -96,7 +96,7 @@ def test_a_standard_error_has_the_decimals_of_its_error():
 
 
 def test_the_table_is_what_a_notebook_shows():
-    table = PrunerTable((row("one", 4, 0.11),), {}, 100, "misclassified share")
+    table = PrunerTable((row("one", 4, 0.11),), {}, 100, "misclassification rate")
 
     assert repr(table) == str(table)
 
@@ -153,7 +153,7 @@ def test_weights_of_any_size_give_a_finite_standard_error(halves, unit):
             tw.DecisionTreeClassifier(max_depth=2), X, y, X_valid, y_valid, methods=["pessimistic"], valid_weight=held
         )["pessimistic"]
 
-    with pytest.warns(DataWarning, match="compare_pruning takes weights") if unit < 1 else nullcontext():
+    with pytest.warns(DataWarning, match="compare_pruning treats weights") if unit < 1 else nullcontext():
         found = judged(weights * unit)
     plain = judged(weights)
     assert found.valid_error == pytest.approx(plain.valid_error)

@@ -342,7 +342,7 @@ def test_of_a_rare_class_that_is_never_predicted_the_tree_tells_the_probabilitie
     assert found.fidelity > 0.5
     chances = found.estimator.predict_proba(table)[:, 1]
     assert chances.max() > 5 * chances.min()
-    assert "always the most frequent one would for 100.0 %" in found.words
+    assert "always predicting the most frequent class agrees for 100.0 %" in found.words
 
 
 def test_the_tree_of_probabilities_is_a_whole_model(tmp_path):

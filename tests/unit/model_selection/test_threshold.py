@@ -71,7 +71,7 @@ def test_a_threshold_lies_between_two_probabilities_not_on_the_upper_one(model):
 
 
 def test_words_state_it_in_full(model):
-    assert "from a probability of 0.123456789 on" in model.with_threshold(0.123456789).show()
+    assert "if its probability is at least 0.123456789" in model.with_threshold(0.123456789).show()
 
 
 def test_the_other_class_may_be_the_positive_one(model):
@@ -163,7 +163,7 @@ def test_every_way_to_predict_obeys_it_and_so_does_the_file(estimator, tmp_path)
     assert loaded.predict(X).tolist() == expected
     loaded.save(tmp_path / "second.tw")
     assert (tmp_path / "first.tw").read_bytes() == (tmp_path / "second.tw").read_bytes()
-    assert "predicts yes from a probability of 0.35 on" in model.show()
+    assert "predicts yes if its probability is at least 0.35" in model.show()
     assert model.with_threshold(None).threshold is None
 
 
@@ -189,7 +189,7 @@ def test_the_document_of_a_tree_states_it_where_there_is_one(model):
 
 def test_rules_and_counterfactuals_tell_what_is_predicted(model):
     decided = model.with_threshold(0.3)
-    assert "predicts yes from a probability of 0.3 on" in str(decided.rules())
+    assert "predicts yes if its probability is at least 0.3" in str(decided.rules())
     assert [rule.outcomes[0].prediction for rule in decided.rules()] == ["no", "no", "yes", "yes"]
     change = decided.counterfactual({"x": 2}, to="yes")
     assert decided.predict_one(change.row) == "yes"
@@ -246,7 +246,7 @@ def test_a_label_that_the_model_does_not_know_is_refused_with_its_row(model):
 
 
 def test_a_precision_out_of_reach_is_refused_with_the_highest(model):
-    with pytest.raises(DataError, match=r"no threshold reaches a precision of at least 0.95: the highest is 0.9, from"):
+    with pytest.raises(DataError, match=r"precision of at least 0.95: the highest is 0.9, at a threshold of 0.7"):
         choose_threshold(model, *table(), precision=0.95)
 
 

@@ -257,7 +257,7 @@ def test_undefined_scores_of_many_candidates_are_told_once():
     def odd(est, X, y):
         return math.nan if est.max_depth < 3 else 0.5
 
-    with pytest.warns(DataWarning, match="3 more of 6 scores have such folds") as told:
+    with pytest.warns(DataWarning, match="so are 3 more of 6 scores") as told:
         tune(TREE, X, Y, GRID, scoring=odd)
 
     assert len(told) == 1

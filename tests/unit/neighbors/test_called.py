@@ -82,7 +82,7 @@ def test_other_answers_are_refused_and_both_rows_named(answer):
 
     index = Called(POINTS, odd_at_one_pair)
     for search in (lambda: index.nearest(QUERIES, 1, 1), lambda: index.within(QUERIES, 1.0, 1)):
-        with pytest.raises(ParameterError, match=r"metric returned .* row 1 of the rows asked .* row 1 of the fit"):
+        with pytest.raises(ParameterError, match=r"metric returned .* row 1 of the rows to predict .* training row 1"):
             search()
 
 
@@ -92,7 +92,7 @@ def test_an_error_of_the_function_comes_through_and_says_where():
 
     with pytest.raises(KeyError, match="own") as caught:
         Called(POINTS, refuses).nearest(QUERIES, 1, 1)
-    assert "row 0 of the rows asked about and row 0 of the fit" in caught.value.__notes__[0]
+    assert "row 0 of the rows to predict and training row 0" in caught.value.__notes__[0]
 
 
 def test_the_function_cannot_change_the_rows():

@@ -122,8 +122,8 @@ def test_the_file_of_few_columns_of_short_cells_is_little_larger_than_the_rows()
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"weights": lambda distances: distances + 1.0}, "weights is a function of Python"),
-        ({"metric": lambda a, b: float(np.abs(a - b).max())}, "metric is a function of Python"),
+        ({"weights": lambda distances: distances + 1.0}, "weights is a Python function"),
+        ({"metric": lambda a, b: float(np.abs(a - b).max())}, "metric is a Python function"),
     ],
 )
 def test_functions_of_python_cannot_be_saved_and_the_message_says_what_to_do(
@@ -139,9 +139,9 @@ def test_functions_of_python_cannot_be_saved_and_the_message_says_what_to_do(
 def test_either_reader_says_what_the_other_kind_of_file_holds() -> None:
     tree = tw.DecisionTreeClassifier().fit(NUMBERS, list("abc") * 4).model_
 
-    with pytest.raises(ModelFileError, match=r"holds nearest neighbours, no trees: treewright\.load reads it"):
+    with pytest.raises(ModelFileError, match=r"holds nearest neighbours, not trees: treewright\.load reads it"):
         tree_codec.loads(dumps(model_of("euclidean")))
-    with pytest.raises(ModelFileError, match=r"holds trees, no nearest neighbours: treewright\.load reads it"):
+    with pytest.raises(ModelFileError, match=r"holds trees, not nearest neighbours: treewright\.load reads it"):
         loads(tree_codec.dumps(tree))
 
 
@@ -165,9 +165,9 @@ def test_load_gives_whichever_model_a_file_holds(tmp_path: Path) -> None:
         ({"weights": "guess"}, "weights is 'guess'"),
         ({"unseen": "majority"}, "unseen is 'majority'"),
         ({"n_outputs": 2}, "class lists for 2 outputs"),
-        ({"classes": (np.array(["a", "b"]),)}, "the code of no class"),
+        ({"classes": (np.array(["a", "b"]),)}, "not the code of a class"),
         ({"target_names": ("a", "b")}, "2 target names"),
-        ({"task": "regression", "classes": ()}, "classes have codes, numbers have values"),
+        ({"task": "regression", "classes": ()}, "expected codes for classification, values for regression"),
         ({"schema": None}, "sparse rows have no schema"),
         ({"n_columns": 4}, "n_columns is 4"),
     ],

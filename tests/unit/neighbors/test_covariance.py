@@ -71,7 +71,7 @@ def test_a_singular_covariance_names_the_columns_that_depend_on_others():
     matrix[:, 2] = 4.0
     with pytest.raises(ParameterError, match="column 'x2' is constant in the 60 row"):
         made("mahalanobis", matrix)
-    with pytest.raises(ParameterError, match="of 4 rows there are at most 3"):
+    with pytest.raises(ParameterError, match="4 rows have at most 3 independent columns"):
         made("mahalanobis", numbers()[0][:4])
     with pytest.raises(ParameterError, match="constant in the 1 row"):
         made("mahalanobis", numbers()[0][:1])

@@ -176,11 +176,11 @@ def test_a_callable_gets_its_parameters_and_scaled_rows():
         ("minkowski", {"p": NAN}, "p=nan"),
         ("minkowski", {"p": "2"}, "p='2'"),
         ("minkowski", {"p": True}, "p=True"),
-        ("cosine", {"p": 1}, "p=1: metric='cosine' has no use for it, it is the power of metric='minkowski'"),
-        ("euclidean", {"p": 1}, "p=1: metric='euclidean' has no use for it"),
-        ("manhattan", {"p": 3}, "p=3: metric='manhattan' has no use for it"),
-        ("gower", {"p": 1}, "p=1: metric='gower' has no use for it"),
-        (math.dist, {"p": 1}, "p=1: a function as metric has no use for it"),
+        ("cosine", {"p": 1}, "p=1: metric='cosine' does not use p, the power of metric='minkowski'"),
+        ("euclidean", {"p": 1}, "p=1: metric='euclidean' does not use p"),
+        ("manhattan", {"p": 3}, "p=3: metric='manhattan' does not use p"),
+        ("gower", {"p": 1}, "p=1: metric='gower' does not use p"),
+        (math.dist, {"p": 1}, "p=1: a function as metric does not use p"),
         ("euclidean", {"scale": "standart"}, "did you mean 'standard'"),
         ("euclidean", {"scale": [1, 2]}, "one number for each of the 5 columns"),
         ("euclidean", {"scale": 3}, "one number for each of the 5 columns"),
@@ -291,7 +291,7 @@ def test_auto_uses_the_power_for_numbers_and_a_metric_may_repeat_its_own(p, name
 def test_auto_refuses_a_power_for_columns_that_it_compares_otherwise():
     schema, matrix = encode_fit({"sky": ["sun", "rain"], "wind": [1.0, 2.0]})
 
-    with pytest.raises(ParameterError, match=r"p=1: metric='auto' is heom for columns of names and missing cells"):
+    with pytest.raises(ParameterError, match=r"p=1: metric='auto' is heom for nominal columns and missing cells"):
         metric_of("auto", matrix, schema, p=1)
 
 

@@ -227,10 +227,10 @@ def put_together(cells, places, ends, shape, form=csr_matrix):
     [
         ([0, 9], [0, 1, 2], "stored cell 1 is in (row|column) 9"),
         ([0, -1], [0, 1, 2], "stored cell 1 is in (row|column) -1"),
-        ([0, 1], [0, 2, 1], "falls at place 2"),
+        ([0, 1], [0, 2, 1], "falls at entry 2"),
         ([0, 1], [0, 1, 5], "indptr ends with 5"),
         ([0, 1], [1, 1, 2], "begin with 0"),
-        ([0, 1], [0, 1, 1, 2], "over 3 places"),
+        ([0, 1], [0, 1, 1, 2], "have 3 entries"),
         ([0], [0, 1, 2], "1 cells are stored"),
     ],
 )

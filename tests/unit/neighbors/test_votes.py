@@ -112,7 +112,7 @@ def test_own_weights_of_any_size_give_shares(scale):
     [
         (lambda d: d[:, :2], r"shape \(2, 2\) for distances of shape \(2, 3\)"),
         (lambda d: 1.0, r"shape \(\) for distances"),
-        (lambda d: -d, r"6 weight\(s\) that are negative or not finite \(the first is -0.5, of distance 0.5\)"),
+        (lambda d: -d, r"6 weight\(s\) that are negative or not finite \(the first is -0.5, for distance 0.5\)"),
         (lambda d: d * np.nan, "negative or not finite"),
         (lambda d: np.full(d.shape, np.inf), "negative or not finite"),
         (lambda d: "many", "return numbers of the same shape"),

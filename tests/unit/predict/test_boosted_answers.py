@@ -184,7 +184,7 @@ def test_models_without_rounds_or_scores_say_so() -> None:
         with pytest.raises(AttributeError, match="gradient boosting"):
             getattr(votes, verb)(table)
     for verb in ("staged_predict", "staged_predict_proba"):
-        with pytest.raises(AttributeError, match="not grown in rounds"):
+        with pytest.raises(AttributeError, match="not fitted in rounds"):
             getattr(forest, verb)(table)
     with pytest.raises(AttributeError, match="no class probabilities"):
         numbers.staged_predict_proba(table)

@@ -54,11 +54,11 @@ def test_a_branch_without_weight_gets_nothing(golf_model: ModelData) -> None:
     model = Model.of(replace(golf_model, missing="fractional"))
     asked = {"outlook": ["rainy"], "temperature": [None], "humidity": [70]}
 
-    with pytest.warns(DataWarning, match="'temperature'; they follow every branch in part"):
+    with pytest.warns(DataWarning, match="'temperature'; they follow every branch, in proportion"):
         path = model.decision_path(asked)
 
     assert dict(zip(path.indices.tolist(), path.data.tolist(), strict=True)) == {0: 1, 2: 1, 4: 0.4, 5: 0.6}
-    with pytest.warns(DataWarning, match="every branch in part"):
+    with pytest.warns(DataWarning, match="every branch, in proportion to the branch weights"):
         shares = model.predict_proba(asked)
     assert shares.tolist() == [pytest.approx([0.4 * 0.5 + 0.6 / 3, 0.4 * 0.5 + 0.6 * 2 / 3])]
 

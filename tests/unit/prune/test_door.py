@@ -79,15 +79,17 @@ def test_unknown_and_lacking_options_are_refused(iris):
 def test_rows_are_refused_where_none_are_wanted_and_asked_for_where_some_are(iris):
     X, y = load_iris(return_X_y=True)
 
-    with pytest.raises(ParameterError, match="leaves looks at the tree alone: leave X and y out"):
+    with pytest.raises(ParameterError, match="leaves uses only the tree: leave X and y out"):
         iris.prune("leaves", X, y, max_leaves=3)
     with pytest.raises(ParameterError, match="prune takes X and y together, or neither"):
         iris.prune("leaves", X, max_leaves=3)
     with pytest.raises(ParameterError, match="prune takes sample_weight only with X and y"):
         iris.prune("leaves", sample_weight=np.ones(150), max_leaves=3)
-    with pytest.raises(ParameterError, match="reduced_error needs rows that the tree was not grown on: pass X and y"):
+    with pytest.raises(
+        ParameterError, match="reduced_error needs held-out rows, which the tree was not fitted on: pass X and y"
+    ):
         iris.prune("reduced_error")
-    with pytest.raises(ParameterError, match="error_based needs the rows of the fit: pass X and y"):
+    with pytest.raises(ParameterError, match="error_based needs the training rows: pass X and y"):
         iris.prune("error_based")
 
 
@@ -105,7 +107,7 @@ def test_the_model_stays_as_it_was(iris):
 
     assert codec.dumps(iris) == before
     assert small is not iris
-    with pytest.raises(AttributeError, match="there is no log: the model was not made by prune"):
+    with pytest.raises(AttributeError, match="there is no prune log: the model was not made by prune"):
         _ = iris.prune_log
 
 
@@ -129,7 +131,7 @@ def test_facts_tell_every_pruning_and_survive_the_file(iris, tmp_path):
     assert "pruning" not in iris.facts
     assert len(once.facts["pruning"]) == 1
     assert trees_equal(again.trees[0], twice.trees[0])
-    with pytest.raises(AttributeError, match="there is no log"):
+    with pytest.raises(AttributeError, match="there is no prune log"):
         _ = again.prune_log
 
 
@@ -142,7 +144,7 @@ def test_facts_of_a_strange_file_are_no_obstacle(iris, odd):
 
 def test_the_log_reads_like_this(iris):
     assert str(iris.prune("leaves", max_leaves=3).prune_log) == (
-        "leaves(max_leaves=3, risk='impurity'): leaves 9 -> 3, depth 5 -> 2, 2 cuts\n"
+        "leaves(max_leaves=3, risk='impurity'): leaves 9 -> 3, depth 5 -> 2, 2 nodes pruned\n"
         "  node 4 (x2 <= 4.85): made a leaf; 3 leaves, 46 rows, training error +0.006667; alpha 0.00652174\n"
         "  node 3 (x2 <= 4.95): made a leaf; 5 leaves, 54 rows, training error +0.03333; alpha 0.0296605"
     )

@@ -215,7 +215,10 @@ def test_raising_is_refused_where_it_is_undefined_and_works_without():
     whole = np.nan_to_num(X)
     cases = (
         (tw.DecisionTreeClassifier(missing="surrogate").fit(X, y), "surrogates"),
-        (tw.DecisionTreeClassifier(criterion=gini_of).fit(X, y), "function of the user's"),
+        (
+            tw.DecisionTreeClassifier(criterion=gini_of).fit(X, y),
+            "the criterion was a function, which a model does not hold",
+        ),
         (tw.DecisionTreeClassifier(monotonic_cst=[1, 0, 0, 0]).fit(whole, y > 0), "monotonic_cst"),
         (
             tw.DecisionTreeClassifier(monotonic_cst={"x0": -1}).fit({"x0": whole[:, 0], "x1": whole[:, 1]}, y > 0),
@@ -233,7 +236,7 @@ def test_a_function_that_is_called_gini_is_not_taken_for_gini():
         return gini_of(tables) / 2
 
     X, y = noisy_table()
-    with pytest.raises(ParameterError, match="function of the user's"):
+    with pytest.raises(ParameterError, match="the criterion was a function, which a model does not hold"):
         tw.DecisionTreeClassifier(criterion=gini).fit(X, y).prune("error_based")
 
 
@@ -246,7 +249,7 @@ def test_rows_that_the_tree_was_not_grown_on_are_refused():
         (X[:, ::-1].copy(), y, None),
         (X, np.roll(y, 1), None),
     ):
-        with pytest.raises(DataError, match="not the rows that the tree was grown on"):
+        with pytest.raises(DataError, match="not the rows that the tree was fitted on"):
             est.prune("error_based", rows, target, weights)
 
 
@@ -300,7 +303,7 @@ def test_rows_that_are_given_are_checked_where_none_are_needed():
         est = tw.DecisionTreeClassifier(**options).fit(X, y)
 
         for rows in ((X[:-1], y[:-1]), (X, 1 - y % 2), (X, y, np.full(len(y), 1.5)), (X[::-1], y)):
-            with pytest.raises(DataError, match="these are not the rows that the tree was grown on"):
+            with pytest.raises(DataError, match="these are not the rows that the tree was fitted on"):
                 est.prune("error_based", *rows, subtree_raising=False)
 
 
@@ -308,9 +311,9 @@ def test_trees_of_c45_need_their_rows_even_to_make_leaves():
     X, y = noisy_table(absent=0.1)
     est = pickle.loads(pickle.dumps(tw.C45Classifier(confidence=None).fit(X, y)))
 
-    with pytest.raises(ParameterError, match="error_based needs the rows of the fit"):
+    with pytest.raises(ParameterError, match="error_based needs the training rows"):
         est.prune("error_based", subtree_raising=False)
-    with pytest.raises(ParameterError, match="rows of the fit to raise subtrees, and for C4"):
+    with pytest.raises(ParameterError, match="training rows to raise subtrees, and for C4"):
         error_based(est.model_, None)
 
 

@@ -126,7 +126,7 @@ def test_no_rows_and_unknown_losses_are_refused():
         reduced_error(est.model_, nothing)
     with pytest.raises(ParameterError, match="loss='squared_error' is not one of classification"):
         est.prune("reduced_error", X, ["no", "no", "yes", "no"], loss="squared_error")
-    with pytest.raises(ParameterError, match="kept aside before the fit"):
+    with pytest.raises(ParameterError, match="needs held-out rows, which the tree was not fitted on"):
         est.prune("reduced_error")
 
 

@@ -42,7 +42,7 @@ def test_a_bar_for_each_whole_number_and_the_cut_between_two():
     assert (asked.start, asked.width, asked.cuts, asked.ends) == (0, 1, (4,), (1, 6))
     assert asked.parts == ((1, 1, 1, 0, 0, 0), (0, 1, 0, 0, 1, 3))
     assert part.asked_codes == (0, 1)
-    assert part.asked_rows == "rows of the fit"
+    assert part.asked_rows == "training rows"
 
 
 @pytest.mark.parametrize("slanted", [1.0, 1e-9, 1e9])

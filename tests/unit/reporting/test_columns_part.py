@@ -109,7 +109,7 @@ def test_levels_gaps_and_strangers_have_bars_of_their_own():
     est = tw.DecisionTreeClassifier(max_depth=1).fit({"sky": sky}, label)
     part = parts_of(est, {"sky": other}, label)[0]
 
-    assert part.spread.labels == ("rain", "sun", "not seen at the fit", "missing")
+    assert part.spread.labels == ("rain", "sun", "not in the training rows", "missing")
     assert part.spread.names == ("go", "stay")
     assert part.spread.parts == ((5.0, 1.0, 0.0, 0.0), (0.0, 2.0, 2.0, 2.0))
     assert part.missing == 2 / 12

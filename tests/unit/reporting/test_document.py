@@ -128,9 +128,9 @@ def test_the_page_does_not_depend_on_the_seed_of_hashes(tmp_path):
 def test_rows_of_the_fit_are_known_as_such_and_the_page_says_so():
     seen, other = TREE.report(X[::2], Y[::2]), TREE.report(X[1::2], Y[1::2])
 
-    assert any("rows of the fit" in note for note in seen.summary.notes)
+    assert any("training rows" in note for note in seen.summary.notes)
     assert seen.summary.pruning.judged_by == "folds"
-    assert not any("rows of the fit" in note for note in other.summary.notes)
+    assert not any("training rows" in note for note in other.summary.notes)
 
 
 def test_a_page_without_examples_holds_no_row_to_follow():

@@ -134,7 +134,7 @@ def test_the_history_of_the_fit_stands_beside(boosted):
     curve = curve_of(part_of(boosted, X[TEST], NAMES[TEST]), "loss")
 
     held = {series.name: series.y for series in curve.series}
-    for name, key in (("rows of the fit", "train"), ("rows kept aside at the fit", "validation")):
+    for name, key in (("training rows", "train"), ("held-out rows of the fit", "validation")):
         assert held[name] == tuple(boosted.history_[key][at] for at in curve.x)
     n_grown = len(boosted.history_["validation"]) - 1
     assert boosted.n_estimators_ < n_grown
@@ -249,7 +249,7 @@ def test_agreement_is_the_share_of_rows_that_a_tree_answers_as_all_do(forest, fo
     shares = (each == together).mean(axis=1)
     assert (forest_part.agreement.least, forest_part.agreement.most) == (shares.min(), shares.max())
     pairs = [np.mean(each[a] == each[b]) for a in range(40) for b in range(a)]
-    assert f"two trees say the same for {100 * np.mean(pairs):.1f} %" in forest_part.agreement.words
+    assert f"two trees agree for {100 * np.mean(pairs):.1f} %" in forest_part.agreement.words
     assert [member.number for member in forest_part.members if "most like all" in member.label] == [shares.argmax()]
 
 
@@ -262,7 +262,7 @@ def test_agreement_of_numbers_is_a_correlation():
     table = np.corrcoef(np.vstack([forest.predict(NX[TEST]), each]))
     assert (agreement.least, agreement.most) == pytest.approx((table[0, 1:].min(), table[0, 1:].max()))
     pairs = table[1:, 1:][np.triu_indices(12, 1)]
-    assert f"those of two trees by {pairs.mean():.3f}" in agreement.words
+    assert f"that of two trees is {pairs.mean():.3f}" in agreement.words
 
 
 def test_members_are_the_trees_that_the_estimator_has(forest, forest_part):
@@ -326,7 +326,7 @@ def test_a_tree_that_says_no_more_than_one_answer_warns_and_is_not_what_the_page
     assert found.fidelity <= 0
     assert (
         standing.words.warning
-        == "This tree tells no more than one probability for all rows: do not read it as the model."
+        == "This tree is no better than one probability for all rows: do not read it as the model."
     )
     assert part.members[part.first].label.endswith("most like all")
 
@@ -410,7 +410,7 @@ def test_many_rows_are_asked_about_by_some_and_that_is_told(monkeypatch):
 
     part = part_of(forest, X[TEST], Y[TEST], rows=50)
 
-    assert any("50 test rows, drawn at random from 284" in note for note in part.notes)
+    assert any("50 test rows, sampled from 284" in note for note in part.notes)
 
 
 def test_too_few_rows_for_a_surrogate_are_told(forest):
@@ -481,6 +481,6 @@ def test_with_weights_shares_are_told_to_be_of_the_weight():
 
     part = tw.report(forest, X[TEST], NAMES[TEST], sample_weight=weights, examples=0).summary.ensemble
 
-    assert part.curves[0].ylabel == "share of the weight that is wrong"
+    assert part.curves[0].ylabel == "misclassification rate by weight"
     assert part.agreement.xlabel == "% of the weight"
     assert all(member.words.endswith("% of the weight.") for member in part.members)

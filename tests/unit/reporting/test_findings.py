@@ -117,7 +117,7 @@ def test_empty_nearly_empty_and_constant_columns_are_told_apart():
     assert kinds["nothing there"].columns == ("empty",)
     assert kinds["nearly nothing there"].columns == ("nearly",)
     assert kinds["constant"].columns == ("one", "word")
-    assert kinds["constant"].text == "2 columns hold one value in all rows: one, word."
+    assert kinds["constant"].text == "2 columns have the same value in all rows: one, word."
 
 
 def test_classes_with_few_rows_are_told_with_their_numbers():
@@ -140,7 +140,7 @@ def test_levels_that_the_fit_never_saw_are_named_with_their_rows():
 
     assert finding.n == 4
     assert finding.columns == ("sky", "size")
-    assert finding.text == "Levels that the fit never saw: sky (3 rows: fog, hail), size (1 row: xl)."
+    assert finding.text == "Levels without training rows: sky (3 rows: fog, hail), size (1 row: xl)."
 
 
 def test_rows_of_weight_0_are_not_looked_at():
@@ -179,7 +179,7 @@ def test_judged_rows_that_the_fit_saw_are_serious():
     finding = found(table, target, (mixed, np.concatenate([truth[:90], target[:10]])))["rows of the fit"]
 
     assert finding.serious
-    assert finding.text.startswith("10 test rows of 100 stand")
+    assert finding.text.startswith("10 test rows of 100 are, with the same target, among")
 
 
 def test_equal_rows_of_a_table_with_few_different_ones_are_no_leak():
@@ -238,4 +238,4 @@ def test_a_page_speaks_of_columns_that_are_left_out_as_such():
     assert {fact["name"]: fact["value"] for fact in page["facts"]}["columns"] == f"{len(NOISE)} (1 left out)"
     assert [column["left_out"] for column in page["columns"]] == ["counts the rows", *[""] * len(NOISE)]
     assert next(column for column in page["data"] if column["name"] == "row")["told"] == "left out: counts the rows"
-    assert {barred.column: barred.reason for barred in est.audit().barred}["row"] == "is left out: counts the rows"
+    assert {barred.column: barred.reason for barred in est.audit().barred}["row"] == "left out: counts the rows"

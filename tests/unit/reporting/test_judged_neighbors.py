@@ -50,7 +50,7 @@ def test_a_report_of_neighbours_has_quality_and_no_tree():
     assert summary.tree is None
     assert summary.quality[0].kind == "classes"
     assert {fact.name: fact.value for fact in summary.facts}["neighbours"] == "3"
-    assert any("rows of the fit" in note for note in summary.notes)
+    assert any("training rows" in note for note in summary.notes)
 
 
 def test_a_model_of_sparse_rows_is_refused_with_the_way_out():
@@ -66,7 +66,7 @@ def test_what_has_no_target_or_no_model_is_refused_with_the_reason():
 
     with pytest.raises(ParameterError, match="no target"):
         tw.report(isolation, X, Y)
-    with pytest.raises(ParameterError, match="have not all columns"):
+    with pytest.raises(ParameterError, match="do not have all columns"):
         tw.report(parts, X, Y)
     with pytest.raises(ParameterError, match="fit it first"):
         tw.report(tw.DecisionTreeClassifier(), X, Y)

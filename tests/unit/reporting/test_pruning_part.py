@@ -164,8 +164,8 @@ def test_reduced_error_is_pruned_by_the_judged_rows_and_says_so(name):
 
     pruned = whole.prune("reduced_error", *aside[:2])
     assert (found.n_leaves, found.depth) == (pruned.get_n_leaves(), pruned.get_depth())
-    assert "flatters" in found.note
-    assert "not grown on" in others_of(part_of(whole, learned))["reduced_error"].why_not
+    assert "error on them is too low" in found.note
+    assert "not fitted on" in others_of(part_of(whole, learned))["reduced_error"].why_not
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -266,7 +266,7 @@ def test_a_model_whose_parameters_are_not_known_has_no_folds_and_says_so():
     part = part_of(strange, learned)
 
     assert (part.judged_by, part.error, part.minimum) == ("nothing", None, None)
-    assert any("does not tell" in note for note in part.notes)
+    assert any("does not hold" in note for note in part.notes)
 
 
 def test_folds_cut_their_trees_back_as_the_judged_tree_was():
@@ -282,7 +282,7 @@ def test_folds_cut_their_trees_back_as_the_judged_tree_was():
         again = clone(est).fit(X[train], y[train]).prune("pessimistic").prune("cost_complexity", alpha=0.0)
         wrong += (again.predict(X[test]) != y[test]).sum()
     assert part.error[0] == pytest.approx(wrong / len(y), abs=1e-15)
-    assert any("cut back already" in note and "pessimistic" in note for note in part.notes)
+    assert any("already pruned" in note and "pessimistic" in note for note in part.notes)
     assert part.n_leaves[0] <= small.get_n_leaves()
 
 
@@ -365,7 +365,7 @@ def test_strange_facts_about_prunings_are_no_reason_to_fail(told):
     part = part_of(tw.Model(**{**vars(model), "facts": {**model.facts, "pruning": told}}), learned)
 
     assert part.judged_by == "folds"
-    assert any("not told" in note for note in part.notes)
+    assert any("the model does not hold how" in note for note in part.notes)
 
 
 @pytest.mark.parametrize("pruning", ["ccp_1se", "reduced_error"])
@@ -376,7 +376,7 @@ def test_a_tree_that_is_pruned_in_one_fit_is_reported(pruning):
     part = part_of(whole, aside)
 
     assert part.n_leaves[0] == whole.estimator_.get_n_leaves()
-    assert any("cut back already" in note for note in part.notes)
+    assert any("already pruned" in note for note in part.notes)
 
 
 def test_many_steps_are_thinned_and_keep_their_marks(monkeypatch):

@@ -114,5 +114,5 @@ def test_a_regressor_that_predicts_text_is_refused():
         def predict(self, X):
             return np.full(len(X), "much")
 
-    with pytest.raises(ParameterError, match="a Text says that it is a regressor, and predict gave no numbers"):
+    with pytest.raises(ParameterError, match="a Text is tagged as a regressor, but predict returned no numbers"):
         is_surface(Text())

@@ -23,7 +23,7 @@ def test_both_curves_begin_before_any_tree():
     for line, values in zip(lines, (TRAIN, OTHER), strict=False):
         assert line.get_xdata().tolist() == [0, 1, 2, 3]
         assert line.get_ydata().tolist() == values
-    assert labels_of(figure) == ["rows of the fit", "other rows", "best round: 2"]
+    assert labels_of(figure) == ["training rows", "other rows", "best round: 2"]
     assert figure.axes[0].get_xlabel() == "rounds"
 
 

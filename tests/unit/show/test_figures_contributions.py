@@ -84,8 +84,8 @@ def test_what_cannot_be_drawn_is_refused(draw, error, words):
 def test_an_explanation_draws_itself():
     table = {"sky": ["sun", "rain", None, "sun"] * 10, "wind": RNG.normal(size=40), "day": [True, False] * 20}
     found = tw.RandomForestClassifier(5).fit(table, ["a", "b"] * 20).explain(table)
-    assert found.rows(0).plot(output="a").axes[0].get_xlabel() == "share of a"
-    assert found.plot().axes[0].get_xlabel() == "contribution to the share of b"
+    assert found.rows(0).plot(output="a").axes[0].get_xlabel() == "probability of a"
+    assert found.plot().axes[0].get_xlabel() == "contribution to the probability of b"
     for kind in ("bars", "lines", "map", "scatter"):
         assert found.plot(kind).axes
     for column in ("sky", "wind", "day"):

@@ -39,7 +39,7 @@ def test_errors_stand_over_the_number_of_leaves_smallest_tree_first():
 
     drawn = lines(ax)
 
-    assert drawn["rows of the fit"].tolist() == [[1, 0.5], [2, 0.1], [4, 0.02], [6, 0.01], [9, 0]]
+    assert drawn["training rows"].tolist() == [[1, 0.5], [2, 0.1], [4, 0.02], [6, 0.01], [9, 0]]
     assert drawn["cross-validated"].tolist() == [[1, 0.5], [2, 0.07], [4, 0.06], [6, 0.06], [9, 0.09]]
     assert ax.get_xlabel() == "leaves"
 
@@ -56,7 +56,7 @@ def test_the_least_error_that_is_chosen_is_marked_once():
     ax = tw.plot.error_against_size(**PATH, chosen=2, rule="min").axes[0]
 
     assert texts(ax) == [
-        "rows of the fit", "cross-validated", "least error\n+ one standard error", "least error:\n4 leaves, 0.06",
+        "training rows", "cross-validated", "least error\n+ one standard error", "least error:\n4 leaves, 0.06",
     ]  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def test_a_path_of_any_length_keeps_every_step_and_few_ticks(k):
 def test_a_path_without_other_rows_has_one_line():
     ax = tw.plot.error_against_size(n_leaves=[3, 1], train=[0, 0.5]).axes[0]
 
-    assert texts(ax) == ["rows of the fit"]
+    assert texts(ax) == ["training rows"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_the_three_impurities_are_their_formulas():
     drawn = lines(tw.plot.impurity_functions().axes[0])
 
     assert np.allclose(drawn["Gini"][:, 1], 2 * p * (1 - p))
-    assert np.allclose(drawn["misclassified share"][:, 1], np.minimum(p, 1 - p))
+    assert np.allclose(drawn["misclassification rate"][:, 1], np.minimum(p, 1 - p))
     inner = p[1:-1]
     assert np.allclose(
         drawn["half the entropy"][1:-1, 1], -(inner * np.log2(inner) + (1 - inner) * np.log2(1 - inner)) / 2

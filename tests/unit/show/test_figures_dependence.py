@@ -32,7 +32,7 @@ def test_each_class_is_a_line_in_its_own_colour():
         (line,) = lines_of(figure, str(place))
         assert line.get_ydata().tolist() == found.values[place].tolist()
         assert to_hex(line.get_color()) == class_color(place)
-    assert figure.axes[0].get_ylabel() == "mean share of the class"
+    assert figure.axes[0].get_ylabel() == "mean probability of the class"
 
 
 def test_one_class_is_drawn_with_its_single_rows():

@@ -1,4 +1,4 @@
-"""Claims about the rows in a plane: how many lie in their own colour, what is held, and when the plane misleads."""
+"""Rows in a plane: how many lie in a region of their own class, what is held, and when the plane misleads."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from treewright.show.style import LIGHT
 HIDES = (
     r"held at one value each: choose other features=, hold them elsewhere with fixed=, or draw a model that was fitted"
 )
+OWN = "in a region of their own class"
 
 
 class Says:
@@ -53,7 +54,7 @@ def test_points_in_their_own_colour_are_those_whose_label_is_drawn_where_they_li
         across = left + (int((row[2] - left) / (right - left) * 37) + 0.5) * (right - left) / 37
         up = low + (int((row[3] - low) / (high - low) * 37) + 0.5) * (high - low) / 37
         n_own += est.predict([[held[0], held[1], across, up]])[0] == label
-    assert above(figure) == ["held: column 0 5.8, column 1 3", f"{n_own} of 150 points lie in their own colour"]
+    assert above(figure) == ["held: column 0 5.8, column 1 3", f"{n_own} of 150 points lie {OWN}"]
 
 
 def test_in_bands_too_points_are_counted_where_they_lie():
@@ -63,7 +64,8 @@ def test_in_bands_too_points_are_counted_where_they_lie():
 
     figure = tw.plot.decision_regions(est, table, labels)
 
-    assert above(figure) == [f"{sum(est.predict(table) == np.array(labels))} of 12 points lie in their own colour"]
+    n_own = sum(est.predict(table) == np.array(labels))
+    assert above(figure) == [f"{n_own} of 12 points lie {OWN}"]
 
 
 def test_a_missing_label_is_not_counted_and_a_strange_one_is_in_no_colour_of_its_own():
@@ -71,10 +73,10 @@ def test_a_missing_label_is_not_counted_and_a_strange_one_is_in_no_colour_of_its
     est = Says(lambda X: np.where(X[:, 0] > 1.5, "far", "near"), ["far", "near"])
 
     assert above(tw.plot.decision_regions(est, X, ["near", None, "else", "far", "far"])) == [
-        "2 of 3 points lie in their own colour"
+        "2 of 3 points lie in a region of their own class"
     ]
     assert above(tw.plot.decision_regions(est, X, ["near", "far", "near", "near", "far"])) == [
-        "1 of 4 points lies in their own colour"
+        "1 of 4 points lies in a region of their own class"
     ]
     assert above(tw.plot.decision_regions(est, X, [None] * 5)) == [""]
     assert above(tw.plot.decision_regions(est, X)) == [""]
@@ -86,7 +88,7 @@ def test_of_many_rows_those_that_are_drawn_are_counted():
 
     figure = tw.plot.decision_regions(tw.DecisionTreeClassifier().fit(X, y), X, y, sample_points=1500, resolution=500)
 
-    assert above(figure)[0].endswith(" of 1,500 drawn points lie in their own colour")
+    assert above(figure)[0].endswith(" of 1,500 drawn points lie in a region of their own class")
 
 
 def test_one_class_in_all_of_the_plane_is_warned_of_with_or_without_labels():
@@ -113,7 +115,7 @@ def test_a_plane_in_which_most_points_have_another_colour_is_warned_of():
     X, y = load_wine(return_X_y=True)
     est = tw.DecisionTreeClassifier(random_state=0).fit(X, y)
 
-    with pytest.warns(DataWarning, match=f"only [0-9]+ of 178 points lie in their own colour, where the 11 .* {HIDES}"):
+    with pytest.warns(DataWarning, match=f"only [0-9]+ of 178 points lie {OWN}, where the 11 .* {HIDES}"):
         tw.plot.decision_regions(est, X, y)
 
 
@@ -122,7 +124,7 @@ def test_a_plane_that_hides_one_class_is_warned_of():
     X, species = rows.drop("species"), rows["species"]
     est = tw.DecisionTreeClassifier(max_depth=4).fit(X, species)
 
-    with pytest.warns(DataWarning, match=f"only [0-9] of 68 points of Chinstrap lie in their own colour, .* {HIDES}"):
+    with pytest.warns(DataWarning, match=f"only [0-9] of 68 points of Chinstrap lie {OWN}, .* {HIDES}"):
         tw.plot.decision_regions(est, X, species, features=("bill_length_mm", "bill_depth_mm"))
 
 

@@ -202,7 +202,7 @@ def test_a_label_that_is_no_class_is_refused_and_a_missing_one_is_another_label(
         def predict(self, X):
             return np.full(len(X), "c")
 
-    with pytest.raises(ParameterError, match="predict gave 'c'"):
+    with pytest.raises(ParameterError, match="predict returned 'c'"):
         tw.plot.decision_regions(Odd(), X4)
     est = tw.DecisionTreeClassifier().fit(X4, ["a", "b", "a", "b"])
     figure = tw.plot.decision_regions(est, X4, pd.Series(["a", pd.NA, None, "b"]), resolution=4)
@@ -313,7 +313,7 @@ X4, Y4 = np.arange(12.0).reshape(4, 3), [0, 1, 0, 1]
         ({"features": (1,)}, ParameterError, "give two columns"),
         ({"features": "ab"}, ParameterError, "give two columns"),
         ({"fixed": {0: 1}}, ParameterError, "one of the two features"),
-        ({"fixed": {2: "a"}}, ParameterError, "holds numbers"),
+        ({"fixed": {2: "a"}}, ParameterError, "the column is numeric"),
         ({"fixed": {7: 1}}, ParameterError, "fixed names column 7"),
         ({"resolution": 1}, ParameterError, "resolution=1: give a whole number from 2 to 2000"),
         ({"resolution": 20.0}, ParameterError, "resolution"),
@@ -339,7 +339,7 @@ def test_unknown_names_and_levels_are_refused_with_those_there_are():
 
     with pytest.raises(ParameterError, match="'wage', which X does not have; it has 'age', 'city', 'size', 'pay'"):
         tw.plot.decision_regions(est, COLUMNS, features=("age", "wage"))
-    with pytest.raises(ParameterError, match="'Paris', which no row of X has; there are Lima, Oslo, Rome"):
+    with pytest.raises(ParameterError, match="'Paris', which no row of X has; choose one of Lima, Oslo, Rome"):
         tw.plot.decision_regions(est, COLUMNS, features=("age", "pay"), fixed={"city": "Paris"})
     with pytest.raises(ParameterError, match="X has none there"):
         tw.plot.decision_regions(est, COLUMNS, features=("age", "pay"), fixed={"size": None})

@@ -36,7 +36,7 @@ def test_a_cut_line_fits_whatever_is_in_it(text: str, width: int) -> None:
 
 
 def test_prose_is_broken_at_blanks_and_no_word_is_lost() -> None:
-    text = "missing values have a branch of their own where training rows had some, else they take the heaviest one"
+    text = "missing values have their own branch if training rows had some, else they take the heaviest branch"
 
     lines = folded(text, 30)
 

@@ -245,7 +245,7 @@ def test_a_leaf_without_rows_is_dashed_and_has_no_bar(golf_model: ModelData) -> 
 
     assert tooltip is not None
     assert (tooltip.text or "").startswith("node 6\n")
-    assert "no training row came here" in (tooltip.text or "")
+    assert "no training row reached this leaf" in (tooltip.text or "")
     assert [rect for rect in empty.iter(f"{SVG}rect") if rect.get("class") == "track"] == []
     assert any(rect.get("stroke-dasharray") for rect in empty.iter(f"{SVG}rect"))
     heights = [float(rect.get("height", "nan")) for node in (nodes_of(plot(golf_model).text)[4], empty)

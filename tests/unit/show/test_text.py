@@ -206,7 +206,7 @@ def test_branches_of_many_levels_say_how_many_they_do_not_name() -> None:
 def test_the_way_of_missing_values_is_explained_where_a_line_shows_it() -> None:
     cells = np.array([1.0, 1.0, 2.0, 2.0, np.nan, np.nan])
     other = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0])
-    note = '"or missing" marks the way'
+    note = '"or missing" marks the branch'
     for columns, is_told in (({"other": other, "holes": cells}, False), ({"holes": cells}, True)):
         model = DecisionTreeClassifier().fit(columns, other.astype(int)).model_
         assert any(column.missing_seen for column in model.schema.columns)

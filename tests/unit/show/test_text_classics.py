@@ -32,15 +32,15 @@ def test_a_line_per_branch_and_a_leaf_without_rows_predicts_what_its_parent_woul
         "   9     └─ humidity > 87.5 or missing      2     2/0  0      * no",
         "",
         "* leaf",
-        '"or missing" marks the way of missing values where a column had some',
-        "(no rows): no training row came there; it predicts what its parent would",
+        '"or missing" marks the branch that missing values follow',
+        "(no rows): no training row reached this leaf; it predicts like its parent",
     ]
 
 
 def test_branches_of_missing_values_are_lines_and_need_no_footnote(own_branch_model: ModelData) -> None:
     text = show(own_branch_model)
 
-    assert "missing values have a branch of their own" in text.splitlines()[1]
+    assert "missing values have their own branch" in text.splitlines()[1]
     for part in ("└─ age is missing ", "└─ city is missing ", "└─ income is missing ", "└─ size is missing "):
         assert part in text
     assert "or missing" not in text
@@ -55,13 +55,13 @@ def test_a_branch_that_missing_values_share_is_still_said(own_branch_model: Mode
     text = show(replace(own_branch_model, trees=(entries,)))
 
     assert "size = M or missing" in text
-    assert text.endswith('"or missing" marks the way of missing values where a column had some')
+    assert text.endswith('"or missing" marks the branch that missing values follow')
 
 
 def test_surrogates_are_listed_under_their_node_on_demand(surrogate_model: ModelData) -> None:
     assert show(surrogate_model, surrogates=True).splitlines() == [
         "Classification tree: 150 rows, 5 nodes, 3 leaves, depth 2",
-        "missing values follow the first surrogate test that answers, else the heavier branch",
+        "missing values follow the first surrogate test whose column is known, else the heavier branch",
         "counts: setosa / versicolor / virginica",
         "",
         "node                        rows    counts   gini    predicts",
@@ -76,7 +76,7 @@ def test_surrogates_are_listed_under_their_node_on_demand(surrogate_model: Model
         "   4     └─ site = c          50    0/5/45  0.180  * virginica",
         "",
         "* leaf",
-        "~ a surrogate: what leads to the first branch where the column is missing",
+        "~ a surrogate: the condition of the first branch if the column is missing",
     ]
     assert "~" not in show(surrogate_model)
     assert show(surrogate_model).endswith("surrogates=True lists the surrogate tests")
@@ -100,7 +100,7 @@ def test_surrogates_of_folded_nodes_and_in_ascii(surrogate_model: ModelData) -> 
 @pytest.mark.parametrize(
     ("missing", "line"),
     [
-        ("fractional", "missing values take every branch in part, as the weights of the branches are"),
+        ("fractional", "missing values take every branch, in proportion to the branch weights"),
         ("error", "missing values are refused"),
     ],
 )

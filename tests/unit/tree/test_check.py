@@ -230,7 +230,7 @@ def test_class_counts_are_not_summed_over_trees(model: ModelData) -> None:
         ({"schema": Schema(())}, "no columns"),
         ({"schema": Schema((Column("x", "numeric"), Column("x", "nominal", ("a",))))}, "one column name twice"),
         ({"schema": Schema((Column("x", "numeric", (1,)), Column("y", "nominal", ("a",))))}, "a numeric column has 1"),
-        ({"schema": Schema((Column("x", "numeric"), Column("y", "nominal", (1, 1.0))))}, "one level is there twice"),
+        ({"schema": Schema((Column("x", "numeric"), Column("y", "nominal", (1, 1.0))))}, "a level occurs twice"),
         ({"schema": Schema((Column("x", "date"), Column("y", "nominal")))}, "kind 'date' is not known"),  # type: ignore[arg-type]
     ],
 )

@@ -356,7 +356,7 @@ def test_a_folder_that_may_not_be_written_is_refused(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(files.os, "open", refuse)
-    with pytest.raises(InputFileError, match="Permission denied; choose a place that you may use"):
+    with pytest.raises(InputFileError, match="Permission denied; choose a place where you have permission"):
         save(model, tmp_path / "model.tw")
 
 

@@ -38,7 +38,7 @@ def test_a_looser_bound_below_a_tighter_one_changes_nothing(build_tree: Callable
     texts = texts_of(Schema((Column("x", "numeric"),)), tree)
 
     assert texts[3] == ("x <= 5",)
-    assert texts[4] == ("x is nothing (no value comes here)",)  # x > 9 after x <= 5, and missing goes left
+    assert texts[4] == ("x has no possible value",)  # x > 9 after x <= 5, and missing goes left
 
 
 def test_missing_comes_along_only_where_every_test_lets_it(build_tree: Callable[..., Tree]) -> None:
@@ -159,7 +159,7 @@ def test_intervals_merge_with_the_cuts_above_them(build_tree: Callable[..., Tree
     texts = texts_of(Schema((Column("x", "numeric", missing_seen=True),)), tree)
 
     assert (texts[2], texts[3], texts[4]) == (("x > 15",), ("x <= 5",), ("5 < x <= 15 or missing",))
-    assert texts[5] == ("x is nothing (no value comes here)",)
+    assert texts[5] == ("x has no possible value",)
 
 
 def test_the_branch_of_missing_values_says_so_and_no_other_one_does(own_branch_model: ModelData) -> None:

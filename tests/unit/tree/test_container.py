@@ -29,8 +29,8 @@ def test_brackets_outside_of_strings_are_counted(text: bytes, depth: int) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b'{"a":1,"a":2}', "a key is there twice"),
-        (b'{"b":{"a":1,"a":1}}', "a key is there twice"),
+        (b'{"a":1,"a":2}', "a key occurs twice"),
+        (b'{"b":{"a":1,"a":1}}', "a key occurs twice"),
         (b'{"a":NaN}', "NaN is not JSON"),
         (b'{"a":-Infinity}', "-Infinity is not JSON"),
         (b'{"a":1e999}', "a number is beyond float64"),

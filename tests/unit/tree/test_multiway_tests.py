@@ -55,7 +55,7 @@ def test_an_interval_test_says_both_ends_in_the_words_of_two_cuts(golf_model: Mo
         ((0.5, 1.5), ["= S", "= M", "> M"]),
         ((1.0, 2.5), ["<= M", "= L", "= XL"]),
         ((0.0, 2.0), ["= S", "> S and <= L", "= XL"]),
-        ((-1.0, 1.2, 1.8), ["is no level", "<= M", "is no level", "> M"]),
+        ((-1.0, 1.2, 1.8), ["is none of the levels", "<= M", "is none of the levels", "> M"]),
         ((1.5, np.inf), ["<= M", "> M", "is missing"]),
     ],
 )

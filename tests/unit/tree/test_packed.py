@@ -50,7 +50,7 @@ def test_taking_trees_is_joining_only_them(parts: list[PackedTrees]) -> None:
 
 @pytest.mark.parametrize("chosen", [[], [5], [-1], [0, 99]])
 def test_taking_trees_that_are_not_there_is_refused(parts: list[PackedTrees], chosen: list[int]) -> None:
-    with pytest.raises(ParameterError, match=r"give some of 0 to 4"):
+    with pytest.raises(ParameterError, match=r"choose from 0 to 4"):
         take(join(parts), chosen)
 
 
@@ -58,7 +58,7 @@ def test_trees_on_other_bins_or_of_another_criterion_are_not_joined(parts: list[
     other = bins_of(np.arange(8.0).reshape(2, 4), SCHEMA)
 
     for wrong in (replace(parts[1], bins=other), replace(parts[1], criterion="poisson")):
-        with pytest.raises(ParameterError, match="grown on other bins"):
+        with pytest.raises(ParameterError, match="have different bins"):
             join([parts[0], wrong])
     copied = Bins(**{name: array.copy() for name, array in vars(parts[1].bins).items()})
     assert same_packed(join([parts[0], replace(parts[1], bins=copied)]), join(parts[:2]))

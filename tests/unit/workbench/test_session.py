@@ -178,7 +178,7 @@ def test_a_decision_is_what_the_leaf_predicts():
     assert "(decided)" in tree.show()
     assert tree.facts["workbench"]["decided"] == {"1": made_split().model.trees[0].value[2].tolist()}
     for command in (lambda: session.grow("1"), lambda: session.prune(""), lambda: session.split("", "age", cut=30)):
-        with pytest.raises(ParameterError, match="what was decided about node '1' would be gone"):
+        with pytest.raises(ParameterError, match="the decision about node '1' would be lost"):
             command()
     with pytest.raises(ParameterError, match="why is empty"):
         session.decide("1", None)
@@ -289,10 +289,10 @@ def test_branches_of_many_ways_merge():
         ("move", ("",), "nothing to move"),
         ("unlock", ("",), "is not locked"),
         ("undo", (), "nothing to undo"),
-        ("redo", (), "nothing to do again"),
+        ("redo", (), "nothing to redo"),
         ("open_sealed", (), "no rows are sealed"),
         ("prune", ("",), "is a leaf: there is nothing to prune"),
-        ("go_to", (1,), "there are 0 commands"),
+        ("go_to", (1,), "from 0 to 0, the number of commands"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_changes_nothing(do, given, told):
@@ -306,10 +306,10 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(do, given, told):
     ("options", "told"),
     [
         ({"column": "age", "cut": 5}, "without rows"),
-        ({"column": "age", "cut": "old"}, "holds numbers"),
+        ({"column": "age", "cut": "old"}, "is numeric, give a finite number"),
         ({"column": "age", "cut": float("inf")}, "finite"),
         ({"column": "age", "cut": 30, "missing": "up"}, "give 'left', 'right' or 'own'"),
-        ({"column": "age", "cut": [30, 20]}, "cuts that rise"),
+        ({"column": "age", "cut": [30, 20]}, "ascending cuts"),
         ({"column": "age", "cut": 30, "levels": ["own"]}, "either cut= or levels="),
         ({"column": "home", "levels": [["own"], ["rent"]]}, r"in no branch: \['free'\]"),
         ({"column": "home", "levels": [["own", "rent", "free"]]}, "two lists of levels or more"),
@@ -398,7 +398,7 @@ def test_held_out_figures_are_those_of_the_command_evaluate(tmp_path):
 
 def test_of_a_forest_the_surrogate_is_taken_up():
     forest = tw.RandomForestClassifier(20, ordinal=GRADES).fit(X, Y)
-    with pytest.warns(DataWarning, match="predicts otherwise than the model for"):
+    with pytest.warns(DataWarning, match="predicts differently from the model for"):
         session = tw.workbench.Session.from_model(forest, X, Y, held_out=0, ordinal=GRADES)
     assert session.log[0].why == "as in the surrogate of the 20 trees"
     assert np.mean(session.model.predict(X) == forest.predict(X)) > 0.7
@@ -513,7 +513,7 @@ def test_what_is_locked_outlasts_pruning():
         locked.append(tree_bytes_below(session, inner[-1]))
         assert session.model.trees[0].n_leaves <= leaves
     assert len(set(locked)) == 1
-    with pytest.raises(ParameterError, match="what is locked or decided leaves"):
+    with pytest.raises(ParameterError, match="locked and decided nodes keep"):
         session.prune(leaves=1)
     below = made(held_out=0)
     below.grow()
@@ -604,8 +604,8 @@ def test_sessions_are_compared():
 def test_odd_parameters_and_values_are_refused():
     for options, told in (
         ({"held_out": "some"}, "held_out='some'"),
-        ({"splitter": "hist"}, "splitter is no parameter of a session"),
-        ({"missing": "surrogate"}, "goes one way"),
+        ({"splitter": "hist"}, "splitter is not a parameter of a session"),
+        ({"missing": "surrogate"}, "follows one branch"),
     ):
         with pytest.raises(ParameterError, match=told):
             made(**options)

@@ -97,7 +97,7 @@ def sort_items(codes, column, n_bins, rows, items, spare, counts):
     ----------
     codes : uint8[n, stride], IN
     column, n_bins : int
-        ``n_bins`` 2 with missing cells in the node is counted like any other.
+        Columns with ``n_bins`` 2 that have missing cells in the node are counted like any other.
     rows : int32[m], IN
     items : int32[>= m + 1], OUT
     spare : int32[>= m + 1], counts : int32[256], scratch
@@ -105,7 +105,7 @@ def sort_items(codes, column, n_bins, rows, items, spare, counts):
     Returns
     -------
     int
-        How many are not missing.
+        Number of items that are not missing.
     """
     m = rows.shape[0]
     if m <= FEW_ROWS:
@@ -145,7 +145,7 @@ def sort_items(codes, column, n_bins, rows, items, spare, counts):
 
 @inner_kernel
 def first_of_few(keys, gains, m, best, tolerance):
-    """The bins beside the first cut that gains as much but for roundings. ``keys`` int32[m], ``gains`` float64[m]."""
+    """The bins next to the first cut that gains ``best`` up to rounding. ``keys`` int32[m], ``gains`` float64[m]."""
     target = max(best - tolerance, 0.0)
     for i in range(m - 1):
         if keys[i] != keys[i + 1] and gains[i] >= target:
@@ -264,8 +264,8 @@ def cut_none(stats, node, nodes, keys, order, m, limits, work):
 
 
 # ``keys`` and ``order`` int32[m] are the rows' bins, ascending, and the rows; none is missing, nothing is monotone.
-# Returns the gain (-1 where no cut is allowed, ``NOT_FEW`` where these statistics have no short cut) and the bins
-# beside the cut.
+# Returns the gain (-1 if no cut is allowed, ``NOT_FEW`` if these statistics have no short cut) and the bins next to the
+# cut.
 cut_few = by_family(
     {MeanStats: cut_few_means, CountStats: cut_few_counts, PoissonStats: cut_none, MedianStats: cut_none},
     "The best cut of a few sorted rows.",

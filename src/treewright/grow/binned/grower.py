@@ -2,12 +2,12 @@
 
     open the root -> [choose a column -> split] depth first -> Tree
 
-With threads, and rows enough for them:
+With threads and enough rows for them:
 
     open the root -> split the node with most rows, a few times -> [grow what is below each leaf] on the threads
     -> renumber
 
-The criteria's kernels are the exact grower's; ``few_rows`` makes what that one keeps sorted.
+The kernels of the criteria are those of the exact grower; ``few_rows`` sorts what that grower keeps sorted.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from treewright.tree.packing import pack_one
 from treewright.tree.records import bits_below
 
 APART_ROWS = 50_000  # a table of fewer rows is grown before threads have started
-N_PARTS = 16  # subtrees, whatever the number of threads
-_CALL_CELLS = 20_000_000  # as in the exact grower: what a kernel looks at before Ctrl-C is answered
+N_PARTS = 16  # subtrees, for any number of threads
+_CALL_CELLS = 20_000_000  # as in the exact grower: cells that a kernel reads before Ctrl-C has an effect
 
 
 def grow_binned(
     codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings
 ) -> Tree:
-    """Grow a tree on binned rows; thresholds lie between the values that the node's rows had.
+    """Grow a tree on binned rows; thresholds lie between the values that the node's rows have.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def grow_binned(
     Returns
     -------
     Tree
-        Nodes are numbered level by level; with ``max_leaf_nodes`` in the order of growth. Where no column has more than
-        255 distinct values: the tree that the exact grower makes.
+        Nodes are numbered level by level; with ``max_leaf_nodes`` in the order of growth. If no column has more than
+        255 distinct values, it is the tree of the exact grower.
     """
     grown = _grow(codes, bins, schema, objective, settings)
     tree = to_tree(grown, bins, schema)
@@ -77,7 +77,7 @@ def grow_packed(
     settings: BinnedSettings,
     room: Callable[[tuple[int, ...], Any], np.ndarray] | None = None,
 ) -> PackedTrees:
-    """Grow a tree on some of the binned rows, eight bytes a node.
+    """Grow a tree on given binned rows, in eight bytes per node.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def grow_packed(
 def _grow(
     codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings
 ) -> Grown:
-    """All kernels need, and the growth itself."""
+    """Make the arrays that the kernels need, and grow the tree."""
     n = len(codes)
     if n > MAX_ROWS:
         raise TooLargeError(f"{n} rows: growth on bins holds at most {MAX_ROWS}; fit on a sample of the rows")
@@ -126,7 +126,7 @@ def _grow(
 
 
 def _with_numbers(bins: Bins, in_runs: np.ndarray) -> Bins:
-    """Bins in which nominal columns in runs are numeric ones, whose values are the bins' numbers."""
+    """The bins with nominal columns in runs turned into numeric ones, whose values are the bin numbers."""
     if not len(in_runs):
         return bins
     is_nominal, sizes = np.array(bins.is_nominal), np.diff(bins.start)
@@ -141,7 +141,7 @@ def _with_numbers(bins: Bins, in_runs: np.ndarray) -> Bins:
 
 
 def _with_runs_as_sets(grown: Grown, bins: Bins, in_runs: np.ndarray) -> Grown:
-    """Tests of columns in runs as what they are of nominal ones: sets of bins."""
+    """Turn the tests of columns in runs into those of nominal columns: sets of bins."""
     nodes, growth, n = grown.nodes, grown.growth, grown.n_nodes
     asked = np.flatnonzero(grown.is_inner & np.isin(nodes.feature[:n], in_runs))
     n_bins = bins.n_bins[nodes.feature[asked]].astype(np.int64)
@@ -174,8 +174,8 @@ def _grow_best_first(plan: Plan, room: Room, max_leaves: int) -> None:
         threads.heed()
 
 
-# Subtrees share nothing but the table, so they are the same on any number of threads; they are numbered as one thread
-# that grows depth first numbers them.
+# Subtrees share only the table, so they are the same on any number of threads; they are numbered as by one thread that
+# grows depth first.
 
 
 class Part(NamedTuple):
@@ -187,7 +187,7 @@ class Part(NamedTuple):
 
 
 def is_worth_it(plan: Plan) -> bool:
-    """Whether there are threads, and rows enough for them; medians rank the rows of a whole tree in one place."""
+    """Whether there are threads and enough rows for them; not for medians, which need all rows in one place."""
     return plan.settings.n_threads > 1 and not plan.objective.n_medians and len(plan.codes) >= APART_ROWS
 
 
@@ -297,14 +297,14 @@ def _put_together(top: Room, parts: dict[int, Part]) -> None:
 
 
 def _copy(nodes: Nodes, number: int, old: Nodes, node: int) -> None:
-    """One node's entries."""
+    """Copy the entries of one node."""
     for mine, kept in zip(nodes, old, strict=True):
         if len(mine):
             mine[number] = kept[node]
 
 
 def _place(top: Room, number: int, part: Part, lo: int, n_nodes: int, n_sets: int) -> tuple[int, int]:
-    """A part's nodes behind those placed before, its root at ``number``; returns how many nodes and sets there are."""
+    """Place a part's nodes after the earlier ones, its root at ``number``; returns the numbers of nodes and of sets."""
     n_new, n_more = int(part.growth.state[N_NODES]) - 1, int(part.growth.state[N_SETS])
     last = n_nodes + n_new
     for mine, theirs in zip(top.nodes, part.nodes, strict=True):
@@ -324,12 +324,12 @@ def _place(top: Room, number: int, part: Part, lo: int, n_nodes: int, n_sets: in
     return last, n_sets + n_more
 
 
-# What the kernels leave, as a tree.
+# From the arrays of the kernels to a tree.
 
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A tree that has grown, as the kernels leave it."""
+    """A grown tree in the arrays of the kernels."""
 
     nodes: Nodes
     growth: Growth
@@ -339,7 +339,7 @@ class Grown:
 
     @property
     def is_inner(self) -> np.ndarray:
-        """bool[n_nodes]."""
+        """bool[n_nodes]: whether each node is split."""
         return self.nodes.first_child[: self.n_nodes] >= 0
 
 
@@ -368,7 +368,7 @@ def to_tree(grown: Grown, bins: Bins, schema: Schema) -> Tree:
 
 
 def _thresholds(grown: Grown, bins: Bins, feature: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """float64[n_nodes]: the middle between the values on both sides of each cut; +inf where it asks "is x present?"."""
+    """float64[n_nodes]: the middle between the values on both sides of each cut; +inf for the test "is x present?"."""
     nodes, n = grown.nodes, grown.n_nodes
     before, after = nodes.before[:n][wanted], nodes.after[:n][wanted]
     start = bins.start[feature[wanted]]
@@ -382,7 +382,7 @@ def _thresholds(grown: Grown, bins: Bins, feature: np.ndarray, wanted: np.ndarra
 def _level_words(
     grown: Grown, bins: Bins, schema: Schema, feature: np.ndarray, is_subset: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sets of bins as sets of levels: where each node's words begin, and the words that ``Tree`` keeps."""
+    """Sets of bins as sets of levels: the first word of each node's set, and the words that ``Tree`` keeps."""
     level_set = np.full(len(feature), -1, np.int32)
     left: list[np.ndarray] = [np.empty(0, np.uint64)]
     seen: list[np.ndarray] = [np.empty(0, np.uint64)]
@@ -417,7 +417,7 @@ def to_packed(grown: Grown, bins: Bins, settings: BinnedSettings) -> PackedTrees
     is_inner = grown.is_inner
     feature = nodes.feature[:n]
     before, after = nodes.before[:n], nodes.after[:n]
-    # Between two bins with empty ones between them the cut is put in the middle; -1: all present cells go left.
+    # If empty bins lie between the two, the cut is put in the middle; -1: all present cells go left.
     last_left = np.where(after < 0, bins.n_bins[feature] - 1, (before + after - 1) >> 1)
     is_subset = is_inner & bins.is_nominal.astype(bool)[feature]
     weight = np.ldexp(nodes.weight[:n].astype(np.float64), -objective.weight_exponent)
@@ -444,9 +444,9 @@ def to_packed(grown: Grown, bins: Bins, settings: BinnedSettings) -> PackedTrees
 
 
 def _importances(grown: Grown, p: int) -> np.ndarray:
-    """float64[p]: share of the decrease of impurity that each column brought."""
+    """float64[p]: each column's share of the decrease of impurity."""
     inner = np.flatnonzero(grown.is_inner)
-    # Gains are in steps of the target: impurities would leave float64 where its unit is extreme.
+    # Gains are in steps of the target: impurities would leave float64 if its unit is extreme.
     by_column = np.bincount(grown.nodes.feature[inner], weights=grown.nodes.gain[inner], minlength=p)
     total = by_column.sum()
     return by_column / total if total > 0 else by_column

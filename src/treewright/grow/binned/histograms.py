@@ -1,15 +1,15 @@
-"""Sums by bin, and the best cut read off them. In: bins and statistics of rows. Out: histograms, a gain, a cut.
+"""Sums by bin, and the best cut computed from them. In: bins and statistics of rows. Out: histograms, a gain, a cut.
 
-For one target the sums of a bin say all that its rows say: one or two additions a row and column. Where sums and
-weights are small whole numbers (two classes) they are packed into one word: sums in the high half, weights in the low.
-Statistics that have no such sums are searched row by row. A histogram is one row of int64, 256 bins side by side:
+For one target a search needs only the sums of each bin: one or two additions per row and column. If sums and weights
+are small whole numbers (two classes) they are packed into one word: sums in the high half, weights in the low.
+Statistics without such sums are searched row by row. A histogram is one row of int64, 256 bins one after another:
 
     two classes     [ sum|weight  sum|weight  ... ]              one word a bin
     means           [ sum  weight  sum  weight  ... ]            two
     class counts    [ c0 c1 c2  c0 c1 c2  ... ]                  one a class; bin 255 holds the missing cells
 
-A histogram is all zero between two uses: whoever reads it clears what was touched, and only that, so a node of ten rows
-never pays for 256 bins. Which bins were touched is a bit set.
+A histogram is all zero between two uses: its reader clears only the touched bins, so a node of ten rows never takes the
+time of 256 bins. The touched bins are a bit set.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touc
 
 @inner_kernel
 def mark_touched(histograms, touched, chosen, n_bins, width):
-    """After many rows: every bin that is not all zero.
+    """Mark every bin that is not all zero as touched; for many rows.
 
     ``histograms`` int64[k, 256 * width], ``touched`` uint64[k, 4], ``chosen`` int32[k], ``n_bins`` int32[p].
     """
@@ -115,7 +115,7 @@ def mark_touched(histograms, touched, chosen, n_bins, width):
 
 @inner_kernel
 def clear_touched(histogram, touched, width):
-    """Leave a histogram all zero, and its set of touched bins empty.
+    """Clear a histogram and its set of touched bins.
 
     ``histogram`` int64[256 * width], ``touched`` uint64[4].
     """
@@ -142,8 +142,8 @@ def add_counts(stats, codes, rows, chosen, histograms, touched, marks):
     add_labels(stats.labels[0], stats.weights, stats.offsets[1], codes, rows, chosen, histograms, touched, marks)
 
 
-# Adding up only the rows without a column's usual bin, and giving that bin the rest of the node, gained nothing:
-# picking the rows takes what adding them takes (0.9 to 1.3 ns a cell; 44 of covertype's 54 columns have a usual bin).
+# Adding up only the rows outside a column's usual bin, and giving that bin the rest of the node, is not faster: picking
+# the rows takes as long as adding them (0.9 to 1.3 ns a cell; 44 of covertype's 54 columns have a usual bin).
 
 
 def add_nothing(stats, codes, rows, chosen, histograms, touched, marks):
@@ -152,14 +152,14 @@ def add_nothing(stats, codes, rows, chosen, histograms, touched, marks):
 
 add = by_family(
     {MeanStats: add_means, CountStats: add_counts, PoissonStats: add_nothing, MedianStats: add_nothing},
-    "Add rows to the histograms of some columns; where ``marks`` also to the sets of touched bins.",
+    "Add rows to the histograms of some columns; with ``marks`` also to the sets of touched bins.",
     inline="always",
 )
 
 
 @inner_kernel
 def fill(stats, codes, rows, chosen, n_bins, histograms, touched):
-    """Sums by bin of some columns.
+    """Add up the rows by bin in some columns.
 
     Parameters
     ----------
@@ -178,9 +178,9 @@ def fill(stats, codes, rows, chosen, n_bins, histograms, touched):
         mark_touched(histograms, touched, chosen, n_bins, histograms.shape[1] // 256)
 
 
-# The best cut of a histogram. The formulas are the exact grower's, on at most 255 entries. The integers are those of a
-# scan of the sorted rows, so are the gains, to the last bit. The functions that the kernels call take few arrays: a
-# tuple of thirty is handed over as two hundred words.
+# The best cut of a histogram. The formulas are the exact grower's, on at most 255 entries. The integers, and so the
+# gains, are bit-identical to those of a scan of the sorted rows. Functions that the kernels call take few arrays: a
+# tuple of thirty is passed as two hundred words.
 
 
 @inner_kernel
@@ -195,7 +195,7 @@ def unpack(histogram, b):
 
 @inner_kernel
 def cuts_of_means(histogram, touched, centre, sums, weights, bins):
-    """Sums (measured from the centre) and weights up to each bin that has rows; returns how many there are.
+    """Sums (measured from the centre) and weights up to each bin that has rows; returns their number.
 
     ``histogram`` int64[256 * width], ``touched`` uint64[4], ``sums`` int64[256], ``weights`` float64[256], ``bins``
     int32[257].
@@ -222,9 +222,9 @@ def cuts_of_means(histogram, touched, centre, sums, weights, bins):
 
 @inner_kernel
 def first_cut(all_gains, n_here, n_ways, has_missing, best, tolerance):
-    """The first cut whose gain is the best but for roundings: its position, and whether missing rows go left.
+    """The first cut whose gain is the best up to rounding: its position, and whether missing rows go left.
 
-    Of two ways at one position missing to the right comes first.
+    At one position missing to the right comes first.
 
     ``all_gains`` float64[2 * BLOCK].
     """
@@ -292,7 +292,7 @@ def best_of_means(
 
 @inner_kernel
 def bins_with_counts(touched, bins):
-    """Bins that have rows, ascending; returns how many (without the missing ones).
+    """Write the bins that have rows, ascending; returns their number (without the bin of missing cells).
 
     ``touched`` uint64[4], ``bins`` int32[257].
     """
@@ -392,8 +392,8 @@ def scan_nothing(stats, node, nodes, histogram, touched, limits, direction, work
     return -1.0, -1, -1, 0
 
 
-# Returns the gain (-1 where no cut is allowed), the bins beside the first cut that gains as much but for roundings (the
-# second -1 where only missing cells go right), and whether missing cells go left.
+# Returns the gain (-1 if no cut is allowed), the bins next to the first cut that has this gain up to rounding (the
+# second -1 if only missing cells go right), and whether missing cells go left.
 scan = by_family(
     {MeanStats: scan_means, CountStats: scan_counts, PoissonStats: scan_nothing, MedianStats: scan_nothing},
     "The best cut of a node, from a column's histogram.",
@@ -402,7 +402,7 @@ scan = by_family(
 
 
 def histogram_width(stats: object) -> int:
-    """Numbers a bin takes in a histogram of these statistics; 0 where they have none."""
+    """Numbers per bin in a histogram of these statistics; 0 if they have no histogram."""
     if isinstance(stats, MeanStats) and stats.values.shape[0] == 1:
         packs = stats.is_classes and stats.weights.sum() < _LOW // 2
         return 1 if packs else 2
@@ -411,13 +411,13 @@ def histogram_width(stats: object) -> int:
     return 0
 
 
-# Histograms kept for the children. A parent's sums are those of its children together: the smaller child is added up,
-# the larger one is what is left, in the parent's own place. Sums are integers, so nothing is rounded.
+# Histograms kept for the children. A parent's sums are the totals of its children's: the smaller child is added up and
+# subtracted, which leaves the larger one in the parent's place. Sums are integers, so nothing is rounded.
 
 
 @inner_kernel
 def take_slot(growth):
-    """A slot that nobody has, all zero; -1 where there is none."""
+    """Take a free slot, all zero; -1 if there is none."""
     if growth.state[FREE] == 0:
         return -1
     growth.state[FREE] -= 1
@@ -426,7 +426,7 @@ def take_slot(growth):
 
 @inner_kernel
 def give_back(growth, slot):
-    """Clear a slot and let others have it."""
+    """Clear a slot and make it free."""
     histograms = growth.slots[slot]
     for k in range(histograms.shape[0]):
         for at in range(histograms.shape[1]):
@@ -463,7 +463,7 @@ def slot_of(stats, codes, node, nodes, bins, growth, desk):
 
 @inner_kernel
 def subtract(larger, smaller, n_columns):
-    """Take one node's sums from another's. ``larger`` int64[k, 256 * width], ``smaller`` int64[k, 256 * width]."""
+    """Subtract one node's sums from another's. ``larger`` int64[k, 256 * width], ``smaller`` int64[k, 256 * width]."""
     for k in range(n_columns):
         for at in range(larger.shape[1]):
             larger[k, at] -= smaller[k, at]
@@ -471,7 +471,7 @@ def subtract(larger, smaller, n_columns):
 
 @inner_kernel
 def hand_down(stats, codes, node, nodes, bins, growth, desk):
-    """After a split: the parent's slot goes to the larger child, if that may be split and has rows enough.
+    """After a split: give the parent's slot to the larger child, if that may be split and has enough rows.
 
     ``codes`` uint8[n, stride].
     """

@@ -1,10 +1,10 @@
-"""One random cut a column (extra-trees). In: the bins that a node's rows have. Out: which go left, and what it gains.
+"""One random cut per column (extra-trees). In: the bins of a node's rows. Out: the bins that go left, and the gain.
 
-A number is cut between the smallest and the largest value of the node, all places alike likely (Geurts, Ernst and
-Wehenkel 2006), and the cut stays where it was drawn, as far as bins can tell. Of a nominal column each level present
-goes left or right by a coin.
+A numeric column is cut uniformly between the smallest and the largest value of the node (Geurts, Ernst and Wehenkel
+2006), and the sampled value is the threshold, as far as bins can represent it. In a nominal column each level present
+goes left or right at random.
 
-Rows are looked at twice a column, once for its span and once for the sums below the cut: 200,000 x 28, one tree on one
+Rows are read twice per column, once for its span and once for the sums below the cut: 200,000 x 28, one tree on one
 thread, took 199 ms with histograms of three bins and sorted rows instead (docs/decisions/0005).
 """
 
@@ -22,10 +22,10 @@ from treewright.grow.layout import MISSING, NEW, NOT_FEW
 from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
 
 _UNIT = 2.0**-53
-_CUT_STREAM = np.uint64(1) << np.uint64(40)  # apart from the numbers that draw columns
+_CUT_STREAM = np.uint64(1) << np.uint64(40)  # separate from the random numbers that sample columns
 _VALUES = (np.uint64(1) << np.uint64(63)) - np.uint64(1)  # the last word without the bit of missing cells
 _AHEAD = 16  # rows
-_AT_A_TIME = 1024  # rows: what they have of bins stays in the cache while all columns are looked at
+_AT_A_TIME = 1024  # rows: their bins stay in the cache while all columns are read
 
 
 @inner_kernel
@@ -42,7 +42,7 @@ def cut_number(column, bins, key, low, high):
     x = bins.lowest[start + low] * (1.0 - share) + bins.highest[start + high] * share
     last = low
     n = high - low
-    while n > 1:  # the last bin before ``high`` whose values are all up to x, without a branch to be guessed
+    while n > 1:  # the last bin before ``high`` whose values are all up to x, without an unpredictable jump
         half = n >> 1
         last += half if bins.highest[start + last + half] <= x else 0
         n -= half
@@ -59,8 +59,8 @@ def is_of_two(column, bins):
 def spans_of(codes, rows, chosen, bins, spans):
     """Lowest and highest bin of rows in some columns, missing cells counted as bin 255: ``spans`` int32[>= k, 2].
 
-    In a large node of a column without missing cells the first thousand rows mostly have both. A column of two bins
-    has but one cut: that all rows lie on one side of it is seen at the sums.
+    If a column has no missing cells, the first thousand rows of a large node mostly have both. A column of two bins has
+    only one cut: whether all rows lie on one side of it is seen from the sums.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m], ``chosen`` int32[k].
     """
@@ -147,10 +147,10 @@ def below_of_counts(stats, codes, rows, chosen, cuts, sums, weights_below):
 
 
 def below_of_nothing(stats, codes, rows, chosen, cuts, sums, weights_below):
-    """``below`` for medians, which sums do not make: no column has a cut here."""
+    """``below`` for medians, which cannot be computed from sums: no column has a cut here."""
 
 
-# ``chosen`` int32[k] are the columns; ``cuts[:, 0]``, int32[>= k, 3], is the last bin that goes left, negative where
+# ``chosen`` int32[k] are the columns; ``cuts[:, 0]``, int32[>= k, 3], is the last bin that goes left, negative if
 # there is no cut. ``sums`` int64[>= k, t] and ``weights_below`` int64[>= k] are zero before.
 below = by_family(
     {
@@ -165,15 +165,15 @@ below = by_family(
 
 @inner_kernel
 def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
-    """The gain of a random cut in each of some columns into ``desk.gains``, the cut into ``desk.cuts``.
+    """Write the gain of a random cut in each of some columns into ``desk.gains``, the cut into ``desk.cuts``.
 
-    ``NOT_FEW`` where it must be searched row by row: nominal columns, missing cells, monotone constraints, medians;
-    ``CONSTANT`` where all rows have one bin.
+    ``NOT_FEW`` if it must be searched row by row: nominal columns, missing cells, monotone constraints, medians;
+    ``CONSTANT`` if all rows have one bin.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m], ``chosen`` int32[k].
     """
     spans_of(codes, rows, chosen, bins, desk.spans)
-    # Weights stand for rows where both are limited: a sum has no number of rows beside it.
+    # Sums hold a weight but no number of rows: both can be limited only if they are the same.
     by_sums = not limits.is_monotone and (limits.min_leaf <= 1 or stats.weights.shape[0] == 0)
     by_sums = by_sums and nodes.loss.shape[0] == 0  # medians have losses, all others have sums
     least = max(limits.min_leaf_weight, limits.min_leaf)
@@ -203,7 +203,7 @@ def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
 
 @inner_kernel
 def next_bin(present, after):
-    """The first bin above ``after`` that rows have (not the missing one); -1 where there is none.
+    """The first bin above ``after`` that rows have (not the missing one); -1 if there is none.
 
     ``present`` uint64[4].
     """
@@ -218,7 +218,7 @@ def next_bin(present, after):
 
 @inner_kernel
 def toss_levels(present, low, high, state, sides):
-    """A coin for each level present; where all fall alike the first goes left, or the last right.
+    """Send each level present left or right at random; if all take one side the first goes left, or the last right.
 
     ``present`` uint64[4], ``sides`` uint8[256].
     """
@@ -245,7 +245,7 @@ def mark_random(codes, at, column, bins, key, rows, present, sides):
     Returns
     -------
     int
-        Of a number the last bin on the left, -1 where all cells are missing.
+        For a numeric column the last bin on the left, -1 if all cells are missing.
     """
     for word in range(4):
         present[word] = 0
@@ -277,7 +277,7 @@ def two_runs(codes, column, rows, sides, items, spare):
     Returns
     -------
     int
-        How many are present.
+        Number of present items.
     """
     left = 0
     right = 0

@@ -1,4 +1,4 @@
-"""What the kernels of one growth on bins need. In: bins, objective, settings. Out: ``Plan``, ``Room``."""
+"""The limits and arrays of one growth on bins. In: bins, objective, settings. Out: ``Plan``, ``Room``."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from treewright.grow.settings import BinnedSettings
 
 _MOST_GROUPS = 64
 _SLOT_BYTES = 32 * 2**20
-_FEW_CLASSES = 16  # of more, small nodes are searched row by row: a histogram is read class by class
+_FEW_CLASSES = 16  # with more, small nodes are searched row by row: a histogram is read class by class
 _NEVER = 1 << 62
-_WINDOW_BYTES = 1 << 20  # of a wide table windows have fewer rows: they would leave the cache, and Ctrl-C would wait
+_WINDOW_BYTES = 1 << 20  # in a wide table windows have fewer rows, to stay in the cache and keep Ctrl-C fast
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What all parts of a growth have in common.
+    """The data that all parts of a growth share.
 
     Attributes
     ----------
     codes : uint8[n, stride]
-        Of a sparse table a row that nobody reads: its cells are in the table.
+        For a sparse table one unused row: its cells are in the table.
     objective : Objective
     settings : BinnedSettings
     table : BinTable
     columns : Columns
-        What the exact grower's kernels ask of columns.
+        The columns for the kernels of the exact grower.
     limits : Limits
     rules : Rules
     width : int
-        Numbers a bin takes in a histogram; 0 without histograms.
+        Numbers per bin in a histogram; 0 without histograms.
     """
 
     codes: np.ndarray
@@ -82,7 +82,7 @@ class Room:
 def plan_of(
     codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings
 ) -> Plan:
-    """Parameters in the units of the kernels."""
+    """The ``Plan`` of a growth, with parameters in the units of the kernels."""
     p = len(schema)
     table = _table(bins, settings, codes)
     limits = _limits(objective, settings, len(table.candidates))
@@ -95,7 +95,7 @@ def plan_of(
         ranks=isinstance(codes, SparseCodes) and codes.are_ranks,
     )
     if isinstance(codes, SparseCodes):
-        # What is not stored costs a histogram nothing: it is read off whatever the number of rows.
+        # Cells that are not stored take no time in a histogram: nodes of any size are searched by it.
         rules = rules._replace(histogram_rows=rules.histogram_rows if rules.histogram_rows == _NEVER else 0)
         codes = np.empty((1, 8), np.uint8)
     return Plan(codes, objective, settings, table, _columns(bins, schema, settings), limits, rules, width)
@@ -112,7 +112,7 @@ def room_for(plan: Plan, n: int) -> Room:
     capacity = max(2 * most_leaves - 1, 1)
     nodes = make_nodes(capacity, plan.columns, objective, limits)
     per_node = sum(array[:1].nbytes for array in nodes)
-    # A fifth is what full trees on noise come to.
+    # Full trees on noise need about a fifth of it.
     check_fits(capacity * per_node // 5, f"a tree of up to {capacity} nodes", "set max_depth or min_samples_leaf")
     # In a sparse table there are no windows: nodes of one row are not grown.
     is_sparse = len(plan.table.row_start) > 0
@@ -128,7 +128,7 @@ def room_for(plan: Plan, n: int) -> Room:
 
 
 def _growth(plan: Plan, n: int, capacity: int, n_sets: int) -> Growth:
-    """What grows beside the nodes."""
+    """The arrays of a growth, besides the nodes."""
     p = len(plan.columns.code_row)
     n_slots = _n_slots(plan, n)
     return Growth(
@@ -147,9 +147,9 @@ def _growth(plan: Plan, n: int, capacity: int, n_sets: int) -> Growth:
 
 
 def _n_slots(plan: Plan, n: int) -> int:
-    """Histograms kept for children: one a level of the frontier, within memory.
+    """Number of histograms kept for children: one per level of the frontier, within memory.
 
-    None where no node has rows enough, or where nodes look at different columns, so that a parent's serves none.
+    0 if no node has enough rows, or if nodes search different columns, so that a parent's histogram is of no use.
     """
     rules, table = plan.rules, plan.table
     draws = rules.random_cuts or bool(len(table.groups)) or rules.n_drawn < len(table.candidates)
@@ -164,7 +164,7 @@ def _desk(plan: Plan, n: int, n_totals: int) -> Desk:
     rules, p, width = plan.rules, len(plan.columns.code_row), max(plan.width, 1)
     n_random = rules.n_drawn if rules.random_cuts else 1
     n_columns = rules.n_drawn if plan.width and not rules.random_cuts else 1
-    # Where histograms are kept for children, two of all columns fit into ``_SLOT_BYTES``: so here all columns do.
+    # If histograms are kept for children, two with all columns fit into ``_SLOT_BYTES``: so all columns fit here.
     n_random = rules.n_drawn if rules.random_cuts else 1
     n_columns = rules.n_drawn if width and not rules.random_cuts else 1
     n_histograms = min(n_columns, max(1, _SLOT_BYTES // 2 // (2048 * width)))
@@ -205,7 +205,7 @@ def _desk(plan: Plan, n: int, n_totals: int) -> Desk:
 
 
 def _columns(bins: Bins, schema: Schema, settings: BinnedSettings) -> Columns:
-    """What the exact grower's kernels ask of columns; their order is made node by node."""
+    """The columns for the exact grower's kernels; they are sorted node by node."""
     p = len(schema)
     nominal = bins.is_nominal.astype(bool)
     code_row = np.where(nominal, np.cumsum(nominal) - 1, -1).astype(np.int32)
@@ -220,7 +220,7 @@ def _columns(bins: Bins, schema: Schema, settings: BinnedSettings) -> Columns:
 
 
 def _table(bins: Bins, settings: BinnedSettings, codes: np.ndarray | SparseCodes) -> BinTable:
-    """The columns as the kernels know them."""
+    """The columns as kernels read them."""
     p = bins.n_columns
     groups = np.empty(0, np.uint64)
     if settings.interactions is not None:
@@ -264,8 +264,8 @@ def _stored_cells(codes: np.ndarray | SparseCodes) -> dict[str, np.ndarray]:
 
 
 def _limits(objective: Objective, settings: BinnedSettings, n_candidates: int) -> Limits:
-    """The settings in the units of the kernels; where weights are numbers of rows they are what is limited."""
-    # Which columns are drawn depends on nodes' keys: kept wherever something is drawn at random.
+    """The settings in the units of the kernels; if weights are numbers of rows, the limits apply to weights."""
+    # Which columns are sampled depends on the nodes' keys: these are kept if anything is random.
     is_random = settings.random_cuts or (settings.max_features or n_candidates) < n_candidates
     limits = limits_of(objective, settings, n_candidates)._replace(max_features=0 if is_random else 1 << 30)
     if not settings.counts_rows:
@@ -275,8 +275,8 @@ def _limits(objective: Objective, settings: BinnedSettings, n_candidates: int) -
 
 
 def _histogram_rows(objective: Objective, settings: BinnedSettings, limits: Limits, width: int) -> int:
-    """From how many rows on a node is searched by histogram."""
-    # A histogram has no numbers of rows beside the weights.
+    """The number of rows from which a node is searched by histogram."""
+    # A histogram holds no numbers of rows next to the weights.
     has_rows = limits.min_leaf <= 1 or not len(objective.stats.weights)
     if not width or not has_rows:
         return _NEVER
@@ -284,5 +284,5 @@ def _histogram_rows(objective: Objective, settings: BinnedSettings, limits: Limi
 
 
 def _weight_of(objective: Objective, n_rows: int) -> int:
-    """Fixed-point weight of so many rows; one is one unless the weights' sum is huge."""
+    """Fixed-point weight of so many rows; it is their number unless the sum of the weights is huge."""
     return math.ceil(math.ldexp(n_rows, objective.weight_exponent))

@@ -1,21 +1,21 @@
 """The steps of growth on bins, compiled. In: a node that waits. Out: its best column, its two children, a grown tree.
 
-    choose_column   a few rows are sorted in place, more are summed up by bin, what has no sums is searched row by row;
-                    the column that gains most is the node's
-    split_node      part the node's rows by that column's bins, open the children at the end of the nodes
+    choose_column   few rows are sorted in place, more are summed up by bin, statistics without sums are searched row by
+                    row; the column that gains most is chosen
+    split_node      divide the node's rows by that column's bins, open the children at the end of the nodes
     push_open       children that may be split wait on a stack, the lighter one on top
-    grow_stack      that loop, depth first: the rows of a subtree stand side by side in memory
+    grow_stack      that loop, depth first: the rows of a subtree are contiguous in memory
 
-A node is a range of ``Growth.rows``. Rows of a deep node lie scattered over the whole table, and every column and level
-would fetch them from afar again: a subtree of few rows is grown on a copy of them, a *window*, which stays in the
-nearest cache.
+A node is a range of ``Growth.rows``. The rows of a deep node are scattered over the whole table, and would be fetched
+from memory again for every column and level: a subtree of few rows is grown on a copy of them, a *window*, which stays
+in the nearest cache.
 
     rows     [ 9 2 7 | 4 0 8 3 | 1 6 5 ]      ->      rows     [ 9 2 7 | 0 1 2 3 | 1 6 5 ]
                        the node                       origin   [ . . . | 4 0 8 3 | . . . ]
                                                       window   [ bins of 4 | of 0 | of 8 | of 3 ]
 
-A node's best split depends on its rows alone, so the order of growth decides only how nodes are numbered, and, where
-leaves are few, which splits are made.
+A node's best split depends on its rows alone, so the order of growth decides only how nodes are numbered and, if the
+number of leaves is limited, which splits are made.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from treewright.grow.objective import CountStats, MeanStats, MedianStats, Poisso
 
 @inner_kernel
 def mark_bins(codes, column, items, position, sides):
-    """After a search: the bins of items 0..position go left; returns the bins beside the cut.
+    """After a search: the bins of items 0..position go left; returns the bins next to the cut.
 
     ``codes`` uint8[n, stride], ``items`` int32[m], ``sides`` uint8[256].
     """
@@ -66,7 +66,7 @@ def mark_bins(codes, column, items, position, sides):
 
 @inner_kernel
 def search(stats, codes, at, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk):
-    """The best split of a node by a column, which is ``at`` in ``codes``.
+    """The best split of a node by a column; ``at`` is the position of the column in ``codes``.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m].
 
@@ -78,11 +78,11 @@ def search(stats, codes, at, column, rows, node, nodes, bins, columns, limits, r
     Returns
     -------
     gain : float
-        -1 where no split is allowed.
+        -1 if no split is allowed.
     before, after : int
         With a target: the last bin on the left and the first on the right of a threshold; ``before`` -1 for a subset.
     missing_left : int
-        With a target. Then ``desk.goes_left`` says which bins with rows go left (for a threshold: all bins).
+        With a target. Then ``desk.goes_left`` holds the bins with rows that go left (for a threshold: all bins).
     """
     n_bins = np.int64(bins.n_bins[column])
     direction = np.int64(columns.monotone[column])
@@ -131,12 +131,12 @@ def search(stats, codes, at, column, rows, node, nodes, bins, columns, limits, r
     return gain, before, after, missing_left
 
 
-# Which columns a node looks at, and what each offers.
+# The columns that a node searches, and the best cut of each.
 
 
 @inner_kernel
 def fill_pool(bins, growth, node, pool):
-    """Columns that may be drawn for a node, ascending; returns how many. ``pool`` int32[p]."""
+    """Write the columns that may be sampled for a node, ascending; returns their number. ``pool`` int32[p]."""
     n_pool = 0
     for i in range(bins.candidates.shape[0]):
         column = bins.candidates[i]
@@ -148,7 +148,7 @@ def fill_pool(bins, growth, node, pool):
 
 @inner_kernel
 def draw(key, pool, first, n_pool, n_drawn, swaps):
-    """Draw columns from ``pool[first:n_pool]`` to its front (Fisher and Yates), noting what was exchanged.
+    """Sample columns of ``pool[first:n_pool]`` to its front (Fisher and Yates), and note the exchanges.
 
     ``pool`` int32[p], ``swaps`` int32[p].
     """
@@ -161,7 +161,7 @@ def draw(key, pool, first, n_pool, n_drawn, swaps):
 
 @inner_kernel
 def sort_chosen(pool, first, last, chosen):
-    """The drawn columns in ascending order: ties go to the lower one. ``pool`` int32[p], ``chosen`` int32[p]."""
+    """Write the sampled columns in ascending order: ties go to the lower. ``pool`` int32[p], ``chosen`` int32[p]."""
     for j in range(first, last):
         column = pool[j]
         i = j - first
@@ -174,7 +174,7 @@ def sort_chosen(pool, first, last, chosen):
 
 @inner_kernel
 def keep_varying(constant, chosen, n_chosen, varying):
-    """The drawn columns that may have two values; returns how many.
+    """Write the sampled columns that may have two values; returns their number.
 
     ``constant`` uint64[p // 64 + 1], ``chosen`` int32[p], ``varying`` int32[p].
     """
@@ -189,7 +189,7 @@ def keep_varying(constant, chosen, n_chosen, varying):
 
 @inner_kernel
 def clear_bits(bits):
-    """Leave a set of bins empty. ``bits`` uint64[4]."""
+    """Clear a set of bins. ``bits`` uint64[4]."""
     for word in range(4):
         bits[word] = 0
 
@@ -207,7 +207,7 @@ def has_one_bin(touched):
 
 @inner_kernel
 def cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk):
-    """The gain of the k-th drawn column in a node of a few rows; ``NOT_FEW`` where it has missing cells.
+    """The gain of the k-th sampled column in a node of few rows; ``NOT_FEW`` if it has missing cells.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m].
     """
@@ -225,9 +225,9 @@ def cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk)
 def scan_histograms(
     stats, codes, rows, node, nodes, n_varying, histograms, is_kept, bins, columns, limits, rules, work, desk
 ):
-    """The gain of each drawn column into ``desk.gains``; ``NOT_FEW`` where it must be searched row by row.
+    """Write the gain of each sampled column into ``desk.gains``; ``NOT_FEW`` if it must be searched row by row.
 
-    ``histograms`` that are kept are filled already, and stay.
+    Kept ``histograms`` are filled already, and are not cleared.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m], ``histograms`` int64[k, 256 * width].
     """
@@ -256,7 +256,7 @@ def scan_histograms(
 def scan_varying(
     stats, codes, rows, node, nodes, n_varying, constant, histograms, is_kept, bins, columns, limits, rules, work, desk
 ):
-    """The gain of each drawn column into ``desk.gains``, its cut into ``desk.cuts``; constant columns are noted.
+    """Write the gain of each sampled column into ``desk.gains``, its cut into ``desk.cuts``; note constant columns.
 
     Three ways, each for the columns that the one before it leaves: a few rows sorted in place or sums below a random
     cut; histograms; row by row.
@@ -334,8 +334,8 @@ def scan_stored(stats, rows, node, nodes, n_varying, bins, columns, limits, rule
 def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk):
     """Find a node's best column (``nodes.feature``, ``nodes.gain``); none leaves ``feature`` -1.
 
-    As in scikit-learn, where no drawn column splits the node at all, others are drawn one by one until one does.
-    Returns the cells looked at.
+    As in scikit-learn, if no sampled column splits the node at all, others are sampled one by one until one does.
+    Returns the number of cells read.
 
     ``codes`` uint8[n, stride].
     """
@@ -408,7 +408,7 @@ def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rule
 
 @inner_kernel
 def part_rows(codes, column, goes_left, rows, spare):
-    """Rows whose bin goes left to the front, in order, free of branches.
+    """Move the rows whose bin goes left to the front, in order, without jumps.
 
     ``codes`` uint8[n, stride], ``goes_left`` uint8[256], ``rows`` int32[m], ``spare`` int32[m + 1].
 
@@ -435,7 +435,7 @@ def part_rows(codes, column, goes_left, rows, spare):
 
 @inner_kernel
 def store_set(growth, number, sides, to_left):
-    """Keep a subset test: which bins had rows and which go left; the others take the heavier branch.
+    """Store a subset test: the bins that had rows and those that go left; the others take the heavier branch.
 
     ``sides`` uint8[256].
     """
@@ -486,7 +486,7 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
     elif before >= 0:
         for b in range(255):
             sides[b] = 1 if b <= before else 0
-    else:  # searched row by row: then it kept nothing but the gain
+    else:  # searched row by row: only the gain was kept
         target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
         if is_sparse:
             _, before, after, missing_left = search(
@@ -545,7 +545,7 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
 
 @inner_kernel
 def copy_codes(codes, rows, window):
-    """Bins of some rows to the front of ``window`` uint8[>= m, stride], eight at a time.
+    """Copy the bins of some rows to the front of ``window`` uint8[>= m, stride], eight at a time.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m].
     """
@@ -559,7 +559,7 @@ def copy_codes(codes, rows, window):
 
 @inner_kernel
 def copy_some(values, rows, window):
-    """Entries of some rows of [t, n] to the front of [t, :].
+    """Copy the entries of some rows of [t, n] to the front of [t, :].
 
     ``values`` int8, uint8, int32, int64 or float64[t, n], ``rows`` int32[m], ``window`` [t, >= m] of the same dtype.
     """
@@ -570,7 +570,7 @@ def copy_some(values, rows, window):
 
 @inner_kernel
 def copy_weights(weights, rows, window):
-    """Weights of some rows, where there are any.
+    """Copy the weights of some rows, if there are any.
 
     ``weights`` int64[n or 0], ``rows`` int32[m], ``window`` int64[>= m].
     """
@@ -594,7 +594,7 @@ def copy_counts(stats, rows, lo, window):
 
 
 def copy_medians(stats, rows, lo, window):
-    """``copy_stats`` for medians: where the node's rows stand by target, they stand by their numbers in the window."""
+    """``copy_stats`` for medians: the rows that are sorted by target become their numbers in the window."""
     copy_some(stats.values, rows, window.values)
     copy_some(stats.targets, rows, window.targets)
     copy_some(stats.products, rows, window.products)
@@ -612,7 +612,7 @@ copy_stats = by_family(
 
 
 def keep_nothing(stats, codes, column, goes_left, lo, hi, spare):
-    """``part_ranked`` for sums, which have no use for an order of the rows."""
+    """``part_ranked`` for sums, which need no order of the rows."""
 
 
 def part_medians(stats, codes, column, goes_left, lo, hi, spare):
@@ -632,7 +632,7 @@ part_ranked = by_family(
 
 
 def make_window(stats: Any, n_rows: int) -> Any:
-    """Room for the statistics of ``n_rows`` rows; what does not belong to rows is shared."""
+    """Room for the statistics of ``n_rows`` rows; arrays that are not per row are shared."""
     by_row = {"values", "labels", "targets", "weights", "products", "place"}
 
     def room(name: str, value: Any) -> Any:
@@ -662,7 +662,7 @@ def push_open(nodes, child, growth, n_waiting):
 
 @inner_kernel
 def grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, desk, bottom, window_rows):
-    """Grow what waits above ``bottom``, until a node of at most ``window_rows`` rows is next or cells are used up.
+    """Grow the nodes waiting above ``bottom``, until one of at most ``window_rows`` rows is next or cells are used up.
 
     ``codes`` uint8[n, stride].
     """
@@ -683,7 +683,7 @@ def grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, 
 
 @kernel
 def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, columns, limits, rules, work, desk, seed):
-    """Grow a tree, or go on with one.
+    """Grow a tree, or continue to grow one.
 
     Parameters
     ----------
@@ -737,7 +737,7 @@ def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, co
 
 @inner_kernel
 def open_root(stats, nodes, growth, limits, rules, seed):
-    """The first node."""
+    """Open the first node."""
     n = growth.rows.shape[0]
     for i in range(n):
         growth.rows[i] = i
@@ -773,7 +773,7 @@ def grow_one(stats, codes, node, nodes, growth, bins, columns, limits, rules, wo
     Returns
     -------
     first, last : int
-        The nodes that have become leaves, of which some may have a split to offer.
+        The new leaves, some of which may have a split.
     """
     if growth.state[N_NODES] == 0:
         open_root(stats, nodes, growth, limits, rules, seed)

@@ -1,19 +1,19 @@
-"""Nodes of a sparse table. In: the bins of stored cells. Out: what each column gains, or a column's bins row by row.
+"""Nodes of a sparse table. In: the bins of stored cells. Out: the gain of each column, or a column's bins row by row.
 
-What is not stored is not read. A node's stored cells are gathered column by column, those of its rows or, where the
-few columns that it has drawn hold fewer, those of the columns:
+Only stored cells are read. A node's stored cells are gathered column by column, those of its rows or, if its few
+sampled columns hold fewer cells, those of the columns:
 
     rows of the node       2: b=1 d=3     5: b=2     9: d=1
     gathered               b: [2: 1, 5: 2]           d: [2: 3, 9: 1]          a and c: nothing, so they are constant
 
-A column's histogram begins with all that the node holds in the column's usual bin; each gathered cell takes its row
-out of there and puts it into its own bin. Sums are whole numbers, so it is the dense table's histogram, and the cut
-read off it is the same, to the last bit. What has no histogram (``histogram_width``) is searched row by row in the
-column's bins, which are written out for the rows of the node.
+A column's histogram starts with the whole node in the column's usual bin; each gathered cell moves its row from there
+to its own bin. Sums are whole numbers, so the histogram is that of the dense table, and the cut found in it is
+bit-identical. Statistics without a histogram (``histogram_width``) are searched row by row in the column's bins, which
+are written out for the rows of the node.
 
-Where each value is a bin, a column may have more bins than a histogram has room for. Then the values that the node's
-rows have in it are numbered from 0 on (``rank_cells``), and a histogram holds those; where even these are more than
-255, all rows of the node are put in the order of the column, as the exact grower keeps them (``list_items``).
+If each value is a bin, a column may have more bins than a histogram has room for. Then the values of the node's rows in
+it are numbered from 0 (``rank_cells``), and a histogram holds those; if even these are more than 255, all rows of the
+node are put in the order of the column, as in the exact grower (``list_items``).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from treewright.grow.objective import CountStats, MeanStats, MedianStats, Poisso
 
 @inner_kernel
 def mark(bits, number):
-    """Put a number into a set. ``bits`` uint64[k]."""
+    """Add a number to a set. ``bits`` uint64[k]."""
     bits[number >> 6] |= np.uint64(1) << np.uint64(number & 63)
 
 
 @inner_kernel
 def forget(desk):
-    """Nothing is gathered."""
+    """Forget the gathered cells."""
     for word in range(desk.met.shape[0]):
         bits = desk.met[word]
         while bits != 0:
@@ -51,10 +51,10 @@ def forget(desk):
 
 @inner_kernel
 def gather_by_row(rows, are_all, bins, desk):
-    """Gather the stored cells of some rows, int32[m]: of all columns, or of those in ``desk.wanted``; how many.
+    """Gather the stored cells of some rows, int32[m], in all columns or in those of ``desk.wanted``; returns how many.
 
-    Those of column ``j`` are then ``begin[j]`` to ``end[j] - 1`` of ``cell_rows`` and ``cell_bins``; ``met`` says which
-    columns have any.
+    The cells of column ``j`` are then ``begin[j]`` to ``end[j] - 1`` of ``cell_rows`` and ``cell_bins``; ``met`` holds
+    the columns that have any.
     """
     forget(desk)
     n_cells = np.int64(0)
@@ -90,7 +90,7 @@ def gather_by_row(rows, are_all, bins, desk):
 
 @inner_kernel
 def gather_by_column(chosen, lo, hi, places, bins, desk):
-    """As ``gather_by_row``, from the columns ``chosen`` int32[k] alone.
+    """As ``gather_by_row``, but only in the columns ``chosen`` int32[k], read column by column.
 
     The node's rows are those whose place, ``places`` int32[n], is ``lo`` to ``hi - 1``.
     """
@@ -113,7 +113,7 @@ def gather_by_column(chosen, lo, hi, places, bins, desk):
 
 @inner_kernel
 def gather_drawn(chosen, rows, lo, places, bins, desk):
-    """Gather the cells of the columns that a node has drawn, the shorter way; returns how many were read.
+    """Gather the cells of a node's sampled columns in the faster of the two ways; returns the number of cells read.
 
     ``chosen`` int32[k], ``rows`` int32[m], ``places`` int32[n].
     """
@@ -136,7 +136,7 @@ def gather_drawn(chosen, rows, lo, places, bins, desk):
 
 @inner_kernel
 def keep_met(met, chosen, n_chosen, varying):
-    """The drawn columns that have a stored cell in the node, ascending; returns how many: the others are constant.
+    """Write the sampled columns with a stored cell in the node, ascending; returns their number. Others are constant.
 
     ``met`` uint64[p // 64 + 1], ``chosen`` int32[p], ``varying`` int32[p].
     """
@@ -150,7 +150,7 @@ def keep_met(met, chosen, n_chosen, varying):
 
 @inner_kernel
 def write_column(column, rows, bins, cells):
-    """Write the bins of some rows, int32[m], in a column to ``cells`` uint8[n, 1]; those of other rows are spoilt."""
+    """Write the bins of some rows, int32[m], in a column to ``cells`` uint8[n, 1]; cells of other rows are invalid."""
     usual = bins.usual[column]
     for i in range(rows.shape[0]):
         cells[rows[i], 0] = usual
@@ -232,7 +232,7 @@ def move_nothing(stats, node, nodes, cell_rows, cell_bins, usual, histogram, tou
 
 move = by_family(
     {MeanStats: move_means, CountStats: move_counts, PoissonStats: move_nothing, MedianStats: move_nothing},
-    "Put all of a node into the usual bin, then the rows of the gathered cells into their own; mark these bins.",
+    "Put all rows of a node into the usual bin, then the rows of the gathered cells into their own; mark these bins.",
 )
 
 
@@ -298,7 +298,7 @@ def span_of(touched):
 
 @inner_kernel
 def cut_loaded(stats, node, nodes, column, k, bins, limits, desk):
-    """What a random cut gains, from the column's histogram; ``NOT_FEW`` where it must be searched row by row.
+    """The gain of a random cut, from the column's histogram; ``NOT_FEW`` if it must be searched row by row.
 
     As ``random_cuts.cut_columns`` for the dense table; the cut goes to ``desk.cuts[k]``.
     """
@@ -344,12 +344,12 @@ def sort_keys(keys):
 def rank_cells(column, n_rows, bins, desk):
     """Put the gathered cells of a column in the order of their ranks, and number the values of a node's rows.
 
-    ``desk.cell_bins`` are numbers then, but of missing cells, and ``desk.ranks`` says which rank each number has.
+    ``desk.cell_bins`` then holds these numbers, except for missing cells, and ``desk.ranks`` the rank of each number.
 
     Returns
     -------
     n_values, n_missing, usual : int
-        ``usual`` is the number of the cells that are not stored; -1 where all are.
+        ``usual`` is the number of the cells that are not stored; -1 if all are.
     """
     begin, end = desk.begin[column], desk.end[column]
     keys = desk.keys[: end - begin]
@@ -380,7 +380,7 @@ def rank_cells(column, n_rows, bins, desk):
 
 @inner_kernel
 def list_items(column, n_missing, usual, rows, desk):
-    """The rows of a node, int32[m], in the order of a column whose cells are ranked: ``desk.items``.
+    """Write the rows of a node, int32[m], in the order of a column with ranked cells to ``desk.items``.
 
     ``desk.spare`` holds the number of each item's value. Returns how many are not missing.
     """
@@ -413,9 +413,9 @@ def list_items(column, n_missing, usual, rows, desk):
 
 @inner_kernel
 def search_ranked(stats, column, rows, node, nodes, by_histogram, bins, limits, direction, work, desk):
-    """The best cut of a node in a column of ranks: its gain, the ranks beside it, whether missing cells go left.
+    """The best cut of a node in a column of ranks: its gain, the ranks next to it, whether missing cells go left.
 
-    As ``histograms.scan`` returns them; ``CONSTANT`` where the rows, int32[m], have one value.
+    As ``histograms.scan`` returns them; ``CONSTANT`` if the rows, int32[m], have one value.
     """
     n_values, n_missing, usual = rank_cells(column, rows.shape[0], bins, desk)
     if n_values + min(n_missing, 1) < 2:
@@ -424,7 +424,7 @@ def search_ranked(stats, column, rows, node, nodes, by_histogram, bins, limits, 
         begin, end = desk.begin[column], desk.end[column]
         for i in range(end - n_missing, end):
             desk.cell_bins[i] = MISSING_BIN
-        base = max(usual, 0)  # where all cells are stored, nothing stays in the bin in which the node begins
+        base = max(usual, 0)  # if all cells are stored, no row stays in this bin
         move(
             stats, node, nodes, desk.cell_rows[begin:end], desk.cell_bins[begin:end], np.int64(base),
             desk.histograms[0], desk.touched[0],
@@ -453,9 +453,9 @@ def search_ranked(stats, column, rows, node, nodes, by_histogram, bins, limits, 
 
 @inner_kernel
 def write_sides(column, rows, before, bins, cells):
-    """Write to ``cells`` uint8[n, 1] which side of a cut behind the rank ``before`` some rows are on, int32[m].
+    """Write to ``cells`` uint8[n, 1] on which side of a cut after the rank ``before`` some rows, int32[m], are.
 
-    0 is left, 1 right; a missing cell has the bin of missing ones. Those of other rows are spoilt.
+    0 is left, 1 right; a missing cell has the bin of missing ones. The cells of other rows are invalid.
     """
     usual = 0 if bins.usual[column] <= before else 1
     for i in range(rows.shape[0]):

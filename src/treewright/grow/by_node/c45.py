@@ -1,6 +1,6 @@
 """C4.5's way to choose a test. In: a problem. Out: ``C45Policy``.
 
-Quinlan 1993, as Weka 3.6 carries it out in J48: gain ratio among columns of at least average gain, a price for the
+Quinlan 1993, as implemented in J48 of Weka 3.6: gain ratio among columns of at least average gain, a price for the
 choice among many cuts, and a least weight of branches that grows with the node.
 """
 
@@ -24,25 +24,25 @@ from treewright.grow.problem import Problem
 from treewright.tree.class_criteria import ENTROPY
 
 CLOSE = 1e-6  # gains and ratios that differ by no more are equal: the first counts
-SLACK = 1e-3  # below the average gain that still counts as average
+SLACK = 1e-3  # gains that are below the average by less than this still count as average
 MANY_LEVELS = 0.3  # of the rows: a column with more levels does not count in the average
-LARGEST_LEAST, LEAST_SHARE = 25.0, 0.1  # weight that a side of a cut needs: at most; of the known weight per class
+LARGEST_LEAST, LEAST_SHARE = 25.0, 0.1  # weight that a side needs: most, and share of the known weight per class
 
 
 @dataclass(frozen=True, eq=False)
 class Offers:
-    """What every column offers a node.
+    """The best candidate of every column at a node.
 
     Attributes
     ----------
     gains, infos : float64[p]
-        Cost taken away (-1 where a column offers nothing), entropy of the division.
+        Decrease of cost (-1 if a column has no test), entropy of the division.
     places : int64[3, q]
-        Of ordered columns: where the cut lies, where missing rows go, cuts tried.
+        For ordered columns: position of the cut, side of missing rows, number of cuts tried.
     tables : float64[n_levels, n_stats]
         Statistics of all levels.
     groups : dict from column to Partition
-        Of level columns whose levels were merged.
+        For level columns whose levels were merged.
     """
 
     gains: np.ndarray
@@ -53,7 +53,7 @@ class Offers:
 
 
 class C45Search(Search):
-    """Candidates as C4.5 has them."""
+    """The candidates of C4.5."""
 
     def __init__(self, problem: Problem, min_leaf: float, *, grouping: bool = False) -> None:
         super().__init__(problem, Criterion.of("entropy"), Rules("multiway"), data_values=True)
@@ -64,7 +64,7 @@ class C45Search(Search):
         }
 
     def offers(self, instances: Instances) -> Offers:
-        """What every column offers."""
+        """Find the best candidate of every column."""
         problem = self.problem
         p, n_levels = len(problem.schema), int(problem.level_starts[-1])
         offers = Offers(
@@ -95,7 +95,7 @@ class C45Search(Search):
         return Partition(gain, groups, len(groups), -1, info=info)
 
     def found(self, instances: Instances, offers: Offers, features: Sequence[int]) -> Found:
-        """The offers of these columns, ready to be built."""
+        """The candidates of these columns as ``Found``."""
         partitions = {
             feature: offers.groups.get(feature) or self.single(offers, feature)
             for feature in features
@@ -182,7 +182,7 @@ def grouped(
 
 
 class C45Policy:
-    """Gain ratio among columns of at least average gain; no test that gains nothing."""
+    """The largest gain ratio among columns of at least average gain; a test without gain is never chosen."""
 
     by_ratio: ClassVar[bool] = True
 
@@ -191,7 +191,7 @@ class C45Policy:
         schema, n_rows = search.problem.schema, search.problem.n_rows
         many = np.array([len(column.levels) >= MANY_LEVELS * n_rows for column in schema.columns])
         nominal = np.array([column.kind == "nominal" for column in schema.columns])
-        # Columns with very many levels do not count in the average; where every column is of that kind, all of them do.
+        # Columns with very many levels do not count in the average, unless all columns are of that kind.
         self.is_counted = ~(nominal & many) | bool((nominal & many).all())
         self.min_leaf = search.min_leaf
 
@@ -201,11 +201,11 @@ class C45Policy:
         return cost / weight
 
     def value(self, instances: Instances) -> np.ndarray:
-        """What a node predicts: class counts."""
+        """The value of a node: class counts."""
         return instances.stats
 
     def may_split(self, instances: Instances) -> bool:
-        """Whether there is more than one class, and two branches can have enough."""
+        """Whether there is more than one class, and enough weight for two branches."""
         is_pure = instances.weight - float(instances.stats.max()) <= CLOSE
         return not is_pure and instances.weight >= 2 * self.min_leaf - CLOSE
 
@@ -224,12 +224,12 @@ class C45Policy:
         return Choice(found.gains, scores, found.build(feature, float(scores[feature])))
 
     def _scored(self, instances: Instances, offers: Offers, scores: np.ndarray) -> int:
-        """Fill in the ratios; the column that is taken, -1 without one."""
+        """Fill in the ratios; returns the chosen column, -1 without one."""
         taken: int = score_c45(offers.gains, offers.infos, instances.weight, self.is_counted, scores)
         return taken
 
     def averaged(self, instances: Instances) -> np.ndarray:
-        """float64[k]: the gains that the average is made of."""
+        """float64[k]: the gains that count in the average."""
         gains = self.search.offers(instances).gains
         return gains[(gains >= 0.0) & self.is_counted] / instances.weight
 
@@ -243,7 +243,7 @@ class C45Policy:
         return [found.build(feature, float(scores[feature])) for feature in offered]
 
 
-# One call a node: most nodes are small, and a call from Python costs more than the work on them.
+# One call per node: most nodes are small, and a call from Python takes longer than the work on them.
 
 
 @allocating_kernel
@@ -261,7 +261,7 @@ def search_c45(
     tables,
     counts,
 ):
-    """Gains of the best candidate of each column; those of cuts less what the choice among so many costs.
+    """Gains of the best candidate of each column; those of cuts less the price of the choice among many.
 
     Parameters
     ----------
@@ -275,9 +275,9 @@ def search_c45(
     min_leaf : float
         Weight that two branches of a level column need.
     gains, infos : float64[p], OUT
-        Cost taken away (-1 where a column offers nothing), entropy of the division.
+        Decrease of cost (-1 if a column has no test), entropy of the division.
     places : int64[3, q], OUT
-        Of ordered columns: where the cut lies, where missing rows go, cuts tried.
+        For ordered columns: position of the cut, side of missing rows, number of cuts tried.
     tables : float64[n_levels, n_stats], counts : int64[n_levels], INOUT
         Zero on entry; as ``tabulate`` leaves them.
     """
@@ -306,14 +306,14 @@ def search_c45(
         np.zeros(k, np.uint8), level_gains, level_infos, held,
     )  # fmt: skip
     for c in range(k):
-        # Two branches need the least weight: the second heaviest tells.
+        # Two branches need the least weight: the second heaviest decides.
         gains[level_columns[c]] = level_gains[c] if held[c, 3] >= min_leaf - CLOSE else -1.0
         infos[level_columns[c]] = level_infos[c]
 
 
 @kernel
 def score_c45(gains, infos, node_weight, is_counted, scores):
-    """Gain ratios of the columns of at least average gain, and which is taken.
+    """Gain ratios of the columns of at least average gain, and the chosen column.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def score_c45(gains, infos, node_weight, is_counted, scores):
     is_counted : bool[p], IN
         Columns whose gain counts in the average.
     scores : float64[p], OUT
-        Gain ratio; nan for a column that is out.
+        Gain ratio; nan for an excluded column.
 
     Returns
     -------

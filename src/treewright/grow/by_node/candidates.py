@@ -1,8 +1,8 @@
-"""Tests that a node could ask, and those that stand in for one. In: instances. Out: ``Candidate``, ``Surrogate``.
+"""Candidate tests of a node, and surrogate tests. In: instances. Out: ``Candidate``, ``Surrogate``.
 
 Surrogates are rpart's (Breiman et al. 1984, section 5.3.1; Therneau and Atkinson's report on rpart, section 5.2): for
-every other column the cut, or the set of levels, that sends most of the weight the same way; kept where it does better
-than the heavier branch alone would.
+every other column the cut, or the set of levels, that sends most of the weight the same way; kept if it agrees more
+often than the heavier branch alone.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from treewright.grow.problem import Problem
 from treewright.tree.arrays import INTERVALS, SUBSET, THRESHOLD
 
 MIN_SIDE = 2  # rows that a surrogate cut must send either way; a set of levels needs one, as in rpart
-BETTER = 1e-10  # what a surrogate must be right about beyond the heavier branch, as a share
+BETTER = 1e-10  # share by which a surrogate must agree more often than the heavier branch
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A test that a node could ask.
+    """A candidate test of a node.
 
     Attributes
     ----------
@@ -34,26 +34,26 @@ class Candidate:
         A kind of test of ``tree.arrays``.
     n_branches : int
     missing_branch : int
-        Where missing rows go at fit; ``EVERY_BRANCH`` divides them, or leaves them to surrogates.
+        Branch of missing rows at fit; ``EVERY_BRANCH`` divides them, or leaves them to surrogates.
     gain : float
         Decrease of impurity per unit of the node's weight.
     score : float
-        What the algorithm compares columns by; larger is better.
+        The number that the algorithm compares columns by; larger is better.
     threshold : float
         Of a ``THRESHOLD`` test.
     cuts : float64[n_branches - 1]
         Of an ``INTERVALS`` test.
     branch_of : int64[v + 1]
-        Of a ``SUBSET`` or ``MULTIWAY`` test: the branch of each level, and last of one never seen; ``~branch`` where
+        Of a ``SUBSET`` or ``MULTIWAY`` test: the branch of each level, and last that of an unseen one; ``~branch`` if
         the node did not hold the level.
     exact : bool
         Whether the search that found it was exhaustive.
     split_info : float
         Entropy of the division into branches, in bits.
     p_value : float
-        Of the test of independence of branch and target; nan where none was made.
+        Of the test of independence of branch and target; nan if none was made.
     notes : dict
-        Numbers of the algorithm's own: cuts tried, merges made, adjustment.
+        Further numbers of the algorithm: cuts tried, merges made, adjustment.
     """
 
     feature: int
@@ -72,11 +72,11 @@ class Candidate:
 
     @property
     def gain_ratio(self) -> float:
-        """Gain over split information; nan where that is 0 or unknown."""
+        """Gain over split information; nan if that is 0 or unknown."""
         return self.gain / self.split_info if self.split_info > 0.0 else math.nan
 
     def branches(self, problem: Problem, rows: np.ndarray) -> np.ndarray:
-        """Branch of each row (int32[m]); ``missing_branch`` where the cell is missing."""
+        """Branch of each row (int32[m]); ``missing_branch`` if the cell is missing."""
         x = problem.values[self.feature, rows]
         is_missing = np.isnan(x)
         if self.kind == THRESHOLD:
@@ -111,9 +111,9 @@ def heaviest_of(weights: np.ndarray) -> int:
     Parameters
     ----------
     weights : float64[k]
-        What differs by less than 1e-12 of the whole is equal: parts of rows add up to equal weights but for roundings.
+        Weights that differ by less than 1e-12 of the total are equal: sums of parts of rows are equal up to rounding.
     """
-    parts = weights.tolist()  # a few branches: a list is quicker than an array
+    parts = weights.tolist()  # a few branches: a list is faster than an array
     least = max(parts) - 1e-12 * sum(parts)
     if len(parts) == 2:
         return 1 if parts[1] >= least else 0
@@ -149,18 +149,18 @@ def is_two_way(candidate: Candidate) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """A test that answers for another.
+    """A test that is used if the value of the node's own test is missing.
 
     Attributes
     ----------
     test : Candidate
         A cut or a set of levels.
     flipped : int
-        1 where its branch 0 leads to branch 1.
+        1 if its branch 0 leads to branch 1.
     agreement : float
-        Share of the weight with a primary answer that it sends the same way.
+        Share of the weight with a value in the node's own test that it sends the same way.
     adjusted : float
-        The same beyond what the heavier branch gets right, as a share of what that leaves.
+        The agreement above that of the heavier branch, as a share of the most that it could be above it.
     """
 
     test: Candidate
@@ -172,13 +172,13 @@ class Surrogate:
 def find_surrogates(
     problem: Problem, instances: Instances, candidate: Candidate, branch: np.ndarray, most: int
 ) -> list[Surrogate]:
-    """The best surrogates of a test, at most ``most``; the higher agreement first, of equals the lower column.
+    """The best surrogates of a test, at most ``most``; the higher agreement first, among equals the lower column.
 
     Parameters
     ----------
     candidate : Candidate, two-way
     branch : int32[m]
-        Its answer for each instance; ``EVERY_BRANCH`` where the cell is missing.
+        Its branch for each instance; ``EVERY_BRANCH`` if the cell is missing.
     """
     known = branch != EVERY_BRANCH
     weights = instances.weights
@@ -207,7 +207,7 @@ def _best_cut(
     problem: Problem, instances: Instances, place: int, branch: np.ndarray
 ) -> tuple[float, Candidate, int] | None:
     """The cut of an ordered column that agrees most: agreeing weight, test, whether it is flipped."""
-    # Rows without a primary answer count for nothing, but the cut lies midway between all neighbours, as in rpart.
+    # Rows without a value in the node's test do not count, but the cut lies midway between all neighbours, as in rpart.
     order = instances.orders[place, : instances.n_present[place]]
     feature = int(problem.ordered_columns[place])
     x = problem.values[feature, instances.rows[order]]
@@ -258,7 +258,7 @@ def _best_set(
 def sides_of_missing(
     problem: Problem, instances: Instances, branch: np.ndarray, surrogates: Sequence[Surrogate], otherwise: int
 ) -> np.ndarray:
-    """Branch of every instance: where the test has no answer the first surrogate that has one, else ``otherwise``.
+    """Branch of every instance: that of the test, else of the first surrogate that decides, else ``otherwise``.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def sides_of_missing(
 
 
 def surrogate_answers(problem: Problem, surrogate: Surrogate, rows: np.ndarray) -> np.ndarray:
-    """int32[m]: the branch that a surrogate sends each row to; ``EVERY_BRANCH`` where it has no answer."""
+    """int32[m]: the branch that a surrogate sends each row to; ``EVERY_BRANCH`` if it does not decide."""
     test = surrogate.test
     x = problem.values[test.feature, rows]
     is_missing = np.isnan(x)

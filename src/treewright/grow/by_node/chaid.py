@@ -1,9 +1,9 @@
 """CHAID's way to choose a test. In: a problem. Out: ``BinnedProblem``, ``ChaidPolicy``.
 
-Kass 1980; Biggs, de Ville and Suen 1991 for the exhaustive search: the levels of every column are merged until what is
-left differs significantly; the column whose groups have the smallest adjusted p-value splits the node, if that is
-significant. CHAID knows levels only: a numeric column is cut once, at the root, into bins that then merge as
-neighbours; its tests are stated in its own numbers again.
+Kass 1980; Biggs, de Ville and Suen 1991 for the exhaustive search: the levels of every column are merged until the
+remaining groups differ significantly; the column whose groups have the smallest adjusted p-value splits the node, if
+that is significant. CHAID uses levels only: a numeric column is cut once, at the root, into bins that then merge as
+neighbours; its tests are written with its own numbers.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD
 
 TESTS = {"pearson": PEARSON, "likelihood_ratio": LIKELIHOOD_RATIO}
 SAME = 1e-10  # logarithms of p-values, and statistics, that differ by a smaller share are equal
-MOST_WEIGHT = 2.0**53  # weights are counts, and float64 counts no further
+MOST_WEIGHT = 2.0**53  # weights are counts, and float64 counts exactly up to here
 
 
 @dataclass(frozen=True)
 class ChaidRules:
-    """What merges and what splits.
+    """The limits of merging and splitting.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class ChaidRules:
         Merge down to two groups and take the step with the smallest adjusted p-value.
     bonferroni : bool
     test : {"pearson", "likelihood_ratio"}
-        For classes; numbers have the F test.
+        For classification; regression uses the F test.
     """
 
     alpha: float = 0.05
@@ -70,7 +70,7 @@ class Merged:
     groups : int64[n_levels], numbers : float64[p, N_NUMBERS]
         As ``chaid_merging.merge_columns`` fills them in.
     gains, scores : float64[p]
-        Decrease of impurity, and minus the decimal logarithm of the adjusted p-value; -1 and nan where a column has no
+        Decrease of impurity, and minus the decimal logarithm of the adjusted p-value; -1 and nan if a column has no
         two groups.
     """
 
@@ -82,7 +82,7 @@ class Merged:
 
 
 class ChaidPolicy:
-    """The column with the smallest adjusted p-value; of equals the larger statistic, then the lower column."""
+    """The column with the smallest adjusted p-value; among equals the larger statistic, then the lower column."""
 
     by_ratio: ClassVar[bool] = False
 
@@ -96,11 +96,11 @@ class ChaidPolicy:
         return float(self.criterion.impurities(self.problem, instances.stats))
 
     def value(self, instances: Instances) -> np.ndarray:
-        """What a node predicts: class counts, or the mean."""
+        """The value of a node: class counts, or the mean."""
         return value_of(self.problem, instances)
 
     def may_split(self, instances: Instances) -> bool:  # noqa: ARG002 - other algorithms look at them
-        """Whether it is worth to search the node at all."""
+        """Whether the node is searched: always."""
         return True
 
     def choose(self, instances: Instances, columns: Sequence[int] | None = None) -> Choice:
@@ -116,7 +116,7 @@ class ChaidPolicy:
         return Choice(merged.gains, scores, chosen)
 
     def candidates(self, instances: Instances) -> list[Candidate]:
-        """The groups of each column that has two at least, significant or not."""
+        """The groups of each column that has at least two, significant or not."""
         merged = self.merge(instances)
         return [self.build(merged, feature) for feature in np.flatnonzero(~np.isnan(merged.scores)).tolist()]
 
@@ -140,7 +140,7 @@ class ChaidPolicy:
         return Merged(tables, groups, numbers, gains, scores)
 
     def most_significant(self, merged: Merged, scores: np.ndarray) -> int | None:
-        """The column that splits; None where none is significant."""
+        """The column that splits; None if none is significant."""
         if np.isnan(scores).all():
             return None
         largest = float(np.nanmax(scores))
@@ -152,7 +152,7 @@ class ChaidPolicy:
         return int(equal[int((statistics >= statistics.max() * (1.0 - SAME)).argmax())])
 
     def build(self, merged: Merged, feature: int) -> Candidate:
-        """The test of a column that has two groups at least."""
+        """The test of a column that has at least two groups."""
         problem, numbers = self.problem, merged.numbers[feature]
         levels = problem.levels_of(feature)
         groups = merged.groups[levels.start : levels.stop + 1]
@@ -175,11 +175,11 @@ class ChaidPolicy:
             return self._with_cuts(candidate, groups[:-1])
         heaviest = int(branch_weights.argmax())
         if n_branches == 2:
-            heaviest = int(branch_weights[0] <= branch_weights[1])  # as the grower: the second of equals
+            heaviest = int(branch_weights[0] <= branch_weights[1])  # as in the grower: the second if both are equal
         return replace(candidate, branch_of=level_branches(len(groups) - 1, groups[:-1], groups[:-1] >= 0, heaviest))
 
     def _with_cuts(self, candidate: Candidate, groups: np.ndarray) -> Candidate:
-        """Cuts between groups of ranks or bins; those that the node does not hold are shared out at their middle."""
+        """Cuts between groups of ranks or bins; those that the node does not hold are divided at their middle."""
         held = np.flatnonzero(groups >= 0)
         last = np.flatnonzero(np.diff(groups[held]))
         cuts = self.problem.edges[candidate.feature][(held[last] + held[last + 1] - 1) // 2]
@@ -193,7 +193,7 @@ class ChaidPolicy:
 
 
 def _notes(numbers: np.ndarray) -> dict[str, float]:
-    """What stands behind the adjusted p-value."""
+    """The numbers behind the adjusted p-value."""
     log_multiplier = float(numbers[merging.LOG_MULTIPLIER])
     multiplier = float(exp_of(log_multiplier)) if log_multiplier < 709.0 else math.inf
     notes = {
@@ -218,7 +218,7 @@ class BinnedProblem(Problem):
     Attributes
     ----------
     edges : tuple of float64[bins - 1]
-        Per column, ascending: a bin holds what is above the edge before it and not above its own; those of an ordinal
+        Per column, ascending: a bin holds the values above the previous edge up to its own; those of an ordinal
         column are its ranks. Empty for a nominal column.
     is_ordered : bool[p]
         Whether only neighbours may merge.
@@ -242,12 +242,12 @@ def bin_numbers(problem: Problem, n_bins: int) -> BinnedProblem:
     """
     if problem.n_outputs > 1:
         raise ParameterError(
-            f"CHAID has one target, y has {problem.n_outputs}: fit one tree each, or use another algorithm"
+            f"CHAID takes one target, but y has {problem.n_outputs}: fit one tree for each, or use another algorithm"
         )
     total = float(problem.weights.sum()) * problem.weight_unit
     if total > MOST_WEIGHT:
         raise DataError(
-            f"the weights add up to {total:g}, but CHAID takes a weight for a number of rows: scale them down, so that "
+            f"the weights add up to {total:g}, but CHAID treats a weight as a number of rows: scale them down, so that "
             "they add up to the number of rows"
         )
     columns = problem.schema.columns
@@ -278,9 +278,9 @@ def bin_numbers(problem: Problem, n_bins: int) -> BinnedProblem:
 
 
 def _edges(values: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
-    """Edges between quantile bins of a column: every value where there are no more than ``n_bins``.
+    """Edges between quantile bins of a column: every value if there are at most ``n_bins``.
 
-    A value is in the bin in which the middle of its weight falls, so that equal values are never parted.
+    A value is in the bin in which the middle of its weight falls, so that equal values are never separated.
     """
     present = ~np.isnan(values)
     distinct, which = np.unique(values[present], return_inverse=True)

@@ -1,8 +1,8 @@
 """Merging the levels of columns. In: the statistics of each level at a node. Out: groups of levels and their tests.
 
-Categories are the levels that the node holds, in code order; a nominal column's missing cells are one more. A group
-goes by its lowest category, and remembers the group behind it that it differs least from: after a merger only the new
-group and those that remembered one of its parts look again.
+Categories are the levels that the node holds, in code order; a nominal column's missing cells are one more. A group is
+named by its lowest category, and remembers the later group that it differs least from: after a merge only the new group
+and those that remembered one of its parts search again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inne
 from treewright.grow.by_node.independence import F_TEST, compare, log_multiplier, log_p_of_pair, test_groups
 from treewright.grow.criteria.costs import cost_of
 
-# Where each number of a column stands in what ``merge_columns`` fills in.
+# Positions of a column's numbers in the output of ``merge_columns``.
 N_GROUPS, STATISTIC, DOF, DOF_WITHIN, LOG_P, LOG_MULTIPLIER, LOG_ADJUSTED, GAIN, JOINED = range(9)
 N_NUMBERS = 9
 ALONE = -1.0  # as JOINED: the floating category is a group of its own, or there is none
@@ -46,7 +46,7 @@ def _offer(one, j, sums, test, at, partner, best):
         return
     statistic, room = compare(one, sums[j], test)
     if known and room <= best[at, 1] and statistic > best[at, 0]:
-        return  # a larger statistic with no more room has a smaller p: no need to work that out
+        return  # a larger statistic with no more room has a smaller p: no need to compute it
     log_p = log_p_of_pair(statistic, room, test)
     if known and not _is_closer(statistic, room, log_p, best[at]):
         is_same = statistic == best[at, 0] and room == best[at, 1]
@@ -60,7 +60,7 @@ def _offer(one, j, sums, test, at, partner, best):
 
 @inner_kernel
 def _look_behind(i, sums, alive, is_ordered, test, partner, best):
-    """Find the group behind i that it differs least from; in order only the next one may join it.
+    """Find the later group that i differs least from; with an order only the next one may join it.
 
     ``sums`` float64[g, n_stats], ``alive`` bool[g], ``partner`` int64[g], ``best`` float64[g, 3].
     """
@@ -74,7 +74,7 @@ def _look_behind(i, sums, alive, is_ordered, test, partner, best):
 
 @inner_kernel
 def _closest_pair(alive, partner, best):
-    """The first group of the pair that differs least; -1 where there is none.
+    """The first group of the pair that differs least; -1 if there is none.
 
     ``alive`` bool[g], ``partner`` int64[g], ``best`` float64[g, 3].
     """
@@ -89,9 +89,9 @@ def _closest_pair(alive, partner, best):
 
 @allocating_inner_kernel
 def _most_similar(one, i, sums, alive, is_ordered, test):
-    """The group that ``one`` differs least from, of those it may join; -1 where there is none.
+    """The group that ``one`` differs least from, of those it may join; -1 if there is none.
 
-    ``one`` is group i, which joins a neighbour where there is an order; i = -1 is the floating category, which may join
+    ``one`` is group i, which joins a neighbour if there is an order; i = -1 is the floating category, which may join
     any.
 
     ``one`` float64[n_stats], ``sums`` float64[g, n_stats], ``alive`` bool[g].
@@ -131,7 +131,7 @@ def _join(a, b, sums, rows, alive, group):
 
 @inner_kernel
 def _look_again(a, b, sums, alive, is_ordered, test, partner, best):
-    """Renew what groups remember after b was merged into a.
+    """Update what groups remember after b was merged into a.
 
     ``sums`` float64[g, n_stats], ``alive`` bool[g], ``partner`` int64[g], ``best`` float64[g, 3].
     """
@@ -146,7 +146,7 @@ def _look_again(a, b, sums, alive, is_ordered, test, partner, best):
 
 @inner_kernel
 def _gather(sums, alive, gone, joined, is_floating, gathered):
-    """Put the groups one below the other, with the floating category; returns how many there are.
+    """Put the groups one below the other, with the floating category; returns their number.
 
     ``sums`` float64[g, n_stats], ``alive`` bool[g], ``gone`` float64[n_stats], ``gathered`` float64[g + 1, n_stats].
     """
@@ -188,7 +188,7 @@ def _judge_one(sums, alive, gone, joined, n_categories, is_ordered, is_floating,
 
 @inner_kernel
 def _is_clearly_less(first, second):
-    """Whether a logarithm is below another by more than roundings."""
+    """Whether a logarithm is below another by more than rounding."""
     if second == np.inf or first == -np.inf or second == -np.inf:
         return first < second
     return first < second - CLOSER * max(abs(second), 1.0)
@@ -270,10 +270,10 @@ def _merge_down(
 
 @allocating_inner_kernel
 def _merge_alike(sums, rows, alive, group, test):
-    """Merge nominal levels that nothing tells apart, down to two groups: they would be the first to merge.
+    """Merge nominal levels that do not differ, down to two groups: they would be the first to merge.
 
-    These are levels with the same shares of the classes, and for numbers levels of one row. An identifier has as many
-    levels as rows, but few different ones: this takes them in one pass. Every level is compared with the first
+    These are levels with the same class proportions, and for regression levels of one row. An identifier has as many
+    levels as rows, but few different ones: this merges them in one pass. Every level is compared with the first
     ``MOST_KINDS`` groups.
 
     ``sums`` float64[g, n_stats], ``rows`` int64[g], ``alive`` bool[g], ``group`` int64[g].
@@ -311,7 +311,7 @@ def _merge_small(sums, rows, alive, group, min_rows, is_ordered, test):
     Returns
     -------
     int
-        How many were merged; -1 where the last group is still too small.
+        Number of merges; -1 if the last group is still too small.
     """
     n_merged = 0
     while True:
@@ -360,7 +360,8 @@ def _merge_column(tables, counts, is_ordered, min_rows, log_alpha, options, grou
         n_merged = _merge_small(sums, rows, alive, group, min_rows, is_ordered, options[2])
         if n_merged < 0:
             return gathered
-        # What took in a small group may no longer differ from another: merge on. The best step is not left again.
+        # A group that a small one joined may no longer differ from another: merge on. In an exhaustive search the best
+        # step is final.
         if n_merged == 0 or options[0]:
             break
     _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, options, gathered, numbers)
@@ -401,8 +402,8 @@ def merge_columns(
         Group of each level, from 0 in the order of their lowest levels; -1 for a level that the node does not hold.
         Missing cells alone are the last group.
     numbers : float64[k, N_NUMBERS], OUT
-        What the constants of this module name; ``N_GROUPS`` is 0 where a column has no two groups. The gain is the
-        cost that the groups take away.
+        The numbers that the constants of this module name; ``N_GROUPS`` is 0 if a column has no two groups. The gain is
+        the decrease of cost by the groups.
     """
     groups[:] = -1
     numbers[:] = 0.0

@@ -1,7 +1,7 @@
 """Cuts of ordered columns. In: a node's instances. Out: the best cut of each column, or every cut of one.
 
-``scan_columns`` is one pass a column: the statistics left of the cut grow row by row, those right of it are what
-remains. ``list_cuts`` works out every cut, for criteria that kernels do not know and for audits, which show them all.
+``scan_columns`` is one pass per column: the statistics left of the cut grow row by row, those right of it are the rest.
+``list_cuts`` computes every cut, for criteria that kernels do not know and for audits, which show them all.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from treewright.grow.criteria.costs import ABSOLUTE_ERROR, FEW, POISSON, Criteri
 from treewright.grow.criteria.counts import times_log
 from treewright.grow.problem import Problem
 
-# What a column does with its missing rows: leaves them out, tries them on both sides, gives them a branch.
+# The treatment of a column's missing rows: left out, tried on both sides, or given a branch.
 LEAVE_OUT, BOTH_SIDES, OWN_BRANCH = 0, 1, 2
-# Where a cut sends them.
+# The side that a cut sends them to.
 RIGHT, LEFT, OWN = 0, 1, 2
 
 
 @inner_kernel
 def subtract(whole, some, rest):
-    """``rest = whole - some``; what rounding left below 0 is 0 for a count or weight.
+    """``rest = whole - some``; a count or weight below 0 by rounding becomes 0.
 
     ``whole`` float64[n_stats], ``some`` float64[n_stats], ``rest`` float64[n_stats].
     """
@@ -39,7 +39,7 @@ def subtract(whole, some, rest):
 
 @inner_kernel
 def add(stats, more, sign):
-    """Add other statistics once, or take them away. ``stats`` float64[n_stats], ``more`` float64[n_stats]."""
+    """Add other statistics, or subtract them. ``stats`` float64[n_stats], ``more`` float64[n_stats]."""
     for t in range(stats.shape[0]):
         stats[t] += sign * more[t]
 
@@ -59,7 +59,7 @@ def have_events(left, right, outputs):
 
 @inner_kernel
 def gain_of_cut(base, left, right, outputs, number, table):
-    """Cost that the two sides take away from ``base``; -1 where a side may not exist.
+    """Decrease of the cost ``base`` by the two sides; -1 if a side is not allowed.
 
     ``left`` float64[n_stats], ``right`` float64[n_stats], ``outputs`` int64[n_outputs + 1], ``table`` float64[m].
     """
@@ -75,7 +75,7 @@ def bits(part, whole):
 
 
 class Least(NamedTuple):
-    """Weight that each side of a cut needs: ``flat``, or ``share`` of what is known (at most ``most``) if more."""
+    """Weight that each side of a cut needs: ``flat``, or ``share`` of the known weight (at most ``most``) if more."""
 
     flat: float
     share: float
@@ -205,7 +205,7 @@ def scan_columns(cells, members, additions, number, node_stats, modes, min_rows,
                     best_left = left_weight
                     cuts.sides[c] = LEFT
         if mode != LEAVE_OUT and min(last, n_gone) >= min_rows and min(present_weight, gone_weight) >= min_weight:
-            # Present against missing: the cut behind the last present row.
+            # Present against missing: the cut after the last present row.
             if mode == OWN_BRANCH:
                 base += cost_of(gone, outputs, number, table)
             gain = gain_of_cut(base, present, gone, outputs, number, table)
@@ -258,7 +258,7 @@ def tabulate(cells, members, additions, tables, counts):
 def weigh_levels(
     tables, counts, level_starts, node_stats, outputs, number, table, is_classes, has_own, gains, infos, held
 ):
-    """A branch per level: what each level column's division gains.
+    """The gain of a branch per level, for each level column.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def weigh_levels(
     has_own : uint8[k], IN
         Whether missing cells have a branch of their own; else they are left out.
     gains, infos : float64[k], OUT
-        Cost taken away; entropy in bits of the division, left out missing rows a part of it.
+        Decrease of cost; entropy in bits of the division, in which left-out missing rows are one part.
     held : float64[k, 4], OUT
         Branches with rows, fewest rows and least weight of one, weight of the second heaviest.
     """
@@ -323,7 +323,7 @@ def weigh_levels(
 
 @dataclass(frozen=True)
 class Rules:
-    """What every candidate must meet.
+    """The requirements of every candidate.
 
     Attributes
     ----------
@@ -353,15 +353,15 @@ class Cuts(NamedTuple):
     Attributes
     ----------
     gains : float64[q]
-        Cost taken away; -1 where no cut is allowed.
+        Decrease of cost; -1 if no cut is allowed.
     places : int64[q]
-        The cut lies behind this place in the column's order.
+        The cut is after this position in the column's order.
     sides : int64[q]
-        Where missing rows go: ``RIGHT``, ``LEFT`` or ``OWN``.
+        The side of missing rows: ``RIGHT``, ``LEFT`` or ``OWN``.
     infos : float64[q]
-        Entropy in bits of the division that the cut makes; missing rows that it leaves out are a part of it.
+        Entropy in bits of the division that the cut makes; missing rows that it leaves out are one part.
     n_tried : int64[q]
-        Cuts that left enough on both sides.
+        Number of cuts that left enough on both sides.
     """
 
     gains: np.ndarray
@@ -378,15 +378,15 @@ class CutList:
     Attributes
     ----------
     gains : float64[k]
-        Cost that each takes away.
+        Decrease of cost by each cut.
     places : int64[k]
-        It lies behind this place in the column's order.
+        The cut is after this position in the column's order.
     sides : int64[k]
-        Where missing rows go (``cuts``).
+        The side of missing rows (``cuts``).
     infos : float64[k]
         Entropy in bits of the division that it makes.
     n_tried : int
-        Cuts between present values that left enough on both sides, missing rows on the right.
+        Number of cuts between present values that left enough on both sides, missing rows on the right.
     """
 
     gains: np.ndarray
@@ -472,7 +472,7 @@ class _SideCosts:
             self.present = self.running[-1] if last else np.zeros(problem.n_stats)
 
     def gains(self, places: np.ndarray, side: int) -> np.ndarray:
-        """Cost that cuts behind these places take away, missing rows on one side; -1 where a side may not exist."""
+        """Decrease of cost by cuts after these positions, missing rows on one side; -1 if a side is not allowed."""
         if self.by_rows:
             return self._by_rows(places, side)
         left = self.running[places]
@@ -493,7 +493,7 @@ class _SideCosts:
         return np.where(self.criterion.may_part(self.problem, left, right), gains, -1.0)
 
     def _by_rows(self, places: np.ndarray, side: int) -> np.ndarray:
-        """The same from the rows' medians."""
+        """``gains`` computed from the rows' medians."""
         last = self.last
         gone = np.arange(last, len(self.rows)) if self.mode != LEAVE_OUT else np.empty(0, np.int64)
         present = np.arange(last)
@@ -539,9 +539,9 @@ def best_cuts_by_table(
 
 
 def middle_between(before: float, after: float) -> float:
-    """The cut between two neighbouring values; ``+inf`` where ``after`` is nan (present against missing).
+    """The cut between two neighbouring values; ``+inf`` if ``after`` is nan (present against missing).
 
-    One at a time what ``grow.exact.grower.thresholds`` does for whole arrays, which takes 60 us.
+    As ``grow.exact.grower.thresholds``, but for a single cut: for whole arrays it takes 60 us.
     """
     if after != after:
         return math.inf

@@ -3,7 +3,7 @@
     take a node -> let the policy choose a test -> divide the node's instances among its branches -> repeat
     -> number the nodes level by level -> ``Tree``
 
-``retrace`` follows a tree that another grower made, and says what every node was offered.
+``retrace`` follows a tree of another grower, and lists the candidates of every node.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NODE_BYTES = 600  # of a node while the tree grows and is laid out: its record, 
 
 @dataclass(frozen=True)
 class Stops:
-    """Where growth stops.
+    """The limits of growth.
 
     Attributes
     ----------
@@ -48,10 +48,10 @@ class Stops:
     max_leaf_nodes : int or None
         With a number, the leaf whose split gains most is split next.
     max_features : int or None
-        Columns drawn per node.
+        Columns sampled per node.
     max_surrogates : int
     seed : int
-        Only drawing columns uses it.
+        Only used to sample columns.
     max_p_value : float, above 0 and at most 1, or None
         A node whose test has a larger adjusted p-value stays a leaf (see ``significance``).
     """
@@ -68,10 +68,10 @@ class Stops:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One node of the trace: what was asked there and what it gained.
+    """One node of the trace: its test and gain.
 
     ``gains`` and ``scores`` are those of the best candidate of every column (see ``policy.Choice``). ``chance`` is None
-    without a limit of p-values. A node whose chance is not significant is a leaf: ``chosen`` is what it was offered.
+    without a limit of p-values. A node whose chance is not significant is a leaf: ``chosen`` is its best candidate.
     """
 
     node: int
@@ -92,7 +92,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A tree and, where it was asked for, how it grew.
+    """A tree and, if requested, how it grew.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Grown:
     inexact : int64[k]
         Nodes whose partition of levels may not be the best there is.
     trace : tuple of Step
-        In the order of growth; empty unless asked for.
+        In the order of growth; empty unless requested.
     """
 
     tree: Tree
@@ -115,7 +115,7 @@ class _Waiting:
     record: int
     instances: Instances
     choice: Choice
-    candidate: Candidate  # the one that the choice took
+    candidate: Candidate  # the chosen one
 
 
 @dataclass(eq=False)
@@ -128,11 +128,11 @@ class _Growth:
     keep_trace: bool
     records: list[Record] = field(default_factory=list)
     steps: list[tuple[int, Choice, Candidate]] = field(default_factory=list)
-    chances: dict[int, Chance] = field(default_factory=dict)  # by record; kept for the trace alone
+    chances: dict[int, Chance] = field(default_factory=dict)  # by record; only kept for the trace
     waiting: dict[int, _Waiting] = field(default_factory=dict)
     best_first: BestFirst | None = None
     total_weight: float = 0.0
-    next_look: int = 100_000  # nodes at which the memory is looked at again
+    next_look: int = 100_000  # number of nodes at which the memory is checked again
     rows_done: float = 0.0
 
     def run(self, root: Instances | None = None) -> None:
@@ -140,7 +140,7 @@ class _Growth:
         root = all_instances(self.problem) if root is None else root
         self.total_weight = float(self.problem.weights.sum())
         if self.stops.max_leaf_nodes is not None:
-            # Every node that waits may be taken: what does not fit in the leaves that are left is passed over.
+            # Any node that waits may be taken: a split with too many branches for the remaining leaves is skipped.
             self.best_first = BestFirst(2**62)
         self.open(root, parent=-1, branch=0, depth=0)
         n_leaves = 1
@@ -175,7 +175,7 @@ class _Growth:
             self.best_first.offer(np.array([number]), np.array([gain]), np.array([tolerance]))
 
     def choose(self, instances: Instances, record: Record) -> Choice | None:
-        """What the node asks; None where it stays a leaf."""
+        """Choose the node's test; None if it stays a leaf."""
         stops = self.stops
         if (
             (stops.max_depth is not None and record.depth >= stops.max_depth)
@@ -199,7 +199,7 @@ class _Growth:
     def is_significant(
         self, instances: Instances, choice: Choice, chosen: Candidate, columns: list[int] | None
     ) -> bool:
-        """Whether the test of the node opened last says more than chance; always without a limit."""
+        """Whether the test of the last opened node is significant; always without a limit."""
         limit = self.stops.max_p_value
         if limit is None:
             return True
@@ -212,9 +212,9 @@ class _Growth:
         return chance.is_significant
 
     def draw_and_choose(self, instances: Instances) -> tuple[Choice, list[int]]:
-        """Choose among columns drawn at random; as scikit-learn, until one of them splits the node at all.
+        """Choose among columns sampled at random; as in scikit-learn, more are sampled until one splits the node.
 
-        Also returns the columns that were looked at.
+        Also returns the columns that were searched.
         """
         n_columns = len(self.problem.schema)
         stream = np.random.Generator(np.random.Philox(key=[self.stops.seed % 2**63, len(self.records)]))
@@ -252,7 +252,7 @@ class _Growth:
         if self.keep_trace:
             self.steps.append((node.record, node.choice, candidate))
         if len(self.records) + candidate.n_branches > self.next_look:
-            # Twice as many as there are: what is laid out at the end stands beside the records.
+            # Twice as many as there are: at the end the arrays of the tree exist alongside the records.
             self.next_look = 2 * (len(self.records) + candidate.n_branches)
             check_fits(
                 self.next_look * NODE_BYTES,
@@ -274,7 +274,7 @@ def shares_of(candidate: Candidate, instances: Instances, branch: np.ndarray) ->
     known = branch != EVERY_BRANCH
     weights = np.bincount(branch[known], weights=instances.weights[known], minlength=candidate.n_branches)
     total = weights.sum()
-    return weights / total if total > 0.0 else weights  # by hand a column may be asked that no row has
+    return weights / total if total > 0.0 else weights  # by hand a column may be tested in which no row has a value
 
 
 def divide_by(
@@ -285,18 +285,18 @@ def divide_by(
     surrogates: Sequence[Surrogate],
     otherwise: int,
 ) -> list[Instances | None]:
-    """The instances of each branch of a test; None where it has none.
+    """The instances of each branch of a test; None if it has none.
 
     Parameters
     ----------
     branch : int32[m]
-        Its answers; ``EVERY_BRANCH`` where it has none.
+        The branch of each; ``EVERY_BRANCH`` if the test does not decide.
     shares : float64[k]
         As `shares_of`.
     surrogates : sequence of Surrogate
-        Asked where the test has no answer.
+        Used if the test does not decide.
     otherwise : int
-        Where a row goes that gets no answer at all; with fractional missing values it goes to every branch.
+        Branch of a row that no test decides; with fractional missing values it is divided among all branches.
     """
     if problem.missing != "fractional":
         branch = sides_of_missing(problem, instances, branch, surrogates, otherwise)
@@ -313,7 +313,7 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
         Chooses each node's test.
     stops : Stops
     keep_trace : bool
-        Keep what every node was offered.
+        Whether to keep the candidates of every node.
 
     Returns
     -------
@@ -345,7 +345,7 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
 
 
 def grow_below(problem: Problem, policy: Policy, stops: Stops, instances: Instances) -> list[Record]:
-    """The nodes that grow of a node's rows, itself the first, parents before their children."""
+    """The nodes grown on a node's rows, the node itself first, parents before their children."""
     growth = _Growth(problem, policy, stops, keep_trace=False)
     growth.run(instances)
     return growth.records
@@ -356,7 +356,7 @@ def grow_below(problem: Problem, policy: Policy, stops: Stops, instances: Instan
 
 @dataclass(eq=False, slots=True)
 class Record:
-    """What is known of a node; ``candidate`` is None at a leaf."""
+    """The data of a node; ``candidate`` is None at a leaf."""
 
     parent: int
     branch: int
@@ -371,7 +371,7 @@ class Record:
 
 
 def assemble(records: list[Record], problem: Problem) -> tuple[Tree, np.ndarray]:
-    """Number the nodes level by level, siblings side by side, and lay them out.
+    """Number the nodes level by level, siblings together, and write them into arrays.
 
     Returns
     -------
@@ -418,7 +418,7 @@ def _places(parents: np.ndarray, depths: np.ndarray, branches: list[int]) -> np.
     places = np.zeros(len(parents), np.int64)
     number = np.array(branches)
     end = 0
-    # By depth, so that a level's parents have their places before it; sorting once keeps this linear in the depth.
+    # By depth, so that a level's parents have their positions before it; sorting once keeps this linear in the depth.
     by_depth = np.argsort(depths, kind="stable")
     bounds = np.searchsorted(depths[by_depth], np.arange(depths.max() + 2))
     for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
@@ -443,7 +443,7 @@ class _SideTables:
         self.n_words = self.n_entries = self.n_cuts = 0
 
     def add_test(self, test: Candidate) -> int:
-        """Keep a test's part; returns where it begins, -1 where it needs none."""
+        """Add a test; returns its position in a side table, -1 if it needs none."""
         if test.kind == SUBSET:
             return self.add_words(test.branch_of)
         if test.kind == MULTIWAY:
@@ -457,7 +457,7 @@ class _SideTables:
         return -1
 
     def add_words(self, branch_of: np.ndarray) -> int:
-        """Keep a two-sided partition as bit sets; returns where they begin."""
+        """Add a two-sided partition as bit sets; returns the position of its first word."""
         n_words = (len(branch_of) - 1) // 64 + 1
         bits = np.zeros((2, 64 * n_words), np.uint8)
         bits[0, : len(branch_of)] = np.where(branch_of < 0, ~branch_of, branch_of) == 0
@@ -469,7 +469,7 @@ class _SideTables:
         return self.n_words - n_words
 
     def add_surrogate(self, node: int, surrogate: Surrogate) -> None:
-        """Keep a surrogate of a node."""
+        """Add a surrogate of a node."""
         test = surrogate.test
         offset = self.add_words(test.branch_of) if test.kind == SUBSET else -1
         threshold = test.threshold + 0.0 if test.kind == THRESHOLD else 0.0
@@ -495,7 +495,7 @@ class _SideTables:
         }
 
 
-# How a tree that is there already would have grown.
+# The trace of a tree that already exists.
 
 
 def candidate_of(tree: Tree, node: int, schema: Schema, missing_cells: str) -> Candidate:
@@ -520,7 +520,7 @@ def candidate_of(tree: Tree, node: int, schema: Schema, missing_cells: str) -> C
 
 
 def _branch_of(branch: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """``Candidate.branch_of``: the branch of each level, ``~branch`` where the node did not hold it."""
+    """``Candidate.branch_of``: the branch of each level, ``~branch`` if the node did not hold it."""
     branch = branch.astype(np.int64)
     return np.where(seen, branch, ~branch)
 
@@ -547,7 +547,7 @@ def surrogates_of(tree: Tree, node: int, problem: Problem) -> list[Surrogate]:
 
 
 def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
-    """What every inner node was offered, level by level.
+    """The candidates of every inner node, level by level.
 
     Parameters
     ----------

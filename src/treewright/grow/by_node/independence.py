@@ -1,4 +1,4 @@
-"""Tests of independence and what they are corrected by. In: statistics of groups. Out: logarithms of p-values.
+"""Tests of independence and their Bonferroni multipliers. In: statistics of groups. Out: logarithms of p-values.
 
 Everything is a logarithm, so that columns whose p-values are below 1e-308 still have an order. Chi-squared and F tails
 are the incomplete gamma and beta functions (DLMF 8.7.1, 8.9.2 and 8.17.22).
@@ -40,7 +40,7 @@ def log_chi_squared_tail(statistic, dof):
             if term < total * EPSILON:
                 break
         return log1p(-min(exp(front) * total, 1.0 - EPSILON))
-    # Lentz's way through the continued fraction of the upper function.
+    # Lentz's method for the continued fraction of the upper function.
     b = x + 1.0 - a
     c = 1.0 / SMALLEST
     d = 1.0 / b
@@ -63,7 +63,7 @@ def log_chi_squared_tail(statistic, dof):
 
 @inner_kernel
 def _beta_fraction(a, b, x):
-    """Continued fraction of the incomplete beta function, by Lentz's way; quick for ``x < (a + 1) / (a + b + 2)``."""
+    """Continued fraction of the incomplete beta function, by Lentz's method; fast for ``x < (a + 1) / (a + b + 2)``."""
     c = 1.0
     d = 1.0 - (a + b) * x / (a + 1.0)
     if abs(d) < SMALLEST:
@@ -109,7 +109,7 @@ def log_f_tail(statistic, dof_between, dof_within):
 
 @inner_kernel
 def rounded(x):
-    """To 40 bits: pairs that differ by roundings alone are equal, and the first of them counts."""
+    """Round to 40 bits: pairs that differ only by rounding are equal, and the first of them counts."""
     if x > LARGEST_ROUNDED:
         return x
     spread = SPLITTER * x
@@ -118,7 +118,7 @@ def rounded(x):
 
 @inner_kernel
 def compare(first, second, test):
-    """How much two groups differ.
+    """The statistic of the difference between two groups.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def compare(first, second, test):
     for t in range(first.shape[0]):
         both = first[t] + second[t]
         if both <= 0.0:
-            continue  # a class that neither group holds says nothing about them
+            continue  # a class that neither group holds does not count
         dof += 1.0
         if test == PEARSON:
             apart = first[t] * weight_second - second[t] * weight_first
@@ -160,7 +160,7 @@ def compare(first, second, test):
 
 @inner_kernel
 def _not_rounding(statistic, weight):
-    """0 for what logarithms of equal shares leave of a statistic that is at most a few times the weight."""
+    """The statistic, or 0 if it is only the rounding error of logarithms of equal shares."""
     return 0.0 if statistic < 1e-13 * weight else statistic
 
 
@@ -183,7 +183,7 @@ def _compare_means(first, second):
 
 @inner_kernel
 def log_p_of_pair(statistic, room, test):
-    """Logarithm of the p-value of what ``compare`` found."""
+    """Logarithm of the p-value of a result of ``compare``."""
     if test == F_TEST:
         return log_f_tail(statistic, 1.0, -room)
     return log_chi_squared_tail(statistic, room)
@@ -191,7 +191,7 @@ def log_p_of_pair(statistic, room, test):
 
 @allocating_inner_kernel
 def test_groups(groups, n_groups, test):
-    """Test that the target does not depend on the group.
+    """Test the independence of target and group.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _test_means(groups, n_groups):
 
 @inner_kernel
 def _log_choose(n, k):
-    """Logarithm of the number of ways to choose k of n; -inf where there is none."""
+    """Logarithm of the number of ways to choose k of n; -inf if there is none."""
     if k < 0 or k > n:
         return -np.inf
     total = 0.0
@@ -290,7 +290,7 @@ def _log_partitions(c, r):
 
 @inner_kernel
 def log_multiplier(c, r, is_ordered, is_floating, is_exhaustive):
-    """Logarithm of Bonferroni's multiplier: in how many ways c categories could have become r groups.
+    """Logarithm of Bonferroni's multiplier: the number of ways in which c categories can become r groups.
 
     Kass (1980), section 3: nominal (free), ordinal (monotonic), ordinal with a floating category. Biggs, de Ville and
     Suen (1991) for the exhaustive search: pairs that could be merged, over all steps down from c categories.

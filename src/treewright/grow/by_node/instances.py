@@ -59,7 +59,7 @@ class Instances:
 
     @cached_property
     def members(self) -> Members:
-        """For kernels: who is here, and in which order."""
+        """The rows and their orders, for kernels."""
         return Members(self.rows, self.weights, self.orders, self.n_present)
 
 
@@ -98,7 +98,7 @@ def value_of(problem: Problem, instances: Instances) -> np.ndarray:
 
 
 def is_pure(problem: Problem, instances: Instances) -> bool:
-    """Whether all rows of a node have the same target, whatever impurity says of it."""
+    """Whether all rows of a node have the same target, regardless of its impurity."""
     if problem.is_classes:
         return int(np.count_nonzero(instances.stats)) <= problem.n_outputs
     targets = problem.targets[:, instances.rows]
@@ -129,14 +129,14 @@ def part(rows, weights, orders, n_present, branch, shares, index, amounts, n_sta
     branch : int32[m], IN
         Branch of each instance; ``EVERY_BRANCH`` divides it by ``shares``.
     shares : float64[k], IN
-        What each branch gets of a divided instance; nothing goes where the share is 0.
+        Share of a divided instance that each branch gets; a branch with share 0 gets nothing.
     index : int32[n, e], amounts : float64[n, e], IN
         As in ``Problem``.
 
     Returns
     -------
     starts : int64[k + 1]
-        Where each branch begins in what follows.
+        Start of each branch in the following arrays.
     rows, weights, orders, n_present (int64[k, q]), stats (float64[k, n_stats])
         Those of the branches, one after another; ``orders`` count from the branch's own start.
     """
@@ -156,7 +156,7 @@ def part(rows, weights, orders, n_present, branch, shares, index, amounts, n_sta
     new_rows = np.empty(total, np.int32)
     new_weights = np.empty(total)
     stats = np.zeros((n_branches, n_stats))
-    # Where instance i stands in branch b: a divided one has a place in each branch, so the count before it is kept.
+    # Position of instance i in branch b: a divided one is in each branch, so the count before it is kept.
     place = np.empty(m, np.int64)
     before = np.empty((n_branches, m if (branch < 0).any() else 0), np.int32)
     filled = starts[:n_branches].copy()
@@ -203,7 +203,7 @@ def part(rows, weights, orders, n_present, branch, shares, index, amounts, n_sta
 
 
 def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: np.ndarray) -> list[Instances | None]:
-    """The instances of each branch; None where it has none.
+    """The instances of each branch; None if it has none.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: n
         check_fits(
             copies * (12 + 4 * len(instances.orders)) + 4 * len(instances) * len(shares),
             f"dividing {n_divided} rows with missing values among {len(shares)} branches",
-            "choose another way with missing values, or leave out columns with very many levels",
+            "choose another treatment of missing values, or leave out columns with very many levels",
         )
     starts, rows, weights, orders, present, stats = part(
         instances.rows, instances.weights, instances.orders, instances.n_present, branch, shares,
@@ -234,7 +234,7 @@ def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: n
 
 
 def own(instances: Instances) -> Instances:
-    """The same with arrays of its own: a view keeps those of all siblings alive."""
+    """The same with its own arrays: a view would keep those of all siblings alive."""
     return Instances(
         instances.rows.copy(), instances.weights.copy(), instances.orders.copy(), instances.n_present,
         instances.stats, instances.weight,

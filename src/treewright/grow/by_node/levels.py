@@ -32,7 +32,7 @@ class Levels:
     gone : float64[n_stats], n_gone : int
         Those of the missing rows.
     mode : int
-        What is done with missing rows (``cuts``).
+        Treatment of missing rows (``cuts``).
     """
 
     tables: np.ndarray
@@ -44,21 +44,21 @@ class Levels:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which level goes where.
+    """The branch of each level.
 
     Attributes
     ----------
     cost_gain : float
-        Cost taken away.
+        Decrease of cost.
     groups : int64[v]
-        Branch of each level; -1 for a level that the node does not hold and that goes the heavier way.
+        Branch of each level; -1 for a level that the node does not hold and that follows the heavier branch.
     n_branches : int
         Branches that levels lead to, absent levels' own included.
     side : int
-        Where missing rows go: a branch, or ``n_branches`` for one of their own; -1 for every branch.
+        Branch of missing rows; ``n_branches`` for one of their own, -1 for every branch.
     exact : bool
     info : float or None
-        Entropy in bits of the division, where it is known already.
+        Entropy in bits of the division, if it is already known.
     """
 
     cost_gain: float
@@ -87,7 +87,7 @@ def two_sides(levels: Levels, masks: np.ndarray, gains_of: GainsOf, tolerance: f
     masks : bool[k, g]
         Levels on the left, of those that the node holds.
     gains_of : callable
-        Takes masks and where missing rows go; returns the cost that each division takes away, -1 where it is not
+        Takes masks and the side of missing rows; returns the decrease of cost by each division, -1 if it is not
         allowed.
     tolerance : float
         Gains closer than this, in units of cost, are equal. Then: fewer levels on the left, then the set with the
@@ -96,10 +96,10 @@ def two_sides(levels: Levels, masks: np.ndarray, gains_of: GainsOf, tolerance: f
     Returns
     -------
     gain : float
-        -1 where no division is allowed.
+        -1 if no division is allowed.
     mask : bool[g]
     side : int
-        Where missing rows go (``cuts``).
+        The side of missing rows (``cuts``).
     """
     has_gone = levels.n_gone > 0 and levels.mode != LEAVE_OUT
     every = np.ones((1, masks.shape[1]), bool)
@@ -124,7 +124,7 @@ def two_sides(levels: Levels, masks: np.ndarray, gains_of: GainsOf, tolerance: f
 
 
 def as_partition(levels: Levels, gain: float, mask: np.ndarray, side: int, exact: bool) -> Partition | None:
-    """A division of the levels that the node holds as a partition of all levels; None where none is allowed."""
+    """A division of the levels that the node holds as a partition of all levels; None if none is allowed."""
     if gain < 0.0:
         return None
     groups = np.full(len(levels.counts), -1, np.int64)
@@ -134,14 +134,14 @@ def as_partition(levels: Levels, gain: float, mask: np.ndarray, side: int, exact
 
 
 def _sides_of(levels: Levels, has_gone: bool) -> tuple[int, ...]:
-    """Where the missing rows may go."""
+    """The sides that missing rows may go to."""
     if not has_gone:
         return (RIGHT,)
     return (OWN,) if levels.mode == OWN_BRANCH else (RIGHT, LEFT)
 
 
 def _stated(mask: np.ndarray, side: int) -> tuple[int, np.ndarray, int]:
-    """A division as it is stated: fewer levels on the left; of two halves the one with the lowest code."""
+    """A division in its standard form: fewer levels on the left; of two halves the one with the lowest code."""
     n_left = int(mask.sum())
     if 2 * n_left > len(mask) or (2 * n_left == len(mask) and not mask[0]):
         return len(mask) - n_left, ~mask, {RIGHT: LEFT, LEFT: RIGHT}.get(side, side)
@@ -158,11 +158,11 @@ def gains_by_table(
     min_rows: int,
     min_weight: float,
 ) -> np.ndarray:
-    """Cost that each division takes away; -1 where it is not allowed. Arguments as `two_sides`."""
+    """Decrease of cost by each division; -1 if it is not allowed. Arguments as in `two_sides`."""
     present = levels.counts > 0
     tables, counts = levels.tables[present], levels.counts[present]
     left = np.zeros((len(masks), tables.shape[1]))
-    for level, table in enumerate(tables):  # one after the other: the order of a matrix product is the processor's
+    for level, table in enumerate(tables):  # a matrix product would add in an order that depends on the processor
         left[masks[:, level]] += table
     total = tables.sum(axis=0)
     right = total - left
@@ -188,7 +188,7 @@ def gains_by_table(
 def divisions(
     problem: Problem, criterion: Criterion, tables: np.ndarray, nominal_splits: str
 ) -> tuple[np.ndarray, bool]:
-    """Divisions of levels in two that are tried, and whether the best of all is among them.
+    """The divisions of levels in two to try, and whether the best of all is among them.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def divisions(
         return prefixes(np.arange(g)), True
     if has_one_number(problem) and (criterion.by_kernel or g > EXHAUSTIVE_LEVELS):
         # The order by mean contains a best division (Fisher 1958; Breiman et al. 1984, section 4.2.2) of every
-        # criterion that is concave in that mean; of a function of the user's nobody knows.
+        # criterion that is concave in that mean; for a user-defined function this is not known.
         rank = tables[:, 1] / problem.weight_of(tables)
         return prefixes(rank), criterion.by_kernel
     if g <= EXHAUSTIVE_LEVELS:
@@ -222,7 +222,7 @@ def divisions(
 
 
 def has_one_number(problem: Problem) -> bool:
-    """Whether one number says all about a set of rows: two classes, or one regression target."""
+    """Whether one number describes a set of rows: two classes, or one regression target."""
     return problem.n_outputs == 1 and (not problem.is_classes or problem.n_stats <= 2)
 
 
@@ -257,7 +257,7 @@ def longest_axis(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
             for g in range(points.shape[0]):
                 moments[i, j] += weights[g] * (points[g, i] * points[g, j])
             moments[j, i] = moments[i, j]
-    for _ in range(60):  # sweeps; some six are needed
+    for _ in range(60):  # sweeps; about six are needed
         apart, along = 0.0, 0.0
         for i in range(s):
             along += moments[i, i] * moments[i, i]
@@ -311,11 +311,11 @@ def prefixes(rank: np.ndarray) -> np.ndarray:
 def branch_per_level(
     problem: Problem, criterion: Criterion, levels: Levels, tolerance: float, *, min_rows: int, min_weight: float
 ) -> Partition | None:
-    """A branch for each level of the column, and for missing rows where they have one.
+    """A branch for each level of the column, and for missing rows if they have one.
 
     Every branch that holds rows needs ``min_rows`` and ``min_weight``; two must hold some. Missing rows without a
-    branch of their own join the branch where that costs least; costs closer than ``tolerance`` are equal: the lower
-    level.
+    branch of their own join the branch with the least increase of cost; costs closer than ``tolerance`` are equal:
+    the lower level.
     """
     v = len(levels.counts)
     tables, counts = levels.tables, levels.counts.astype(np.int64)
@@ -400,7 +400,7 @@ def partition_by_medians(
     elif nominal_splits == "runs":
         masks, exact = prefixes(np.arange(len(present))), True
     else:
-        # By the lower median of the first output, as the grower by levels orders them.
+        # By the lower median of the first output, as in the grower by levels.
         y = problem.targets[0, rows]
         medians = [median_costs.middle_values(y[codes == code], weights[codes == code])[0] for code in present]
         # One level or two: there is only one division.
@@ -418,7 +418,7 @@ def _branch_per_level_by_medians(
     min_rows: int,
     min_weight: float,
 ) -> Partition | None:
-    """As ``branch_per_level``."""
+    """``branch_per_level`` for medians."""
     v = len(levels.counts)
     branch = codes.copy()
     side = -1

@@ -24,8 +24,8 @@ ALGORITHMS = ("cart", "id3", "c45", "chaid")
 
 
 def count_of(value: Any, n: int) -> int:
-    """A number of rows, or that share of ``n`` rows, rounded up."""
-    # More than any table has rows is as good as any other such number, and fits a machine word.
+    """A number of rows, as given or as a share of ``n`` rows, rounded up."""
+    # Larger numbers have the same effect, as no table has more rows, and this fits a machine word.
     return min(int(value), 2**31 - 1) if isinstance(value, Integral) else math.ceil(value * n)
 
 
@@ -39,7 +39,7 @@ def problem_of(
     weights: np.ndarray | None,
     n_classes: Sequence[int] = (),
 ) -> Problem:
-    """The rows as an algorithm sees them.
+    """The ``Problem`` of an algorithm.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def problem_of(
         Those of its estimator.
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
     n_classes : sequence of int
-        Classes per output; empty for numbers.
+        Classes per output; empty for regression.
     """
     cuts = algorithm not in ("id3", "chaid")
     if n_classes:
@@ -60,7 +60,7 @@ def problem_of(
 
 
 def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n_rows: int) -> Policy:
-    """How an algorithm chooses a test.
+    """The ``Policy`` of an algorithm: how it chooses a test.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n
         As in `problem_of`.
     problem : Problem
     n_rows : int
-        Rows of the fit: what shares are shares of.
+        Number of training rows, which shares refer to.
     """
     least = count_of(parameters.get("min_samples_leaf", 1), n_rows)
     if algorithm == "id3":
@@ -93,17 +93,16 @@ def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n
 
 
 def _cart_policy(parameters: Mapping[str, Any], problem: Problem, least: int, n_rows: int) -> Policy:
-    """CART's."""
+    """The policy of CART."""
     criterion, nominal_splits = parameters["criterion"], parameters["nominal_splits"]
     if problem.missing == "surrogate" and nominal_splits == "multiway":
         raise ParameterError(
             "missing='surrogate' needs two-way splits: choose nominal_splits='subset' or 'one_vs_rest', or another "
-            "way with missing values"
+            "treatment of missing values"
         )
     if not callable(criterion) and criterion not in NUMBERS:
         raise ParameterError(
-            "the criterion was a function of the user's, which a model file does not hold: audit the estimator that "
-            "was fitted"
+            "the criterion was a function, which a model file does not hold: audit the fitted estimator"
         )
     least_weight = float(parameters["min_weight_fraction_leaf"]) * float(problem.weights.sum()) * (1.0 - 1e-12)
     in_runs = columns_in_runs(problem.schema, nominal_splits, n_rows)

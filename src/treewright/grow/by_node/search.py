@@ -1,7 +1,7 @@
-"""Candidate tests of a node by impurity, and which is taken. In: a node's instances. Out: ``Found``, ``Choice``.
+"""Candidate tests of a node by impurity, and the chosen one. In: a node's instances. Out: ``Found``, ``Choice``.
 
-``Search`` finds the best test of each column. A policy takes one of them: ``GainPolicy`` (CART, ID3) the column that
-gains most, ``RatioPolicy`` the one of the largest gain ratio; C4.5 and CHAID have files of their own.
+``Search`` finds the best test of each column. A policy chooses one of them: ``GainPolicy`` (CART, ID3) the column that
+gains most, ``RatioPolicy`` the one with the largest gain ratio; C4.5 and CHAID have their own files.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from treewright.grow.problem import Problem
 from treewright.tree.arrays import MULTIWAY, SUBSET, THRESHOLD
 
 MODES = {"direction": BOTH_SIDES, "branch": OWN_BRANCH}
-# Gains that differ by less than this share of the node's cost are equal: mathematically equal ones differ by roundings.
+# Gains that differ by less than this share of the node's cost are equal: mathematically equal ones differ by rounding.
 SAME = 1e-12
-# What rounding leaves of large sums whose small difference is the cost, as a share of the sums.
+# Rounding error of a cost that is a small difference of large sums, as a share of the sums.
 ROUNDINGS = 2e-15
 
 
 class BranchNeeds(TypedDict):
-    """What each branch needs."""
+    """The requirements of each branch."""
 
     min_rows: int
     min_weight: float
@@ -68,7 +68,7 @@ class Found:
     Attributes
     ----------
     gains : float64[p]
-        Decrease of impurity per unit of the node's weight; -1 where the column offers no test.
+        Decrease of impurity per unit of the node's weight; -1 if the column offers no test.
     """
 
     problem: Problem
@@ -107,7 +107,7 @@ class Found:
         return split_information(np.append(branch, gone))
 
     def build(self, feature: int, score: float | None = None) -> Candidate:
-        """The candidate of a column that offers one; its score is its gain unless given."""
+        """The candidate of a column that has one; its score is its gain unless given."""
         gain = float(self.gains[feature])
         score = gain if score is None else score
         if feature in self.partitions:
@@ -188,7 +188,7 @@ class Search:
         )  # fmt: skip
 
     def size_of_sums(self, instances: Instances) -> float:
-        """How large the sums are that the cost is a difference of: class counts are no larger than the cost can be."""
+        """Size of the sums whose difference is the cost; 0 for classes: counts are no larger than costs."""
         if self.problem.is_classes:
             return 0.0
         return float(np.abs(instances.stats[self.problem.outputs[:-1] + 2]).sum()) * self.problem.square_unit
@@ -225,7 +225,7 @@ class Search:
         return cuts
 
     def missing_tables(self, instances: Instances) -> np.ndarray:
-        """float64[q, n_stats]: statistics of the rows that miss each ordered column; 0 where nothing asks for them."""
+        """float64[q, n_stats]: statistics of the missing rows of each ordered column; 0 if they are not needed."""
         problem = self.problem
         tables = np.zeros((len(problem.ordered_columns), problem.n_stats))
         if self.mode == OWN_BRANCH:
@@ -237,7 +237,7 @@ class Search:
         return tables
 
     def modes(self, n_missing: np.ndarray, tables: np.ndarray) -> np.ndarray:
-        """What each column does with its missing rows: those that may not be a branch of their own join one.
+        """The treatment of each column's missing rows: those that may not be a branch of their own join one.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Search:
         return np.where(enough, OWN_BRANCH, BOTH_SIDES).astype(np.uint8)
 
     def search_levels(self, instances: Instances, tolerance: float) -> tuple[np.ndarray, dict[int, Partition]]:
-        """The table of all levels, and the best partition of each level column that offers one."""
+        """The table of all levels, and the best partition of each level column that has one."""
         problem = self.problem
         tables, counts = self.level_tables(instances)
         partitions: dict[int, Partition] = {}
@@ -280,7 +280,7 @@ class Search:
     ) -> np.ndarray:
         """Fill in a branch per level for the columns that one kernel call can do; returns which those are (bool[k]).
 
-        Not where missing rows have to be tried in every branch.
+        Not if missing rows have to be tried in every branch.
         """
         problem, rules = self.problem, self.rules
         k = len(modes)
@@ -331,17 +331,17 @@ class Search:
         return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)
 
 
-# Policies: which column a node asks about.
+# Policies: the column that a node tests.
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a node was offered and took.
+    """The candidates of a node and the chosen one.
 
     Attributes
     ----------
     gains, scores : float64[p]
-        Of the best candidate of each column; -1 (gain) and nan (score) where it offers none.
+        Of the best candidate of each column; -1 (gain) and nan (score) if it has none.
     chosen : Candidate or None
     """
 
@@ -362,17 +362,17 @@ class Policy(Protocol):
         """float64[n_values]: what a node predicts."""
 
     def may_split(self, instances: Instances) -> bool:
-        """Whether it is worth to search the node at all."""
+        """Whether the node should be searched."""
 
     def choose(self, instances: Instances, columns: Sequence[int] | None) -> Choice:
         """Choose among these columns; None means all."""
 
     def candidates(self, instances: Instances) -> list[Candidate]:
-        """The best candidate of each column that offers one, in column order."""
+        """The best candidate of each column that has one, in column order."""
 
 
 class GainPolicy:
-    """The column that gains most; of equals the first."""
+    """The column that gains most; among equals the first."""
 
     by_ratio: ClassVar[bool] = False
 
@@ -385,17 +385,17 @@ class GainPolicy:
         return cost / weight
 
     def value(self, instances: Instances) -> np.ndarray:
-        """What a node predicts: class counts, means, or medians under absolute error."""
+        """The value of a node: class counts, means, or medians under absolute error."""
         if self.search.criterion.number == ABSOLUTE_ERROR:
             return median_costs.medians_of(self.search.problem, instances.rows, instances.weights)
         return value_of(self.search.problem, instances)
 
     def may_split(self, instances: Instances) -> bool:  # noqa: ARG002 - C4.5 looks at them
-        """Whether it is worth to search the node at all."""
+        """Whether the node should be searched: always."""
         return True
 
     def scores(self, found: Found) -> np.ndarray:
-        """float64[p]: what columns are compared by; nan where a column is out."""
+        """float64[p]: the scores that columns are compared by; nan for an excluded column."""
         return np.where(found.gains >= 0.0, found.gains, np.nan)
 
     def tolerance(self, found: Found) -> float:
@@ -417,7 +417,7 @@ class GainPolicy:
         return Choice(found.gains, scores, found.build(feature, float(scores[feature])))
 
     def candidates(self, instances: Instances) -> list[Candidate]:
-        """The best candidate of each column that offers one."""
+        """The best candidate of each column that has one."""
         found = self.search.run(instances)
         scores = self.scores(found)
         return [found.build(feature, float(scores[feature])) for feature in np.flatnonzero(found.gains >= 0.0).tolist()]
@@ -429,7 +429,7 @@ class RatioPolicy(GainPolicy):
     by_ratio = True
 
     def averaged(self, instances: Instances) -> np.ndarray:
-        """float64[k]: the gains that the average is made of."""
+        """float64[k]: the gains that count in the average."""
         gains = self.search.run(instances).gains
         return gains[gains >= 0.0]
 

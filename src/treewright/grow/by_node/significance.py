@@ -1,4 +1,4 @@
-"""Whether a node's test says more than chance. In: a node, its test, the columns looked at. Out: ``Chance``.
+"""Whether a node's test is significant. In: a node, its test, the searched columns. Out: ``Chance``.
 
 The target is tested against the branches (Pearson's chi-squared for classes, F of a one-way analysis of variance for
 numbers). The test was the best of many, so p is multiplied by the number of tests that were possible (Bonferroni).
@@ -23,13 +23,13 @@ from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.search import GainPolicy, Policy, Search
 from treewright.grow.problem import Problem
 
-ROUNDED = 4 * 2.0**-53  # of a mean: numbers that differ by no more are equal but for roundings
-SPARE = 1e-12  # of the rows: what adding parts of rows leaves of no row to spare
+ROUNDED = 4 * 2.0**-53  # relative to a mean: numbers that differ by no more are equal up to rounding
+SPARE = 1e-12  # relative to the rows: rounding error of the number of rows, as a sum of parts
 
 
 @dataclass(frozen=True)
 class Chance:
-    """How likely it is to find such a test where the target depends on no column.
+    """The probability of finding such a test if the target depends on no column.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Chance:
     log_p : float, at most 0
         Logarithm of the p-value of the test alone.
     log_n_tests : float, 0 or more
-        Logarithm of the number of tests that were possible; nan where they were not counted, because the p-value alone
+        Logarithm of the number of tests that were possible; nan if they were not counted, because the p-value alone
         is above the limit.
 
     Examples
@@ -59,7 +59,7 @@ class Chance:
 
     @property
     def adjusted_p_value(self) -> float:
-        """The p-value times the number of tests, 0 to 1; nan where they were not counted."""
+        """The p-value times the number of tests, 0 to 1; nan if they were not counted."""
         return float(exp_of(min(self.log_p + self.log_n_tests, 0.0))) if self.log_n_tests >= 0.0 else math.nan
 
     @property
@@ -71,25 +71,25 @@ class Chance:
 def chance_of(
     policy: Policy, instances: Instances, candidate: Candidate, limit: float, columns: Sequence[int] | None = None
 ) -> Chance:
-    """Judge the test that a policy chose at a node.
+    """The ``Chance`` of the test that a policy chose at a node.
 
     Parameters
     ----------
     policy : GainPolicy or C45Policy
         Whose search found the test.
     instances : Instances
-        The node's.
+        Those of the node.
     candidate : Candidate
     limit : float, above 0 and at most 1
     columns : sequence of int, optional
-        The columns that were looked at; all by default.
+        The searched columns; all by default.
 
     Returns
     -------
     Chance
     """
     if not isinstance(policy, GainPolicy | C45Policy):
-        raise TypeError(f"{type(policy).__name__} judges by a test of its own")
+        raise TypeError(f"{type(policy).__name__} has its own test of significance")
     search = policy.search
     log_p = log_p_of(search.problem, instances, candidate)
     # Most nodes of noise end here: their possible tests are not counted.
@@ -101,28 +101,27 @@ def chance_of(
 def log_p_of(problem: Problem, instances: Instances, candidate: Candidate) -> float:
     """Logarithm of the p-value of "the target does not depend on the branch".
 
-    Of several outputs the least one, times their number; 0 where the test has no degrees of freedom. Classes: weights
-    count as numbers of rows. Numbers: the rows are counted, whatever they weigh, and weights say how much each tells
-    (the variance of a row is one over its weight), so that a common factor changes nothing. Parts of rows count as
-    parts.
+    With several outputs the least one, times their number; 0 if the test has no degrees of freedom. Classification:
+    weights count as numbers of rows. Regression: the rows are counted, and weights state the precision of each (the
+    variance of a row is one over its weight), so that a common factor changes nothing. Parts of rows count as parts.
     """
     if problem.is_classes:
         table = candidate.table(problem, instances)
-        # Statistics hold weights in units of the problem; the test takes them for numbers of rows.
+        # Statistics hold weights in units of the problem; the test treats them as numbers of rows.
         groups = np.ascontiguousarray(table[problem.weight_of(table) > 0.0] * problem.weight_unit)
         least = float(least_log_p(groups, problem.outputs, PEARSON))
     else:
         least = float(least_log_p(_groups_of_numbers(problem, instances, candidate), problem.outputs, F_TEST))
     log_p = least + float(log_of(problem.n_outputs))
-    return min(log_p, 0.0) if log_p == log_p else 0.0  # nan: sums beyond float64 say nothing
+    return min(log_p, 0.0) if log_p == log_p else 0.0  # nan: sums beyond float64
 
 
 def _groups_of_numbers(problem: Problem, instances: Instances, candidate: Candidate) -> np.ndarray:
     """Weight, sum and sum of squares of each output in each branch that holds rows, float64[k, n_stats].
 
-    The targets are those about their mean in the node: about the mean of the whole table the squares of a node that is
-    far from it would drown its spread. The weights are scaled to add up to the number of rows. A single branch is given
-    where no more rows than branches are there: then nothing can be tested.
+    The targets are centred at their mean in the node: with the mean of the whole table, the squares in a node far from
+    it would be too large for its spread. The weights are scaled to add up to the number of rows. If there are no more
+    rows than branches, a single branch is returned: nothing can be tested.
     """
     branch = candidate.branches(problem, instances.rows)
     kept = branch != EVERY_BRANCH
@@ -156,7 +155,7 @@ def least_log_p(groups: np.ndarray, outputs: np.ndarray, test: int) -> float:
     groups : float64[k, n_stats], IN
         Statistics of the branches that hold rows.
     outputs : int64[n_outputs + 1], IN
-        Where each output's statistics begin.
+        Start of each output's statistics.
     test : int
         As in ``chaid_significance``.
     """
@@ -188,9 +187,9 @@ def log_count_of_tests(
     search : Search
     instances : Instances
     n_branches : int
-        Branches of the test that was chosen; only C4.5's groups of levels ask for it.
+        Branches of the chosen test; only used for C4.5's groups of levels.
     columns : sequence of int, optional
-        The columns that were looked at; all by default.
+        The searched columns; all by default.
 
     Notes
     -----
@@ -225,7 +224,7 @@ def log_count_of_tests(
 
 
 def different_values(problem: Problem, instances: Instances, place: int) -> int:
-    """How many different values of an ordered column a node holds."""
+    """Number of different values of an ordered column in a node."""
     order = instances.orders[place, : int(instances.n_present[place])]
     values = problem.values[problem.ordered_columns[place], instances.rows[order]]
     return int(np.count_nonzero(values[1:] != values[:-1])) + (len(values) > 0)

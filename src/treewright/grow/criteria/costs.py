@@ -1,7 +1,7 @@
 """Impurities of sets of rows, in float64. In: tables of statistics. Out: impurity or cost of each row of them.
 
-A criterion is a number here and in the kernels, or a function of the user's. The cost of a set of rows is its weight
-times its impurity: costs of branches add up, and what a split gains is the cost that it takes away.
+A criterion is a number here and in the kernels, or a user-defined function. The cost of a set of rows is its weight
+times its impurity: costs of branches add up, and the gain of a split is the decrease of the cost.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ NUMBERS = {
 
 FEW = 1e-12  # share of the events of a node below which a side of a cut has none
 
-MOST_IMPURE = 1e150  # what a function of the user's may say: times a weight it must stay inside float64
+MOST_IMPURE = 1e150  # largest value of a user-defined function: times a weight it must stay within float64
 
 OwnCriterion = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a split lowers.
+    """The impurity that splits reduce.
 
     Attributes
     ----------
     name : str
     number : int
-        One of the constants of this module; ``OWN`` for a function of the user's.
+        One of the constants of this module; ``OWN`` for a user-defined function.
     function : callable or None
         Takes float64[k, n_classes] (weighted class counts) or float64[k, 3] (weight, mean, variance) of one output,
         returns k impurities >= 0.
@@ -81,13 +81,13 @@ class Criterion:
         return self.impurities(problem, tables) * weight
 
     def may_exist(self, problem: Problem, tables: np.ndarray) -> np.ndarray:
-        """bool[...]: whether sets of rows may be a branch: a Poisson mean of 0 has none. Arguments as `costs`."""
+        """bool[...]: whether sets of rows may be a branch: not with a Poisson mean of 0. Arguments as in `costs`."""
         if self.number != POISSON:
             return np.ones(tables.shape[:-1], bool)
         return np.asarray((tables[..., problem.outputs[:-1] + 1] > 0.0).all(axis=-1))
 
     def may_part(self, problem: Problem, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """bool[...]: whether both sides may exist, where one was found by subtraction: roundings are no events."""
+        """bool[...]: whether both sides are allowed, one being a difference: rounding errors are no events."""
         if self.number != POISSON:
             return np.ones(left.shape[:-1], bool)
         starts = problem.outputs[:-1] + 1
@@ -96,7 +96,7 @@ class Criterion:
         return have_events
 
     def impurities(self, problem: Problem, tables: np.ndarray) -> np.ndarray:
-        """Impurity of sets of rows, float64[...]; 0 for an empty set. Arguments as `costs`."""
+        """Impurity of sets of rows, float64[...]; 0 for an empty set. Arguments as in `costs`."""
         found = []
         for start, stop in zip(problem.outputs[:-1].tolist(), problem.outputs[1:].tolist(), strict=True):
             stats = tables[..., start:stop]
@@ -121,7 +121,7 @@ class Criterion:
         return np.asarray((stats[..., 2] / weight - mean * mean) * problem.square_unit)
 
     def _own(self, function: OwnCriterion, problem: Problem, stats: np.ndarray, is_empty: np.ndarray) -> np.ndarray:
-        """What the user's function returns, checked. It never sees an empty set."""
+        """The checked result of the user's function, which never gets an empty set."""
         flat = stats.reshape(-1, stats.shape[-1])
         known = ~is_empty.reshape(-1)
         given = flat[known]
@@ -142,14 +142,14 @@ class Criterion:
         answer = answer.astype(np.float64)
         if answer.shape != (len(given),):
             raise ParameterError(
-                f"criterion {self.name} gave shape {answer.shape} for {len(given)} sets of rows: it takes an array "
-                "with one set a row and must return one number for each"
+                f"criterion {self.name} returned shape {answer.shape} for {len(given)} sets of rows: it gets an array "
+                "with one set per row and must return one number for each"
             )
         bad = ~((answer <= MOST_IMPURE) & (answer >= -1e-9))
         if bad.any():
             at = int(bad.argmax())
             raise ParameterError(
-                f"criterion {self.name} gave {answer[at]} for {given[at].tolist()}: an impurity is a finite "
+                f"criterion {self.name} returned {answer[at]} for {given[at].tolist()}: an impurity must be a finite "
                 f"number, at least 0 and at most {MOST_IMPURE:g}; 0 log 0 counts as 0"
             )
         result = np.zeros(len(flat))
@@ -158,10 +158,10 @@ class Criterion:
 
 
 def settled(criterion: Criterion, gains: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """Gains (float64[k]) that roundings made negative as 0.0; -1.0 where a split really raises the cost.
+    """Gains (float64[k]), with 0.0 for those that are negative by rounding; -1.0 if a split really raises the cost.
 
-    Only a function of the user's can raise it: every criterion of the list is concave, and below 0 by roundings alone,
-    however small the base is beside the sums that it is the difference of.
+    Only a user-defined function can raise it: all other criteria are concave, and their gains are below 0 only by
+    rounding, however small the base is compared with the sums whose difference it is.
     """
     if criterion.function is None:
         return np.maximum(gains, 0.0)
@@ -180,7 +180,7 @@ def cost_of(stats, outputs, number, table):
     number : int
         A criterion of class counts, ``SQUARED_ERROR`` or ``POISSON``.
     table : float64[m], IN
-        ``Problem.table``; only entropy looks into it.
+        ``Problem.table``; only entropy uses it.
     """
     total = 0.0
     for o in range(outputs.shape[0] - 1):
@@ -195,5 +195,5 @@ def cost_of(stats, outputs, number, table):
                     total += max(stats[start + 2] - first * (first / weight), 0.0)
                 elif first > 0.0:
                     total += max(stats[start + 2] - first * log(first / weight), 0.0)
-    # Roundings of a nearly pure set must not make a cost negative: tolerances are shares of it.
+    # Rounding in a nearly pure set must not make a cost negative: tolerances are shares of it.
     return max(total, 0.0) / (outputs.shape[0] - 1)

@@ -1,16 +1,16 @@
 """Impurities of class counts, for every grower: Gini, entropy, misclassification.
 
 A side of a split has a *score*, made of its class counts c and weight w: Gini ``sum c**2 / w``, entropy ``sum c log2 c
-- w log2 w``, misclassification ``max c``. A side of one class scores most; what its score is below that is its *cost*,
-weight times impurity. The gain of a split is what the two sides score above the node.
+- w log2 w``, misclassification ``max c``. A side of one class has the largest score; the *cost* of a side, weight times
+impurity, is its distance from that. The gain of a split is the score of the two sides minus that of the node.
 
 A new impurity is named in ``tree.class_criteria`` and has its lines in the three functions below, ``term_of``,
 ``score_from`` and ``WITH_TERMS``. Everything else follows from them: the growers by levels and on bins add up terms in
 whole numbers (``CountStats``), the grower by nodes costs in float64, because its weights may be parts of rows.
 
 The sums over classes change by one term when a row changes sides. They are kept as integers, so that they do not depend
-on the order of rows: squares and table entries where every row weighs one, else terms rounded to a fixed point of the
-node's own (2**-60 of its largest possible sum).
+on the order of rows: squares and table entries if every row has weight 1, else terms rounded to the node's own fixed
+point (2**-60 of its largest possible sum).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from treewright.grow.criteria.means import cut_range, never_few
 from treewright.grow.layout import ROW, SMALLEST
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI, MISCLASSIFICATION
 
-# Squares below are added up as they are: whole weights then gain what as many rows do, to the last bit.
+# Smaller squares are added up exactly: whole weights then have the same gain as that many rows, bit for bit.
 _EXACT = 2.0**60
 _SQUARE_FROM, _SQUARE_TO = 1e-140, 1e140  # weights whose squares are numbers
 
@@ -34,7 +34,7 @@ WITH_TERMS = {GINI, ENTROPY, MISCLASSIFICATION}  # the criteria that the kernels
 
 
 def refuse_without_terms(criteria: Mapping[str, int]) -> None:
-    """Refuse names whose numbers no kernel here knows: they would be answered with the terms of another criterion."""
+    """Refuse names whose numbers no kernel here knows: they would get the terms of another criterion."""
     if missing := sorted(name for name, number in criteria.items() if number not in WITH_TERMS):
         raise NotImplementedError(f"no terms in grow.criteria.counts for {', '.join(missing)}")
 
@@ -44,7 +44,7 @@ refuse_without_terms(CLASSIFICATION_CRITERIA)
 
 @inner_kernel
 def term_of(criterion, count):
-    """What a class adds to its side's score, as float; ``count`` float above 0."""
+    """The term of a class in its side's score, as float; ``count`` float above 0."""
     if criterion == GINI:
         return count * count
     if criterion == ENTROPY:
@@ -56,7 +56,7 @@ def term_of(criterion, count):
 def score_from(criterion, terms, weight):
     """Score of a side from the sum of its terms and its weight; linear in the sum.
 
-    Entropy has its own ways, in which whole numbers are subtracted before anything is rounded.
+    Entropy has its own formulas, in which whole numbers are subtracted before anything is rounded.
     """
     if criterion == ENTROPY:
         return terms - weight * log2(weight)
@@ -65,7 +65,7 @@ def score_from(criterion, terms, weight):
 
 @inner_kernel
 def pure_score(criterion, weight):
-    """Score of a side with one class: the most there is."""
+    """Score of a side with one class: the largest possible one."""
     if criterion in (GINI, MISCLASSIFICATION):
         return weight
     if criterion == ENTROPY:
@@ -78,7 +78,7 @@ def pure_score(criterion, weight):
 
 @inner_kernel
 def times_log(x, table):
-    """``x log2 x``, out of the table where x is a whole number in it: a tenth of a logarithm's time.
+    """``x log2 x``, from the table if x is a whole number in it: a tenth of the time of a logarithm.
 
     ``table`` float64[m].
     """
@@ -92,7 +92,7 @@ def times_log(x, table):
 def cost_of_counts(criterion, stats, start, stop, table):
     """Weight times impurity of the class counts ``stats[start:stop]`` (float64); 0 without any.
 
-    ``table`` is ``Problem.table``: what ``times_log`` looks into.
+    ``table`` is ``Problem.table``, for ``times_log``.
 
     ``stats`` float64[n_stats], ``table`` float64[m].
     """
@@ -237,7 +237,7 @@ def scan_counts(stats, node, nodes, items, n_present, limits, direction, target,
         left_terms = 0
         right_terms = score
         left_weight = 0
-        # Missing rows first where they go left (negative positions), then the present ones up to the last cut.
+        # Missing rows first if they go left (negative positions), then the present ones up to the last cut.
         for i in range(-n_missing if missing_left else 0, last):
             row = items[n_present - 1 - i if i < 0 else i] & ROW
             w = weights[row] if has_weights else 1
@@ -270,7 +270,7 @@ def scan_counts(stats, node, nodes, items, n_present, limits, direction, target,
                     found = i
                     found_left = missing_left
                 break
-        # Cheaper than clearing every class when classes are many and rows few.
+        # Faster than clearing every class if classes are many and rows few.
         for i in range(items.shape[0]):
             for o in range(labels.shape[0]):
                 left[offsets[o] + np.int64(labels[o, items[i] & ROW])] = 0
@@ -310,7 +310,7 @@ def summarise_counts(stats, node, nodes, items):
 
 
 def count_rank(stats, node, nodes, items):
-    """What a level of a two-class target is ordered by: the share of the second class. ``items`` int32[m]."""
+    """The number that orders the levels of a two-class target: the share of the second class. ``items`` int32[m]."""
     second = 0
     weight = 0
     for i in range(items.shape[0]):
@@ -362,7 +362,7 @@ def gain_of_counts(stats, node, nodes, left, left_weight):
 
 
 def is_two_classes(stats):
-    """Whether one share says all: then the order of levels by it holds an optimal subset."""
+    """Whether one proportion describes a node: the order of levels by it then contains an optimal subset."""
     return stats.labels.shape[0] == 1 and stats.offsets[1] == 2
 
 

@@ -1,9 +1,9 @@
-"""One name per job, whatever the statistics. In: a statistics tuple. Out: the kernel made for it.
+"""One name per job for all kinds of statistics. In: a statistics tuple. Out: the kernel made for it.
 
 The *type* of the statistics tuple chooses the kernel when a caller is compiled, so a fit compiles only what its
 criterion needs, and nothing is dispatched at run time. A new family of criteria is one file like ``means.py`` and one
 entry in each table of this kind: here, and in ``grow.binned`` where it is grown on bins. A family without an entry is
-a KeyError when a caller is compiled; a job that a family has no use for is a kernel that says so (``never_few``). The
+a KeyError when a caller is compiled; for a job that a family does not need, a kernel states that (``never_few``). The
 functions of a family are plain Python: compiled as part of their callers (a layer of calls between costs half a second
 of compile time each).
 """
@@ -59,9 +59,9 @@ def _job(name: str, doc: str) -> Callable[..., Any]:
 scan_cuts = _job("scan", "The best cut of a node in a column; parameters and result as ``means.scan_means``.")
 few_gain = _job("few", "The best gain of a short segment, or ``NOT_FEW``; as ``means.few_of_means``.")
 summarise = _job("summarise", "Fill in a new node; parameters and result as ``means.summarise_means``.")
-level_rank = _job("rank", "What a level is ordered by when one number says all; as ``means.mean_rank``.")
+level_rank = _job("rank", "The number that orders levels if one number describes a row; as ``means.mean_rank``.")
 gain_of = _job("gain", "Gain of a split with these sums on the left; as ``means.gain_of_means``.")
 add_rows = _job("add", "Add the sums of some rows to ``totals``; as ``means.add_mean_rows``.")
-has_one_number = _job("one", "Whether one number a row says all; as ``means.is_one_mean``.")
-place_rows = _job("place", "Note each row's place in its node's rows sorted by target, where medians are needed.")
+has_one_number = _job("one", "Whether one number describes a row; as ``means.is_one_mean``.")
+place_rows = _job("place", "Note each row's place in its node's rows sorted by target, if medians are needed.")
 prediction_of = _job("prediction", "What monotone constraints compare (first output); as ``means.mean_prediction``.")

@@ -3,7 +3,7 @@
 Squared error and Gini are one formula. With deviations measured from the node's mean, a side with weight w_l and sum of
 deviations d gains ``d**2 W / (w_l w_r)`` (the sum of squares between the branches). Gini of two classes coded -1 and 1
 is half of it: the variance of that code is 4 p (1 - p) and Gini is 2 p (1 - p) (Breiman et al. 1984, section 4.3 and
-8.3). The entropy of two classes is read off the same sums.
+8.3). The entropy of two classes is computed from the same sums.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from treewright.core.jit import inner_kernel
 from treewright.grow.layout import BLOCK, NOT_FEW, ROW, SMALLEST
 
-FEW = 64  # items below which a plain loop beats the blocks
+FEW = 64  # items below which a plain loop is faster than the blocks
 
 
 @inner_kernel
 def cut_range(n_present, n_missing, missing_left, min_leaf, after):
     """First and one-past-last position of a cut: position i puts items 0..i to the left.
 
-    With missing cells on the right, the cut behind the last present item parts present from missing.
+    With missing cells on the right, the cut after the last present item separates present from missing.
     """
     if missing_left:
         first = max(min_leaf - 1 - n_missing, 0)
@@ -94,7 +94,7 @@ def sum_deviations(values, fixed, centre, items, running, sums):
 
 @inner_kernel
 def add_squares(sums, weights, rest, shift, is_first, squares):
-    """Square the deviation of the left side, and add it to what other outputs left there.
+    """Square the deviation of the left side, and add it to the squares of the other outputs.
 
     ``sums`` int64[k], ``weights`` float64[k], ``squares`` float64[k].
     """
@@ -110,13 +110,13 @@ def add_squares(sums, weights, rest, shift, is_first, squares):
 
 @inner_kernel
 def finish_block(gains, weights, flags, extra, total, min_weight):
-    """Turn squared deviations into gains, -1 where no cut is allowed.
+    """Turn squared deviations into gains, -1 if no cut is allowed.
 
     Parameters
     ----------
     gains, weights : float64[k], INOUT and IN
     flags : int32[k], IN
-        The items behind each cut; negative where a new value starts.
+        The item after each cut; negative if a new value starts there.
     extra, total, min_weight : float
         Weight of missing rows on the left, of the node, and the least of a branch.
     """
@@ -130,7 +130,7 @@ def finish_block(gains, weights, flags, extra, total, min_weight):
 
 @inner_kernel
 def entropy_terms(weight, second, table):
-    """What a side with so many rows of the second class adds to a score, in steps of the table.
+    """The terms of a side with so many rows of the second class in a score, in steps of the table.
 
     ``table`` int64[n + 1].
     """
@@ -139,7 +139,7 @@ def entropy_terms(weight, second, table):
 
 @inner_kernel
 def entropy_block(gains, weights, sums, flags, extra, shift, total, total_sum, table, scale, min_weight):
-    """Gains of a block in bits times rows, from the counts of two classes coded -1 and 1; -1 where no cut is allowed.
+    """Gains of a block in bits times rows, from the counts of two classes coded -1 and 1; -1 if no cut is allowed.
 
     A side with l rows and sum s holds (l + s) / 2 rows of the second class. ``table`` holds c log2 c in fixed point, so
     equal counts give equal gains.
@@ -159,7 +159,7 @@ def entropy_block(gains, weights, sums, flags, extra, shift, total, total_sum, t
 
 @inner_kernel
 def best_of_few(values, fixed, total, node_weight, items, min_leaf, min_leaf_weight):
-    """The largest gain of a few present items: the numbers of ``finish_block`` without its blocks.
+    """The largest gain of a few present items: the numbers of ``finish_block``, without blocks.
 
     ``values`` int8 or int64[n], ``fixed`` int64[n or 0], ``items`` int32[m].
     """
@@ -208,7 +208,7 @@ def largest(gains):
 
 @inner_kernel
 def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, direction, low, high, is_centred):
-    """Withdraw cuts whose branches break a monotone constraint or leave the node's interval (one output).
+    """Forbid cuts whose branches break a monotone constraint or leave the node's interval (one output).
 
     ``gains`` float64[k], ``weights`` float64[k], ``sums`` int64[k].
     """
@@ -226,8 +226,8 @@ def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, di
 def few_of_means(stats, items, totals, node_weight, min_leaf, min_leaf_weight):
     """The largest gain of a short segment without missing items, for one target without constraints; else ``NOT_FEW``.
 
-    Half of the nodes of a full tree have two or three rows. There the blocks of ``scan_means``, and handing all arrays
-    to it, cost ten times what the sums do.
+    Half of the nodes of a full tree have two or three rows. There the blocks of ``scan_means``, and passing all arrays
+    to it, take ten times as long as the sums.
 
     ``items`` int32[m], ``totals`` int64[t].
     """
@@ -254,19 +254,19 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
     target : float
         Negative: find the largest gain. Else: find the first cut with at least this gain.
     after : int
-        Only cuts behind this position count; -1 for all.
+        Only cuts after this position count; -1 for all.
     way : int
-        Where missing rows may go: 0 right, 1 left, 2 either.
+        Sides that missing rows may take: 0 right, 1 left, 2 either.
     work : Work
 
     Returns
     -------
     gain : float
-        -1 where no cut is allowed.
+        -1 if no cut is allowed.
     position : int
-        With a target: items 0..position go left; -1 where there is none.
+        With a target: items 0..position go left; -1 if there is none.
     missing_left : int
-        With a target: 1 where missing rows go left. At equal gain the earlier cut, then right.
+        With a target: 1 if missing rows go left. At equal gain the earlier cut, then right.
     """
     n_missing = items.shape[0] - n_present
     values = stats.values
@@ -344,9 +344,9 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
 
 @inner_kernel
 def whole_squares(values, fixed, centre, items):
-    """Sum of ``weight * (value / weight - centre)**2``, where weights are whole: exact, so in any order, then rounded.
+    """Sum of ``weight * (value / weight - centre)**2``, for whole weights: exact, so in any order, then rounded.
 
-    A product of two 64-bit numbers is put together from those of their halves, each summed up by itself. No sum passes
+    A product of two 64-bit numbers is put together from those of their halves, each added up separately. No sum passes
     2**63: deviations from the centre of a node add up to 2**62 at most (``fixed_products``). The sum of two words is
     carried before it is rounded: a row of weight 2 has other halves than two rows.
 
@@ -379,9 +379,9 @@ def whole_squares(values, fixed, centre, items):
 
 @inner_kernel
 def weighed_squares(values, weights, centre, rest, items):
-    """Sum of the squared distances of a node's rows from its mean, whose weights are no numbers of rows.
+    """Sum of the squared distances of a node's rows from its mean, for weights that are not numbers of rows.
 
-    As whole numbers of a unit that the largest of them sets: the same in any order of rows.
+    Added up as whole numbers, in a unit set by the largest of them: the same in any order of rows.
 
     Parameters
     ----------
@@ -452,14 +452,14 @@ def summarise_means(stats, node, nodes, items):
         second = (weight + nodes.totals[node, 0]) >> 1
         bits = stats.table[weight] - stats.table[second] - stats.table[weight - second]
         impurity = float(bits) / stats.table_scale / weight
-        # Roundings of the table: half a step per entry.
+        # Rounding of the table: half a step per entry.
         nodes.tolerance[node] = float(weight) * 1e-12 + 16.0 / stats.table_scale
     nodes.impurity[node] = 0.0 if pure else max(impurity, SMALLEST)
     return pure
 
 
 def mean_rank(stats, node, nodes, items):
-    """What a level is ordered by: the mean of its rows (first output). ``items`` int32[m]."""
+    """The number that orders levels: the mean of a level's rows (first output). ``items`` int32[m]."""
     has_weights = stats.weights.shape[0] > 0
     centre = nodes.totals[node, 0] // nodes.weight[node]
     total = 0
@@ -504,7 +504,7 @@ def add_mean_rows(stats, items, totals):
 
 
 def is_one_mean(stats):
-    """Whether one number a row says all: then the order of levels by mean holds an optimal subset."""
+    """Whether one number describes a row: the order of levels by mean then contains an optimal subset."""
     return stats.values.shape[0] == 1
 
 

@@ -1,7 +1,7 @@
 """Distances to medians. In: rows of a node. Out: costs of sets of rows under absolute error.
 
-Sums do not make a median, so this criterion looks at the rows themselves: O(m log m) for all cuts of a column, and a
-sort for each partition of a nominal one.
+A median cannot be computed from sums, so this criterion reads the rows themselves: O(m log m) for all cuts of a column,
+and a sort for each partition of a nominal one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from treewright.grow.problem import Problem
 
 
 def medians_of(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """float64[n_outputs]: weighted medians; the middle of the two where half of the weight lies between two rows."""
+    """float64[n_outputs]: weighted medians; the middle of two values if half of the weight lies between their rows."""
     result = np.empty(problem.n_outputs)
     for output, targets in enumerate(problem.targets):
         low, high = middle_values(targets[rows], weights)
@@ -75,7 +75,7 @@ def prefix_costs(ranks, values, weights, costs):
             weight_below[at] += weights[i]
             value_below[at] += product
             at += at & -at
-        # The last place whose weight below does not reach half; the median stands behind it.
+        # The last place whose weight below does not reach half; the median is after it.
         half = 0.5 * total_weight
         place = 0
         weight = 0.0

@@ -33,7 +33,7 @@ def fenwick_add(weights, products, place, weight, product):
 
 @inner_kernel
 def median_place(weights, total):
-    """The lowest place up to which at least half of ``total`` weighs. ``weights`` int64[m + 1]."""
+    """The lowest place up to which the weight is at least half of ``total``. ``weights`` int64[m + 1]."""
     size = weights.shape[0] - 1
     step = 1
     while 2 * step <= size:
@@ -82,12 +82,12 @@ def absolute_error(weights, products, total_weight, total_product, ranked, value
 
 @inner_kernel
 def median_of(weights, total_weight, ranked, values):
-    """The median of the rows in a tree, as ``summarise_medians`` has it; parameters as ``absolute_error``.
+    """The median of the rows in a tree, as in ``summarise_medians``; parameters as in ``absolute_error``.
 
     ``weights`` int64[m + 1], ``ranked`` int32[m], ``values`` float64[n].
     """
     lower = values[ranked[median_place(weights, total_weight)]]
-    # The place where more than half weighs: another one only if the half falls between two rows.
+    # The place up to which the weight is more than half: another one only if the half falls between two rows.
     upper = values[ranked[median_place(weights, total_weight + 1)]]
     return 0.5 * lower + 0.5 * upper
 
@@ -214,7 +214,7 @@ def middle_rows(stats, ranked, total_weight):
 def summarise_medians(stats, node, nodes, items):
     """Fill in a new node; parameters and result as ``means.summarise_means``.
 
-    Where half of the weight falls between two targets, the median is the middle between them. ``items`` int32[m].
+    If half of the weight falls between two targets, the median is the middle between them. ``items`` int32[m].
     """
     m = items.shape[0]
     weight = 0
@@ -227,10 +227,10 @@ def summarise_medians(stats, node, nodes, items):
         values = stats.values[t]
         ranked = stats.ranked[t, nodes.lo[node] : nodes.hi[node]]
         lower, upper, below_weight = middle_rows(stats, ranked, weight)
-        # Of targets as they are: beside one of 1e18, those that differ by 1 are the same distance from the centre.
+        # The original targets: with one of 1e18 in the table, targets that differ by 1 have the same centred value.
         targets = stats.targets[t]
         nodes.value[node, t] = 0.5 * targets[ranked[lower]] + 0.5 * targets[ranked[upper]]
-        last = lower  # of equal targets the last one: which of them came first shall not show
+        last = lower  # of equal targets the last one: their order must not matter
         while last + 1 < m and targets[ranked[last + 1]] == targets[ranked[lower]]:
             last += 1
             below_weight += stats.weights[ranked[last]] if stats.weights.shape[0] > 0 else 1
@@ -251,10 +251,10 @@ def summarise_medians(stats, node, nodes, items):
 
 
 def median_rank(stats, node, nodes, items):
-    """What a level is ordered by: the median of its rows (first output), by counting up the node's places.
+    """The number that orders levels: the median of a level's rows (first output).
 
-    O(m) a level would cost a node O(m levels): the rows' places are few, so look for the place by bisection over the
-    range of places. ``items`` int32[m].
+    The place is found by bisection over the range of places: counting up the places would take a node O(m levels).
+    ``items`` int32[m].
     """
     weight = 0
     for i in range(items.shape[0]):
@@ -276,7 +276,7 @@ def median_rank(stats, node, nodes, items):
 
 
 def orders_by_median(stats):
-    """Levels are always ordered by median: sums say nothing about absolute errors."""
+    """Levels are always ordered by median: sums do not give absolute errors."""
     return True
 
 

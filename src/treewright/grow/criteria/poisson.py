@@ -33,7 +33,7 @@ def information(total, weight):
 
 @inner_kernel
 def poisson_gain(totals, weight, left, left_weight):
-    """Gain of a split with these sums on the left; -1 where a side has no event.
+    """Gain of a split with these sums on the left; -1 if a side has no event.
 
     ``totals`` int64[t], ``left`` int64[t].
     """

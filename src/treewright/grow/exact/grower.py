@@ -21,10 +21,10 @@ from treewright.grow.objective import Objective
 from treewright.grow.settings import GrowSettings
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
 
-# Below this many cells a step runs inline: handing work to a thread and waiting for it costs about 50 us, a cell about
+# Below this many cells a step runs inline: handing work to a thread and waiting for it takes about 50 us, a cell about
 # 4 ns.
 _INLINE_CELLS = 60_000
-# Cells a kernel may look at before it returns to Python, where Ctrl-C is answered: about a tenth of a second.
+# Cells that a kernel may read before it returns to Python, where Ctrl-C has an effect: about a tenth of a second.
 _CALL_CELLS = 20_000_000
 _NODES_AT_ONCE = 2048  # of a level: bounds the scratch for gains at 32 KB a column
 _EVERY_COLUMN = np.empty((0, 0), np.uint8)
@@ -50,7 +50,7 @@ def grow(
         Target, weights and criterion as integer statistics.
     settings : GrowSettings
     columns : Columns, optional
-        What ``presort`` makes of this matrix, these targets and settings; growing puts them in another order.
+        The result of ``presort`` for this matrix, these targets and settings; growing puts it in another order.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def grow(
     if columns is None:
         columns = presort(matrix, schema, objective.sorted_targets(), settings)
     growth = _Growth(columns, objective, limits_of(objective, settings, p), settings)
-    del columns  # a growth that is over frees them while the tree is made
+    del columns  # so that a finished growth frees them while the tree is made
     if settings.max_leaf_nodes is None:
         growth.level_by_level()
     else:
@@ -131,7 +131,7 @@ class _Growth:
     def _grow_levels(self, splitting: np.ndarray, cells: int) -> np.ndarray:
         """Open the root if there is none, and go on in compiled code for about so many cells.
 
-        Returns what is still to be split.
+        Returns the nodes that are still to be split.
         """
         self._make_room(splitting)
         buffer = np.empty((2, max(64, 4 * len(splitting))), np.int32)
@@ -176,7 +176,7 @@ class _Growth:
         self._advance(parents, drawn, gains)
         n_without, n_splitting = choose_some(self.nodes, parents, gains, self.limits, splitting)
         if n_without:
-            # As scikit-learn: the search goes on until a column is found that splits the node at all.
+            # As in scikit-learn: the search continues until a column splits the node at all.
             drawn[:] = 1
             self._advance(parents, drawn, gains)
             draw_columns(self.nodes, parents, 1, gains, drawn, True)
@@ -207,7 +207,7 @@ class _Growth:
 
     def finish(self, matrix: np.ndarray) -> Tree:
         """The arrays of the grown tree; the growth is over after this."""
-        # A full tree takes as much memory as the sorted columns do, which nobody needs any more.
+        # A full tree takes as much memory as the sorted columns, which are no longer needed.
         del self.columns, self.work, self.side
         nodes = self.nodes
         n = self.n_nodes
@@ -241,14 +241,14 @@ def thresholds(
     ----------
     matrix : float[n, p]
     feature, before, after : int[n_nodes]
-        Column of the test and the rows next to the cut; ``after`` is -1 where the cut parts present from missing.
+        Column of the test and the rows next to the cut; ``after`` is -1 if the cut separates present from missing.
     wanted : bool[n_nodes]
 
     Returns
     -------
     float64[n_nodes]
-        0.0 where not wanted. Never equal to the upper value, so that ``x <= threshold`` parts the two even where
-        they are neighbouring floats, and finite unless it has to be.
+        0.0 if not wanted. Never equal to the upper value, so that ``x <= threshold`` separates the two even if they are
+        neighbouring floats, and finite if possible.
     """
     result = np.zeros(len(feature))
     low = matrix[before[wanted], feature[wanted]].astype(np.float64)

@@ -1,7 +1,7 @@
 """Sorting each column once. In: the encoded matrix. Out: ``order``.
 
-A radix sort of the float's bits, 11 at a time, least significant first: stable, so equal cells stand in row order, and
-digits that all cells share cost nothing (small integers and level codes need two or three of the six passes).
+A radix sort of the float's bits, 11 at a time, least significant first: stable, so equal cells are in row order, and
+digits that all cells share take no time (small integers and level codes need two or three of the six passes).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treewright.grow.settings import GrowSettings
 _DIGITS = 6
 _BITS = 11
 _RADIX = 1 << _BITS
-_INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
+_INLINE_CELLS = 30_000  # below, starting a thread takes longer than it saves
 
 
 @inner_kernel
@@ -59,7 +59,7 @@ def sort_column(column, items, keys, other_keys, rows, other_rows, counts):
     Returns
     -------
     int
-        How many cells are missing.
+        Number of missing cells.
     """
     n = column.shape[0]
     float_keys(column, keys)
@@ -102,7 +102,7 @@ def sort_column(column, items, keys, other_keys, rows, other_rows, counts):
 
 
 def presort(matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: GrowSettings) -> Columns:
-    """Sort every column of the table, and targets whose medians are wanted.
+    """Sort every column of the table, and the targets if medians are needed.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def presort(matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: G
 
 
 class _Scratch:
-    """What sorting a column needs besides the result: 24 bytes a row."""
+    """Scratch memory for sorting a column: 24 bytes per row."""
 
     def __init__(self, n: int) -> None:
         self.arrays = (

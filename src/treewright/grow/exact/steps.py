@@ -1,8 +1,8 @@
 """The steps of exact growth, compiled. In: nodes to split. Out: their children, each with its best column.
 
-    split_nodes   find the chosen column's cut again, say of each row whether it goes left (``side``), open two children
+    split_nodes   find the chosen column's cut again, note for each row if it goes left (``side``), open two children
     advance       in every other column move the parent's items apart, then scan the children while they are in cache
-    choose        of each child take the column that gains most
+    choose        take the column that gains most, for each child
     collect       the children that have a split are the next level
 
 ``grow_levels`` is that loop. Every column is sorted once (``presort``); a node is the same range of positions in all of
@@ -12,8 +12,8 @@ them, and a split moves the items of its range so that each child has a range ag
               the parent                       one child | the other
 
 ``advance`` is the parallel part: a task owns some rows of ``order`` and of ``gains``, and reads everything else. The
-rest is serial: it touches one column of each node. A scan keeps nothing but the largest gain; where the cut lies is
-found by a second scan of the one column that is chosen.
+rest is serial: it touches one column of each node. A scan keeps only the largest gain; a second scan of the chosen
+column finds the cut.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def partition_items(items, side, spare):
     Returns
     -------
     int
-        How many items went left.
+        Number of items that went left.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def partition_items(items, side, spare):
 
 @inner_kernel
 def count_present(items):
-    """Items that are not missing (missing ones are last). ``items`` int32[m]."""
+    """Number of items that are not missing (missing ones are last). ``items`` int32[m]."""
     n = items.shape[0]
     while n > 0 and items[n - 1] & MISSING:
         n -= 1
@@ -93,11 +93,11 @@ def search_column(stats, column, node, nodes, columns, items, n_present, limits,
     Returns
     -------
     gain : float
-        -1 where no split is allowed.
+        -1 if no split is allowed.
     found : int
         With a target: the position of the cut, or the number of levels present (``subsets.search_levels``).
     missing_left : int
-        With a target: 1 where missing rows go left.
+        With a target: 1 if missing rows go left.
     """
     if columns.code_row[column] >= 0:
         return search_levels(stats, node, nodes, items, n_present, columns.in_runs[column], limits, target, work)
@@ -118,7 +118,7 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
     drawn : uint8[2k, p] or uint8[0, 0], IN
         Which columns each child may use; empty for all.
     gains : float64[p, 2k], OUT
-        Best gain per column and child; -1 where there is none.
+        Best gain per column and child; -1 if there is none.
     first_column, last_column : int
         The columns of this task.
     """
@@ -164,14 +164,14 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
 def choose(nodes, parents, gains, limits):
     """Pick each open child's best column; a child without one keeps ``feature`` -1.
 
-    A later column wins only by more than the node's tolerance: mathematically equal gains differ by a few roundings.
+    A later column wins only by more than the node's tolerance: mathematically equal gains differ by rounding.
 
     ``parents`` int32[k], ``gains`` float64[p, 2k].
 
     Returns
     -------
     int
-        How many open children found no split in the columns that were scanned.
+        Number of open children without a split in the scanned columns.
     """
     n_without = 0
     for k in range(parents.shape[0]):
@@ -198,17 +198,17 @@ def choose(nodes, parents, gains, limits):
 
 @allocating_kernel
 def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):
-    """Which columns each child may use: those with the smallest random numbers of (seed, node, column).
+    """Sample the columns that each child may use: those with the smallest random numbers of (seed, node, column).
 
     Parameters
     ----------
     parents : int32[k], IN
         -1 for the root.
     n_drawn : int
-        Columns per node. Nodes that have a split already draw none.
+        Columns per node. Nodes that already have a split sample none.
     gains : float64[p, 2k], INOUT
-        With ``keep_first`` it holds a scan of every column: all are set to -1 but the first, in the order of their
-        random numbers, that splits the node at all.
+        With ``keep_first`` it holds a scan of every column: all are set to -1 except the first one, in the order of
+        their random numbers, that splits the node at all.
     drawn : uint8[2k, p], OUT
     """
     n_columns = drawn.shape[1]
@@ -238,12 +238,12 @@ def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):
                         gains[column, slot] = -1.0
 
 
-# Carrying a chosen split out.
+# Carrying out a chosen split.
 
 
 @inner_kernel
 def open_node(stats, node, nodes, items, limits):
-    """Fill in a new node and say whether it may be split further. ``items`` int32[m]."""
+    """Fill in a new node; returns whether it may be split further. ``items`` int32[m]."""
     pure = summarise(stats, node, nodes, items)
     n = items.shape[0]
     nodes.feature[node] = -1
@@ -267,7 +267,7 @@ def open_node(stats, node, nodes, items, limits):
 
 @inner_kernel
 def mark_cut(items, n_present, position, side):
-    """Send items 0..position to the left; returns the rows next to the cut (-1 where only missing ones follow).
+    """Send items 0..position to the left; returns the rows next to the cut (-1 if only missing ones follow).
 
     ``items`` int32[m], ``side`` uint8[n].
     """
@@ -339,9 +339,9 @@ def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limit
     Parameters
     ----------
     splitting : int32[k], IN
-        Nodes whose column was chosen, in the order in which their children shall be numbered.
+        Nodes whose column was chosen, in the order in which their children are numbered.
     n_nodes, n_words : int
-        How many nodes and words exist.
+        The numbers of nodes and of words.
     words : uint64[2, :], INOUT
     side : uint8[n], OUT
         1 for the rows of these nodes that go left.
@@ -395,9 +395,9 @@ def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limit
     return n_nodes, n_words
 
 
-# A call of a kernel from Python costs about 10 us with this many arrays, three of them a level: more than the work on a
-# small table. So ``grow_levels`` goes on by itself; it returns when it needs room, or when it has worked long enough
-# for Ctrl-C to wait.
+# A call of a kernel from Python takes about 10 us with this many arrays, and a level needs three: longer than the work
+# on a small table. So ``grow_levels`` continues by itself; it returns when it needs room, or when it has worked as long
+# as Ctrl-C may wait.
 
 
 @inner_kernel
@@ -412,7 +412,7 @@ def words_needed(columns, nodes, splitting):
 
 @inner_kernel
 def collect(nodes, parents, splitting):
-    """Children of ``parents`` int32[k] that have a split, in order, into ``splitting`` int32[>= 2k]; how many."""
+    """Children of ``parents`` int32[k] that have a split, in order, to ``splitting`` int32[>= 2k]; returns how many."""
     n_splitting = 0
     for k in range(parents.shape[0]):
         child = 0 if parents[k] < 0 else nodes.first_child[parents[k]]
@@ -449,15 +449,15 @@ def grow_levels(
         Row 0: the nodes to split; a single -1 stands for "scan the root". On return the nodes that are still to be
         split.
     n_splitting, n_nodes, n_words : int
-        How many of each there are. Without nodes the root is opened first.
+        The number of each. Without nodes the root is opened first.
     words : uint64[2, :], INOUT
     side : uint8[n], scratch
     drawn : uint8[0, 0], IN
         Every column may be used.
     gains : float64[p, 2m], scratch
-        A level is worked off ``m`` nodes at a time.
+        A level is processed ``m`` nodes at a time.
     cells : int
-        About how many cells may be looked at before returning.
+        About how many cells may be read before returning.
     seed : uint64
 
     Returns
@@ -500,25 +500,25 @@ def grow_levels(
     return n_splitting, n_nodes, n_words
 
 
-# The same steps one by one, for large levels on several threads and for best-first growth. Doors of their own: what
-# Python does not call needs none, and a door costs half a second of compile time.
+# The same steps one by one, for large levels on several threads and for best-first growth. Only functions that Python
+# calls need such an entry point of their own: each takes half a second to compile.
 
 
 @kernel
 def split_some(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
-    """``split.split_nodes``. ``splitting`` int32[k], ``words`` uint64[2, n_words], ``side`` uint8[n]."""
+    """``split_nodes`` for Python. ``splitting`` int32[k], ``words`` uint64[2, n_words], ``side`` uint8[n]."""
     return split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work)
 
 
 @kernel
 def advance_some(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
-    """``exact.advance``. ``parents`` int32[k], ``side`` uint8[n], ``drawn`` uint8[2k, p], ``gains`` float64[p, 2k]."""
+    """``advance``, from Python. ``parents`` int32[k], ``side`` uint8[n], ``drawn`` uint8[2k, p], ``gains`` [p, 2k]."""
     advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work)
 
 
 @kernel
 def choose_some(nodes, parents, gains, limits, splitting):
-    """``exact.choose``, and the children that have a split.
+    """``choose`` for Python, and the children that have a split.
 
     ``parents`` int32[k], ``gains`` float64[p, 2k], ``splitting`` int32[2k].
 

@@ -1,12 +1,13 @@
 """Subsets of a nominal column's levels. In: a node's segment. Out: the best gain, and which levels go left.
 
-A nominal column is a numeric one as soon as its levels stand in a good order. For one number per row (two classes, one
-regression target) the order by mean contains an optimal subset (Fisher 1958; Breiman et al. 1984, section 4.2.2), so
-the segment is copied level by level in that order and scanned like any other. For several classes or outputs every
+A nominal column can be treated as a numeric one if its levels are in a good order. For one number per row (two classes,
+one regression target) the order by mean contains an optimal subset (Fisher 1958; Breiman et al. 1984, section 4.2.2),
+so the segment is copied level by level in that order and scanned like any other. For several classes or outputs every
 partition is tried up to ``EXHAUSTIVE_LEVELS`` levels; beyond, levels are ordered along the first principal component of
-their class shares (Coppersmith, Hong and Hosking 1999): an approximation. So is the order by median for absolute error.
+their class proportions (Coppersmith, Hong and Hosking 1999): an approximation. So is the order by median for absolute
+error.
 
-Of a column in runs (``Columns.in_runs``) only the first runs of levels in the order of their codes are tried.
+For a column in runs (``Columns.in_runs``) only the first runs of levels in the order of their codes are tried.
 
 The left side is the one with fewer levels; of two halves the one with the lowest code. Ties: fewer levels on the left,
 then the set with the lowest code in which two of them differ, then missing to the right.
@@ -29,7 +30,7 @@ START, STOP, PLACE, SIDE, OFFER = 0, 1, 2, 3, 4
 
 @inner_kernel
 def find_groups(items, n_present, group):
-    """Where each level's items start and stop, in code order; returns how many levels are present.
+    """Write the start and stop of each level's items, in code order; returns the number of levels present.
 
     ``items`` int32[m], ``group`` int64[5, g].
     """
@@ -92,14 +93,14 @@ def regroup(items, n_present, group, n_groups, regrouped):
 
 @inner_kernel
 def offer_sides(group, n_groups, missing_left, best_missing_left):
-    """Turn ``group[OFFER]`` into its stated form and keep it in ``group[SIDE]`` if it comes before what stands there.
+    """Turn ``group[OFFER]`` into its standard form and store it in ``group[SIDE]`` if it is preferred to the one there.
 
     ``group`` int64[5, g].
 
     Returns
     -------
     int
-        Where the missing rows of the kept one go; ``best_missing_left`` is -1 while nothing is kept yet.
+        Side of the missing rows of the stored one; ``best_missing_left`` is -1 while nothing is stored yet.
     """
     offer = group[OFFER]
     side = group[SIDE]
@@ -146,7 +147,7 @@ def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weig
 
 @inner_kernel
 def add_times(sums, others, factor):
-    """Add other sums so many times. ``sums`` int64[t], ``others`` int64[t]."""
+    """Add other sums, times a factor. ``sums`` int64[t], ``others`` int64[t]."""
     for t in range(sums.shape[0]):
         sums[t] += factor * others[t]
 
@@ -155,8 +156,8 @@ def add_times(sums, others, factor):
 def best_partition(stats, node, nodes, items, n_present, n_groups, limits, target, group):
     """Try every partition of the levels, with the missing rows on either side.
 
-    Partitions come in Gray-code order, so each differs from the one before by one level. With a target, the first
-    partition in the stated order among those that reach it is left in ``group[SIDE]``.
+    Partitions come in Gray-code order, so each differs from the one before by one level. With a target, ``group[SIDE]``
+    gets the first partition that reaches it, in the order of preference.
 
     ``items`` int32[m], ``group`` int64[5, g].
 
@@ -164,7 +165,7 @@ def best_partition(stats, node, nodes, items, n_present, n_groups, limits, targe
     -------
     gain : float
     missing_left : int
-        -1 where no partition was kept.
+        -1 if no partition was kept.
     """
     n_totals = nodes.totals.shape[1]
     sums = np.empty((n_groups + 1, n_totals), np.int64)
@@ -262,16 +263,16 @@ def search_levels(stats, node, nodes, items, n_present, in_runs, limits, target,
     stats, node, nodes, items, n_present, limits, target, work
         As ``means.scan_means``.
     in_runs : uint8
-        1 where sets are first runs in the order of codes.
+        1 if sets are first runs in the order of codes.
 
     Returns
     -------
     gain : float
-        -1 where no split is allowed.
+        -1 if no split is allowed.
     n_groups : int
-        Levels present. With a target, ``work.group[SIDE]`` says which go left.
+        Number of levels present. With a target, ``work.group[SIDE]`` holds the side of each.
     missing_left : int
-        With a target: 1 where missing rows go left.
+        With a target: 1 if missing rows go left.
     """
     group = work.group
     n_missing = items.shape[0] - n_present

@@ -1,8 +1,8 @@
 """Columns that share a histogram. In: rows as bins. Out: ``Bundles``.
 
-Where columns are hardly ever anything but their first bin, and never two of them at once (one-hot columns), one byte
-says what all of them say: so their rows are added once (Ke et al. 2017, "LightGBM", section 4: exclusive feature
-bundling). Here without a single conflict, so that no sum changes.
+Columns that are nearly always in their first bin, and never two of them outside of it at once (one-hot columns), can
+share one byte, so that their rows are added once (Ke et al. 2017, "LightGBM", section 4: exclusive feature bundling).
+Here no conflict at all is allowed, so that no sum changes.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.grow.settings import GradientSettings
 
-_MOST_BINS = 255  # of a bundle, beside the one for "all in their first bin"
-_MOST_SHARE = 0.5  # of rows in other bins than the first; of more, no other column would fit beside
+_MOST_BINS = 255  # of a bundle, besides the one for "all in their first bin"
+_MOST_SHARE = 0.5  # of rows outside of the first bin; with more, no other column would fit into the bundle
 _MOST_PLACES = 2**31 - 1
 _MOST_TRIED = 32  # bundles that a column is tried with
 
 
 @dataclass(frozen=True, eq=False)
 class Bundles:
-    """Where each column's bins stand.
+    """The position of each column's bins.
 
     Attributes
     ----------
     codes : uint8[n, stride]
-        A byte a row for each bundle, and for each column that is in none.
+        One byte per row for each bundle, and for each column that is in none.
     width : int
         Bins of a histogram: 256 for each byte.
     place : int64[p]
-        Where a column's bins begin in a histogram; of a column in a bundle its bin 1.
+        Start of a column's bins in a histogram; for a column in a bundle, of its bin 1.
     bundled : uint8[p]
-        1 where a column is in a bundle.
+        1 if a column is in a bundle.
     row_start, cells : int64[n + 1], int32[k, 2]
-        Of a sparse table, which has no codes: to which places of a histogram each stored cell is added, row by row:
-        its gradient, and what its row counts as.
+        For a sparse table, which has no codes: the positions in a histogram that each stored cell is added to, row by
+        row: that of its gradient, and that of the count of its row.
     used : int32[k] or None
-        Of a sparse table the columns that a node may be split by.
+        For a sparse table the columns that a node may be split by.
     """
 
     codes: np.ndarray
@@ -53,10 +53,10 @@ class Bundles:
 
 
 def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, settings: GradientSettings) -> Bundles:
-    """The columns of a sparse table side by side: each has its bins, one for the missing cells, and a number of rows.
+    """The layout of a sparse table's histogram: each column has its bins, one for missing cells, and a number of rows.
 
-    A cut has a side without the column's usual bin. Where fewer rows than a leaf needs store a cell, that side is never
-    large enough: such columns (most words of many documents) share one place that stays empty.
+    A cut has a side without the column's usual bin. If fewer rows than a leaf needs store a cell, that side is never
+    large enough: such columns (most words of many documents) share one position that stays empty.
     """
     columns, found = codes.by_row.indices, codes.by_row.data
     in_row = np.diff(codes.by_row.indptr)
@@ -82,12 +82,12 @@ def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, 
 
 
 def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundles:
-    """Put columns that exclude each other together.
+    """Bundle columns that exclude each other.
 
     Parameters
     ----------
     codes : uint8[n, stride]
-        Bins, row by row; given back where nothing can be put together.
+        Bins, row by row; returned unchanged if there is nothing to bundle.
     columns : uint8[p, n]
         The same, column by column.
     n_bins : int32[p]

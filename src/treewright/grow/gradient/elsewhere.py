@@ -1,14 +1,14 @@
-"""One tree on rows that lie elsewhere. In: a way to ask whoever holds them. Out: ``GradientTree``.
+"""One tree on rows that lie elsewhere. In: a function that asks those who hold them. Out: ``GradientTree``.
 
     ask("open", ...)                  the root's rows and histogram
     [take the best node that waits]
-        ask("split", ...)             its rows are parted, and those of all nodes that wait behind it
-        search both children          as of rows that are here: the same kernels on the same histograms
+        ask("split", ...)             its rows are divided, and those of all nodes that wait behind it
+        search both children          as for local rows: the same kernels on the same histograms
     ask("leaf_sums", ...)             exact sums of the leaves
 
-A row knows the *key* of its node. Keys are given out when rows are parted, which is before a node is split for good:
-nodes that wait are asked for together, since each question goes to all parts and back, and some of them no leaf is left
-for in the end. Their rows are then counted to the leaf above, and the tree is the one that grows node by node.
+Each row holds the *key* of its node. Keys are assigned when rows are divided, which is before a node is finally split:
+nodes that wait are asked for together, since each question goes to all parts and back, and for some of them no leaf is
+left in the end. Their rows then count for the leaf above, and the tree is the one that grows node by node.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ from treewright.grow.settings import GradientSettings
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """How the rows of some nodes are parted, and which children are summed up.
+    """The division of the rows of some nodes, and the children to sum up.
 
     Attributes
     ----------
     keys, columns, first_keys : int32[k]
-        Of each node; the column that is asked; the key of the left child, whose right one has the next.
+        Of each node; the tested column; the key of the left child (the right child has the next one).
     goes_left : uint8[k, 256]
         1 for each bin that goes left.
     summed : int32[m]
-        Keys of the children whose histograms are wanted.
+        Keys of the children whose histograms are needed.
     """
 
     keys: np.ndarray
@@ -75,7 +75,7 @@ class Splits:
 
 @dataclass(eq=False)
 class _Parted:
-    """A node whose rows are parted already: key of its first child, rows of both, histograms by key."""
+    """A node whose rows are already divided: key of its first child, rows of both, histograms by key."""
 
     first_key: int
     n_rows: tuple[int, int]
@@ -94,7 +94,7 @@ class GrowerElsewhere:
         Nominal columns whose bins have an order.
     settings : GradientSettings
     n, n_rows : int
-        Rows in all, and what they count as.
+        Rows in all, and their count.
     """
 
     def __init__(
@@ -103,13 +103,13 @@ class GrowerElsewhere:
     ) -> None:  # fmt: skip
         if settings.order == "symmetric":
             raise ParameterError(
-                "growth='symmetric' asks one test for a whole level, which is not worked out for rows that lie "
-                "elsewhere: use growth='leaf' or 'level'"
+                "growth='symmetric' is not available for rows that lie elsewhere, as it has one test per level: "
+                "use growth='leaf' or 'level'"
             )
         if n_rows > MOST_ROWS:
             raise TooLargeError(
-                f"{n_rows:,} rows: of more than {MOST_ROWS:,} the words of a histogram would tell too few gradients "
-                "apart; fit on a sample of the rows"
+                f"{n_rows:,} rows: with more than {MOST_ROWS:,} the words of a histogram are too coarse for gradients; "
+                "fit on a sample of the rows"
             )
         p = bins.n_columns
         self.ask, self.settings, self.n_rows, self.p = ask, settings, n_rows, p
@@ -122,12 +122,12 @@ class GrowerElsewhere:
         self.growth, self.desk = growth_for(n_leaves, 256 * p, needs_all=False), desk_for(p)
 
     def grow(self, score: int, scales: Scales, seed: int, max_step: float, *, unit_hessian: bool) -> GradientTree:
-        """Grow the tree of a score, whose gradients have these scales; ``leaf_of_key`` tells of its rows.
+        """Grow the tree of a score, whose gradients have these scales; ``leaf_of_key`` then has the leaf of each key.
 
         Parameters
         ----------
         seed, max_step
-            As of ``GradientGrower.grow``.
+            As in ``GradientGrower.grow``.
         unit_hessian : bool
             Whether every hessian is 1.
         """
@@ -152,7 +152,7 @@ class GrowerElsewhere:
         return self._tree(score, scales)
 
     def _part_with_others(self, node: int) -> None:
-        """Part the rows of a node, and of those that wait behind it, as far as there may be leaves for them."""
+        """Divide the rows of a node, and of those that wait behind it, as far as there may be leaves for them."""
         nodes, growth, limits = self.nodes, self.growth, self.limits
         waiting = [int(other) for other in growth.heap[: growth.state[N_WAITING]] if int(other) not in self.parted]
         waiting.sort(key=lambda other: (-nodes.gain[other] if limits.by_gain else 0.0, other))
@@ -182,7 +182,7 @@ class GrowerElsewhere:
             self.parted[batch[place_of[key]]].histograms[key] = histogram
 
     def _split(self, node: int) -> None:
-        """Split a node whose rows are parted, and search its children."""
+        """Split a node whose rows are divided, and search its children."""
         nodes, growth, parted = self.nodes, self.growth, self.parted.pop(node)
         first, is_wanted = open_node_elsewhere(node, *parted.n_rows, self.own, nodes, self.limits, growth)
         first = int(first)
@@ -233,11 +233,11 @@ class GrowerElsewhere:
         self.leaf_of_key = np.zeros(self.n_keys, np.int32)
         for node, at in place.items():
             self.leaf_of_key[self.key_of[node]] = at
-            if node in self.parted:  # it was parted in advance, and no leaf was left for it
+            if node in self.parted:  # it was divided in advance, and no leaf was left for it
                 first = self.parted[node].first_key
                 self.leaf_of_key[[first, first + 1]] = at
         sums = _added(self.ask("leaf_sums", score, self.leaf_of_key, len(leaves), scales))
-        # The rows of a leaf lie elsewhere; how many they are is what is kept of them.
+        # The rows of a leaf lie elsewhere; only their number is kept.
         begins, ends, nowhere = np.zeros(len(leaves), np.int64), sums[:, 2], np.empty(0, np.int32)
         return tree_of_nodes(nodes, n, self.own, sums, scales, self.settings, begins, ends, nowhere)
 

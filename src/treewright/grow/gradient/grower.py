@@ -1,6 +1,6 @@
-"""Growing trees on gradients. In: binned rows, a gradient and a hessian a row. Out: ``GradientTree``.
+"""Growing trees on gradients. In: binned rows, a gradient and a hessian per row. Out: ``GradientTree``.
 
-gradients -> words -> [take the best node -> part its rows -> histograms -> search] -> exact sums of the leaves
+gradients -> words -> [take the best node -> divide its rows -> histograms -> search] -> exact sums of the leaves
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ from treewright.grow.settings import GradientSettings
 STAGES = ("gradients", "histograms", "search", "partition", "update", "evaluation")
 _BLOCK_ROWS = 1 << 15  # a constant: sums of sizes are made block by block
 _SPARSE_ROWS = 4096  # of a sparse table, written out at a time
-# Rows times columns of a node that is split without a way back to Python: about half a ms, and 20 where the grower has
-# one thread, for Ctrl-C waits as long.
+# Rows times columns of a node that is split without a return to Python: about half a ms, and 20 if the grower has one
+# thread; Ctrl-C waits that long.
 _MOST_CELLS, _MOST_CELLS_ALONE = 1 << 19, 1 << 25
 
 
@@ -77,16 +77,16 @@ class GradientTree:
         The first child's number (-1 at a leaf); column of the test; last bin on the left.
     missing_branch : int8[n_nodes]
     is_set : bool[n_nodes]
-        Which tests ask for a set of bins.
+        Whether each test is of a set of bins.
     sets, seen : uint64[n_nodes, 4], or a single row where no column is nominal
     gain : float64[n_nodes]
-        What each test gains.
+        Gain of each test.
     leaves : int32[n_leaves]
         The leaves' numbers, ascending.
     begins, ends : int32[n_leaves]
-        Where each leaf's rows stand in ``order``.
+        Range of each leaf's rows in ``order``.
     order : int32[2 n]
-        Where the tree's rows stand; the next tree writes over it.
+        The tree's rows; the next tree overwrites it.
     values : float64[n_leaves]
         Newton's step within the bounds of monotone constraints; not yet times the learning rate.
     bounds : float64[2, n_leaves]
@@ -125,20 +125,20 @@ class GradientTree:
         Parameters
         ----------
         leaves : sequence of sequences of int
-            Of each group places in ``leaves``.
+            Per group the positions in ``leaves``.
 
         Returns
         -------
         rows : int32[m]
         starts : int64[k + 1]
-            Where each group begins.
+            Start of each group.
         """
         sizes = [int((self.ends[group] - self.begins[group]).sum()) for group in map(list, leaves)]
         rows = [self.order[self.begins[leaf] : self.ends[leaf]] for group in leaves for leaf in group]
         return np.concatenate(rows), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     def leaves_of(self, codes: Any, rows: np.ndarray) -> np.ndarray:
-        """int32[m]: the places in ``leaves`` of any rows, int32[m], of uint8[n, stride] or SparseCodes."""
+        """int32[m]: the positions in ``leaves`` of any rows, int32[m], of uint8[n, stride] or SparseCodes."""
         if isinstance(codes, SparseCodes):
             blocks = [rows[begin : begin + _SPARSE_ROWS] for begin in range(0, len(rows), _SPARSE_ROWS)]
             parts = [self.leaves_of(codes.dense(some), np.arange(len(some), dtype=np.int32)) for some in blocks]
@@ -152,11 +152,11 @@ class GradientTree:
         return found
 
     def leaves_below(self) -> list[list[int]]:
-        """Of each node the places of the leaves below it; of a leaf its own."""
+        """Per node the positions of the leaves below it; for a leaf its own."""
         below: list[list[int]] = [[] for _ in range(self.n_nodes)]
         for place, leaf in enumerate(self.leaves.tolist()):
             below[leaf] = [place]
-        for node in range(self.n_nodes - 1, -1, -1):  # children stand behind their parents
+        for node in range(self.n_nodes - 1, -1, -1):  # children come after their parents
             first = int(self.first_child[node])
             if first >= 0:
                 below[node] = below[first] + below[first + 1]
@@ -187,7 +187,7 @@ def tree_of_nodes(
     nodes: Nodes, n: int, table: Table, sums: np.ndarray, scales: Scales, settings: GradientSettings,
     begins: np.ndarray, ends: np.ndarray, order: np.ndarray,
 ) -> GradientTree:  # fmt: skip
-    """The tree of the first ``n`` nodes, with exact values of its leaves: of sums int64[n_leaves, >= 2]."""
+    """The tree of the first ``n`` nodes, with exact values of its leaves, from sums int64[n_leaves, >= 2]."""
     first_child, column = nodes.first_child[:n].copy(), nodes.column[:n].copy()
     leaves = np.flatnonzero(first_child < 0).astype(np.int32)
     g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
@@ -216,7 +216,7 @@ def tree_of_nodes(
 
 
 def table_of_tree(table: Table, share: float, seed: int) -> Table:
-    """The table with the columns drawn for a tree: a share of them."""
+    """The table with the columns sampled for a tree, a share of them."""
     if share >= 1.0:
         return table
     p = len(table.n_bins)
@@ -226,7 +226,7 @@ def table_of_tree(table: Table, share: float, seed: int) -> Table:
 
 
 class _Stage:
-    """Adds the time of a block to a stage's (a generator's takes four times as long: there are fourteen a tree)."""
+    """Adds the time of a block to that of a stage (a generator takes four times as long; there are fourteen a tree)."""
 
     __slots__ = ("begun", "name", "stages")
 
@@ -241,7 +241,7 @@ class _Stage:
 
 
 class GradientGrower:
-    """Grows one tree after another on the same rows; what they need is made once.
+    """Grows one tree after another on the same rows; their arrays are made once.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class GradientGrower:
     ordered : bool[p]
         Nominal columns whose bins have an order.
     repeats : int32[n] or None
-        How many rows each counts as.
+        Number of rows that each row counts as.
     settings : GradientSettings
     """
 
@@ -279,7 +279,7 @@ class GradientGrower:
         self._make_room()
 
     def _make_room(self) -> None:
-        """What is written to while a tree grows."""
+        """Make the arrays that are written while a tree grows."""
         n, p, settings = len(self.every_row), len(self.table.n_bins), self.settings
         self.rows = Rows(
             codes=self.codes,
@@ -300,13 +300,13 @@ class GradientGrower:
         self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
 
     def another(self) -> GradientGrower:
-        """A grower of the same rows with room of its own, for trees that grow at the same time."""
+        """A grower of the same rows with its own arrays, for trees that grow at the same time."""
         other = copy(self)
         other._make_room()
         return other
 
     def on_one_thread(self) -> GradientGrower:
-        """The same grower in the same room, for trees beside which others grow."""
+        """The same grower with the same arrays on one thread, for trees that grow alongside others."""
         other = copy(self)
         other.n_threads, other.histograms, other.shares = 1, self.histograms[:1], [0, len(self.every_row)]
         return other
@@ -329,13 +329,13 @@ class GradientGrower:
         ----------
         gradient : float32[n]
         hessian : float32[n], >= 0
-            Empty where each is 1.
+            Empty if each is 1.
         chosen : int32[m] or None
             The tree's rows, ascending; None for all.
         seed : int, 0 to 2**64 - 1
-            Of this tree: decides which columns are drawn.
+            Of this tree: decides which columns are sampled.
         max_step : float > 0
-            The most that a leaf says, up or down.
+            The largest size of a leaf's value.
 
         Returns
         -------
@@ -365,7 +365,7 @@ class GradientGrower:
             return self._tree(gradient, hessian, scales)
 
     def _split_levels(self, limits: Limits, most_cells: int) -> None:
-        """Split level by level, each by one test."""
+        """Split level by level, each level by one test."""
         first, last = 0, 1
         while last > first and limits.max_depth > self.nodes.depth[first]:
             with self.stage("search"):
@@ -380,7 +380,7 @@ class GradientGrower:
     def _split_all(self, limits: Limits, most_cells: int) -> None:
         """Split nodes as long as any waits."""
         while True:
-            # Small nodes: histograms, search and partition together, which a clock outside cannot tell apart.
+            # Small nodes: histograms, search and partition together; a clock outside cannot separate them.
             with self.stage("histograms"):
                 node = split_some(
                     most_cells, self.stride, self.table, self.rows, self.nodes, limits, self.growth, self.desk
@@ -391,7 +391,7 @@ class GradientGrower:
             threads.heed()
 
     def _scales_of(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
-        """The units that all gradients and hessians need."""
+        """The scales for all gradients and hessians."""
         blocks, rows = self.blocks, self.rows
         sizes = np.empty((len(blocks), 3))
 
@@ -402,7 +402,7 @@ class GradientGrower:
         return scales_of(sizes, self.n_rows, unit_hessian=not len(hessian))
 
     def _to_words(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
-        """Fill the rows' words; by what gradients were multiplied."""
+        """Fill the rows' words; returns the scales."""
         blocks, rows, scales = self.blocks, self.rows, self._scales_of(gradient, hessian)
 
         def pack(task: int, _thread: int) -> None:
@@ -412,7 +412,7 @@ class GradientGrower:
         return scales
 
     def _sum_up(self, begin: int, end: int, slot: int, *, is_every_row: bool = False) -> None:
-        """The histogram of some rows, into a slot."""
+        """Write the histogram of some rows into a slot."""
         with self.stage("histograms"):
             sum_up(
                 self.rows, self.stride, begin, end, self.histograms, self.growth.slots[slot], is_every_row=is_every_row
@@ -463,7 +463,7 @@ class GradientGrower:
         return tree_of_nodes(nodes, n, self.table, sums, scales, self.settings, begins, ends, self.rows.order)
 
     def _note_leaves(self, begins: np.ndarray, ends: np.ndarray) -> None:
-        """Fill ``leaf_of``: the place of each row's leaf; of rows that are not the tree's one behind the last."""
+        """Fill ``leaf_of``: the position of each row's leaf; for rows outside of the tree that after the last."""
         order, leaf_of = self.rows.order, self.leaf_of
         if self.nodes.end[0] < len(leaf_of):
             leaf_of[:] = len(begins)
@@ -475,7 +475,7 @@ class GradientGrower:
         threads.run_each(note, len(bounds) - 1, self.n_threads)
 
     def _runs_of_leaves(self, begins: np.ndarray, ends: np.ndarray) -> list[int]:
-        """Runs of leaves with about as many rows each, one a thread where that pays."""
+        """Runs of leaves with about equally many rows each, one per thread if that is faster."""
         if self.n_threads == 1 or len(self.leaf_of) < 2 * _BLOCK_ROWS:
             return [0, len(begins)]
         sizes = (ends - begins).astype(np.int64)
@@ -502,18 +502,18 @@ class GradientGrower:
     def refitted(
         self, tree: GradientTree, leaf_of: np.ndarray, gradient: np.ndarray, hessian: np.ndarray, *, needs_rows: bool
     ) -> GradientTree:
-        """A tree of other rows with the values that its leaves have on these.
+        """A tree grown on other rows, with the values that its leaves have on these rows.
 
         Parameters
         ----------
         tree : GradientTree
             Grown on some of the rows, or on others.
         leaf_of : int64[n]
-            The place of each row's leaf in ``tree.leaves``.
+            The position of each row's leaf in ``tree.leaves``.
         gradient, hessian
-            As of ``grow``.
+            As in ``grow``.
         needs_rows : bool
-            Whether somebody will ask for the rows of leaves (``groups``): to sort them takes as long as all the rest.
+            Whether the rows of leaves (``groups``) are needed: sorting them takes as long as all the rest.
         """
         with self.stage("update"):
             scales = self._scales_of(gradient, hessian)
@@ -531,7 +531,7 @@ class GradientGrower:
             )
 
     def add_to_scores(self, values: np.ndarray, scores: np.ndarray) -> None:
-        """Add what each leaf of the last tree grown says to the scores of its rows.
+        """Add the leaf values of the last grown tree to the scores of its rows.
 
         Parameters
         ----------
@@ -539,7 +539,7 @@ class GradientGrower:
         scores : float64[n], IN and OUT
         """
         shares = self.shares
-        adds = np.zeros(len(values) + 1)  # the last for rows that are not the tree's
+        adds = np.zeros(len(values) + 1)  # the last one for rows outside of the tree
         adds[:-1] = values
 
         def add(task: int, _thread: int) -> None:

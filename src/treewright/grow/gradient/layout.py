@@ -1,15 +1,15 @@
 """The arrays that growing on gradients shares, and the memory for them. In: bins, rows, settings. Out: named tuples.
 
-All memory is made once and serves every tree of a model. Where a tree's rows stand (``Rows.order``, two halves):
+All memory is made once and used for every tree of a model. Positions of a tree's rows (``Rows.order``, two halves):
 
                  first half                          second half
     root         [ 0 1 2 3 4 5 6 7 ]                 [ . . . . . . . . ]
-    split it     [ spoilt          ]                 [ 1 4 6 | 7 5 3 2 0 ]     left rows ascend, right rows descend
-    split right  [ . . . 3 0 | 2 5 7 ]               [ 1 4 6 | spoilt    ]     from where they stood, one half further
+    split it     [ invalid         ]                 [ 1 4 6 | 7 5 3 2 0 ]     left rows ascend, right rows descend
+    split right  [ . . . 3 0 | 2 5 7 ]               [ 1 4 6 | invalid   ]     from their place, one half further
 
 A node's rows are ``order[begin:end]``, in one of the halves; its children's are written to the other half at the same
-distance from its beginning, the left ones from below upwards, the right ones from above downwards. So nothing is copied
-back, and a node's rows are overwritten only by its grandchildren's.
+distance from its beginning: the left ones ascending from the first place, the right ones descending from the last. So
+nothing is copied back, and a node's rows are overwritten only by its grandchildren's.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from treewright.grow.settings import GradientSettings
 
 NUMERIC, SUBSET, ORDERED = 0, 1, 2  # kinds of columns
 NO_COLUMN = -1
-SCRATCH = 0  # the slot of whoever finds none free: its histogram is not kept
+SCRATCH = 0  # the slot of a node that finds none free: its histogram is not kept
 N_NODES, N_LEAVES, N_WAITING, N_FREE = range(4)  # places in ``Growth.state``
 _MOST_GROUPS = 64
-_SLOT_BYTES = 256 * 2**20  # of histograms; nodes beyond have none, and their children's are summed up anew
+_SLOT_BYTES = 256 * 2**20  # of histograms; further nodes have none, and their children's are summed up again
 _UNBOUNDED = 2**31 - 1
 
 
 @struct
 class Table(NamedTuple):
-    """What kernels know of the columns.
+    """The columns as kernels read them.
 
     ``kind`` uint8[p]: thresholds between bins, subsets of bins, or first runs of a nominal column's bins. ``n_bins``
-    int32[p]. ``place`` int64[p]: where a column's bins begin in a histogram; of a bundled column its bin 1. ``bundled``
-    uint8[p]: 1 where the bin 0 of a column is what its other bins leave. ``pool`` int32[k]: the tree's columns,
-    ascending. ``monotone`` int8[p]. ``groups``
-    uint64[p]: bit g is set where the column is in group g of those that may meet on a path; empty where all may.
+    int32[p]. ``place`` int64[p]: start of a column's bins in a histogram; for a bundled column, of its bin 1.
+    ``bundled`` uint8[p]: 1 if the bin 0 of a column is the rest of its other bins. ``pool`` int32[k]: the tree's
+    columns, ascending. ``monotone`` int8[p]. ``groups`` uint64[p]: bit g is set if the column is in group g of those
+    that may occur on one path; empty if all may.
     ``columns`` uint8[p, n]: the bins, column by column.
 
-    Of a sparse table ``columns`` has no row, and there are its stored cells instead: ``column_start`` int64[p + 1],
+    For a sparse table ``columns`` has no row, and its stored cells are here instead: ``column_start`` int64[p + 1],
     ``column_rows`` int32[k], ``column_bins`` uint8[k], column by column; ``usual`` uint8[p], the bin of a cell that is
-    not stored. Behind a column's bins its histogram then has that of the missing cells, and how many rows store a cell.
+    not stored. After a column's bins its histogram then has that of missing cells, and the number of rows with a cell.
     """
 
     kind: np.ndarray
@@ -71,12 +71,12 @@ class Rows(NamedTuple):
     """The rows of one tree.
 
     ``codes`` uint8[n * stride]: bins, or bundles of them, row by row. ``words`` int64[n]: gradient and hessian.
-    ``repeats`` int32[n]: how many rows each counts as; empty where each is one. ``order`` int32[2 n]: two halves with
-    room for all rows; a node's rows stand together in one of them, ascending or descending, its children's in the other
-    (so those of a node that is split are spoilt in time).
+    ``repeats`` int32[n]: number of rows that each counts as; empty if each is one. ``order`` int32[2 n]: two halves
+    with room for all rows; a node's rows are together in one of them, ascending or descending, its children's in the
+    other (so those of a split node are overwritten later).
 
-    Of a sparse table there are no codes; ``row_start`` int64[n + 1] and ``places`` int32[k, 2] say to which numbers of
-    a histogram each row is added, and ``cells`` uint8[n] is room for the bins of a column. Else these are empty.
+    For a sparse table there are no codes; ``row_start`` int64[n + 1] and ``places`` int32[k, 2] are the numbers of a
+    histogram that each row is added to, and ``cells`` uint8[n] is room for the bins of a column. Else these are empty.
     """
 
     codes: np.ndarray
@@ -90,13 +90,13 @@ class Rows(NamedTuple):
 
 @struct
 class Limits(NamedTuple):
-    """What a split may be, in the units of the words.
+    """The limits of a split, in the units of the words.
 
     ``l1``, ``l2``, ``level_l2``, ``smoothing``, ``min_hessian``, ``min_gain`` float64; ``sure_hessian``: a side with
-    this sum has ``min_rows`` rows; ``exact`` 1 where a hessian is a number of rows; ``gain_unit``: what a gain of 1 is
-    to the user. ``level_share``, ``node_share``: columns drawn for each depth and node. ``by_gain`` 1 where the node
-    that gains most is split next, else the highest one. ``bounded`` 1 where monotone constraints bound the nodes;
-    ``symmetric`` 1 where all nodes of a level ask one test.
+    this sum has ``min_rows`` rows; ``exact`` 1 if a hessian is a number of rows; ``gain_unit``: a gain of 1, in the
+    user's unit. ``level_share``, ``node_share``: share of the columns sampled for each depth and node. ``by_gain`` 1 if
+    the node that gains most is split next, else the highest one. ``bounded`` 1 if monotone constraints bound the nodes;
+    ``symmetric`` 1 if all nodes of a level have one test.
     """
 
     l1: float
@@ -121,15 +121,15 @@ class Limits(NamedTuple):
 
 @struct
 class Nodes(NamedTuple):
-    """The nodes of one tree, siblings side by side, parents before children.
+    """The nodes of one tree, siblings together, parents before children.
 
     ``begin``, ``end`` int32: their rows in ``Rows.order``. ``first_child`` int32, -1 for none. ``depth`` int32.
-    ``column`` int32, -1 where nothing can be gained; ``cut`` int32: last bin on the left, of a nominal column how many
-    levels go left; ``missing_left`` int8, -1 where no cell is missing. ``gain`` float64, in the user's unit. ``total``,
+    ``column`` int32, -1 without a gain; ``cut`` int32: last bin on the left, for a nominal column the number of levels
+    that go left; ``missing_left`` int8, -1 if no cell is missing. ``gain`` float64, in the user's unit. ``total``,
     ``left`` int64: the words of all rows and of those that would go left, summed up. ``n_rows`` int64: what the rows
     count as. ``low``, ``high`` float64: bounds of the value, in the units of words. ``slot`` int32: the histogram kept
     for the node, -1 for none. ``alive`` uint64: groups of columns of the path. ``sets``, ``seen`` uint64[n_nodes, 4]:
-    of tests of nominal columns the bins that go left, and those that had rows; a single row where no column is nominal.
+    for tests of nominal columns the bins that go left, and those that had rows; a single row if no column is nominal.
     """
 
     begin: np.ndarray
@@ -153,10 +153,10 @@ class Nodes(NamedTuple):
 
 @struct
 class Growth(NamedTuple):
-    """What grows beside the nodes.
+    """The arrays of a growth, besides the nodes.
 
-    ``slots`` int64[k, width]: histograms, 0 for whoever finds no other; ``free`` int32[k]: those nobody has. ``heap``
-    int32[capacity]: nodes that wait to be split. ``state`` int64[4].
+    ``slots`` int64[k, width]: histograms, 0 for a node that finds no free one; ``free`` int32[k]: the free ones.
+    ``heap`` int32[capacity]: nodes that wait to be split. ``state`` int64[4].
     """
 
     slots: np.ndarray
@@ -170,11 +170,11 @@ class Desk(NamedTuple):
     """Scratch memory of one thread.
 
     ``sums`` int64[256]: the word left of each cut; ``gradient``, ``hessian``, ``gains`` float64[256]: its halves, and
-    what the cut gains; ``gain_bits`` int64[256]: the same memory as ``gains``; ``cuts`` int64[256]: its bin. ``bins``
-    int64[256]: the column looked at; ``sorted`` int64[256]: by gradient, of a nominal column. ``counts``,
+    the gain of the cut; ``gain_bits`` int64[256]: the same memory as ``gains``; ``cuts`` int64[256]: its bin. ``bins``
+    int64[256]: the searched column; ``sorted`` int64[256]: by gradient, for a nominal column. ``counts``,
     ``sorted_counts``, ``rows_left`` int64[256]: rows in each bin, and up to it. ``levels`` int64[256], ``keys``
     float64[256]: bins in the order of their gradients. ``goes_left`` uint8[256]. ``best_gain`` float64[p], ``best``
-    int32[p, 3]: what each column offers: cut, whether missing cells go left, whether its rows were counted. ``drawn``,
+    int32[p, 3]: the offer of each column: cut, whether missing cells go left, whether its rows were counted. ``drawn``,
     ``level`` int32[p]: the columns of a node and of its depth.
     """
 
@@ -213,7 +213,7 @@ def table_of(
     bins: Bins, ordered: np.ndarray, columns: np.ndarray, bundles: Bundles, settings: GradientSettings,
     codes: SparseCodes | None = None,
 ) -> Table:  # fmt: skip
-    """What kernels know of the columns.
+    """The columns as kernels read them.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def table_of(
 
 
 def _pool(p: int, bundles: Bundles, settings: GradientSettings) -> np.ndarray:
-    """int32[k]: the columns that are searched; which are drawn must not depend on those that none can be split by."""
+    """int32[k]: the columns to search; the sampling must not depend on columns that cannot split a node."""
     shares = (settings.features_per_tree, settings.features_per_level, settings.features_per_node)
     if bundles.used is not None and min(shares) >= 1.0:
         return bundles.used
@@ -260,7 +260,7 @@ def _pool(p: int, bundles: Bundles, settings: GradientSettings) -> np.ndarray:
 
 
 def most_leaves(settings: GradientSettings, n: int, n_rows: int) -> int:
-    """The most leaves that a tree of ``n`` rows can have, which count as ``n_rows``."""
+    """The largest number of leaves of a tree of ``n`` rows, which count as ``n_rows``."""
     most = max(1, min(n, n_rows // max(settings.min_samples_leaf, 1)))
     if settings.max_leaf_nodes is not None:
         most = min(most, settings.max_leaf_nodes)
@@ -296,7 +296,7 @@ def nodes_for(n_leaves: int, *, is_nominal: bool, has_groups: bool) -> Nodes:
 
 
 def growth_for(n_leaves: int, width: int, *, needs_all: bool) -> Growth:
-    """Room for what grows beside the nodes: ``width`` bins a histogram; where all are needed, one for every leaf."""
+    """Memory for ``Growth``: ``width`` bins per histogram; if all histograms are needed, one for every leaf."""
     n_slots = 1 + (n_leaves + 1 if needs_all else max(2, min(n_leaves + 1, _SLOT_BYTES // (8 * width))))
     check_fits(n_slots * width * 8, f"{n_slots} histograms", "set a smaller max_depth, or growth='leaf'")
     return Growth(
@@ -340,7 +340,7 @@ def limits_of(settings: GradientSettings, scales: Scales, seed: int, *, unit_hes
     settings : GradientSettings
     scales : Scales
     seed : int
-        Of this tree.
+        Seed of this tree.
     unit_hessian : bool
     """
     is_symmetric = settings.order == "symmetric"

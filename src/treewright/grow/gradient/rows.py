@@ -1,11 +1,11 @@
-"""Passes over rows: summed up by bin, parted to left and right. In: bins, a word a row. Out: histograms, an order.
+"""Passes over rows: sums by bin, division to left and right. In: bins, a word per row. Out: histograms, an order.
 
 A word holds a gradient in its high half and a hessian in its low one (docs/decisions/0006): one addition sums both up,
 in any order. A histogram is int64[width], 256 bins a column or bundle of columns; bin 255 holds the missing cells.
 
-The kernels are serial. A node of many rows is worked on by several threads in blocks of rows (``part_rows``,
-``sum_up``): sums are whole numbers, and each block's rows are put where they would stand otherwise, so the number of
-blocks changes nothing.
+The kernels are serial. A node of many rows is processed by several threads in blocks of rows (``part_rows``,
+``sum_up``): sums are whole numbers, and each block's rows get the positions that they have without blocks, so the
+number of blocks changes nothing.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from treewright.grow.gradient.layout import Rows
 
 
-_AHEAD = 12  # rows between the one asked for and the one added
-_TILE = 64  # columns summed up at a time: of more, the bins (128 KB) would leave the nearest caches
+_AHEAD = 12  # rows between the prefetched and the added one
+_TILE = 64  # columns summed up at a time: with more, the bins (128 KB) would leave the nearest caches
 _TILE_ROWS = 1024
-# of fewer rows than one in so many the bins are asked for ahead: 3.9 ns a row against 4.3; of more 1.9, 1.6
+# with fewer rows than one in so many the bins are prefetched: 3.9 ns a row against 4.3; with more 1.9 against 1.6
 _SPARSE = 20
 _PART_AHEAD = 24
-_BLOCK_ROWS = 1 << 15  # the least a thread is called for
-_FEWEST_THREADS = 4  # that part rows: counting first is as long again
+_BLOCK_ROWS = 1 << 15  # the fewest rows for a thread
+_FEWEST_THREADS = 4  # to divide rows: counting first takes as long again
 
 
 @kernel
@@ -84,7 +84,7 @@ def add_some(codes, stride, rows, begin, end, words, histogram):
             for i in range(top, stop):
                 ahead = np.int64(rows[min(i + _AHEAD, last)])
                 prefetch(codes, ahead * stride + first)
-                prefetch(codes, ahead * stride + first + m - 1)  # of 28 bytes 4 of 10 stand in two lines: 6 to 12 %
+                prefetch(codes, ahead * stride + first + m - 1)  # of 28 bytes, 4 of 10 rows are in two lines: 6 to 12 %
                 prefetch(words, ahead)
                 row = np.uintp(rows[i])
                 word = words[row]
@@ -102,12 +102,12 @@ def add_stored(row_start, places, rows, begin, end, words, repeats, histogram):
     ----------
     row_start : int64[n + 1], IN
     places : int32[k, 2], IN
-        Where in the histogram each stored cell is added, row by row, and where its row is counted.
+        Positions in the histogram that each stored cell is added to, row by row, and at which its row is counted.
     rows : int32[m], IN
     begin, end : int
     words : int64[n], IN
     repeats : int32[n], IN
-        What each row counts as; empty where that is 1.
+        Number of rows that each row counts as; empty if that is 1.
     histogram : int64[width], IN and OUT
     """
     weighs = len(repeats) > 0
@@ -124,7 +124,7 @@ def add_stored(row_start, places, rows, begin, end, words, repeats, histogram):
 def write_column(column, begin, end, table, rows):
     """Write the bins of the rows ``order[begin:end]`` in a column of a sparse table to ``rows.cells``.
 
-    The cells of other rows are spoilt.
+    The cells of other rows are invalid.
     """
     usual = table.usual[column]
     for i in range(begin, end):
@@ -135,7 +135,7 @@ def write_column(column, begin, end, table, rows):
 
 @kernel
 def subtract(histogram, other):
-    """Take another histogram from this one: a node's less a child's is the other child's.
+    """Subtract another histogram from this one: a node's less a child's is the other child's.
 
     Parameters
     ----------
@@ -162,12 +162,12 @@ def add_up(histograms, total):
             total[at] += histograms[k, at]
 
 
-# Parting: from one half of the order to the other (drawn in ``layout``).
+# Dividing rows: from one half of the order to the other (see the diagram in ``layout``).
 
 
 @kernel
 def other_half(begin, order):
-    """Where the rows that stand from ``begin`` on go when they are parted: as far into the other half.
+    """The new position of the rows from ``begin`` when they are divided: as far into the other half.
 
     ``order`` int32[2 m].
     """
@@ -177,7 +177,7 @@ def other_half(begin, order):
 
 @kernel
 def count_left(column, goes_left, order, begin, end):
-    """How many of the rows ``order[begin:end]`` go left; as ``part`` otherwise.
+    """Number of the rows ``order[begin:end]`` that go left; parameters as in ``part``.
 
     ``column`` uint8[n], ``goes_left`` uint8[256], ``order`` int32[2 m].
     """
@@ -196,11 +196,11 @@ def part(column, goes_left, begin, end, left, right, order):
     column : uint8[n], IN
         Bins of all rows.
     goes_left : uint8[256], IN
-        1 where a bin goes left.
+        1 if a bin goes left.
     begin, end : int
         ``order[begin:end]`` are the rows.
     left, right : int
-        Where the first row of each side is put, outside of ``begin`` to ``end - 1``.
+        Position of the first row of each side, outside of ``begin`` to ``end - 1``.
     order : int32[2 m], IN and OUT
 
     Returns
@@ -210,9 +210,10 @@ def part(column, goes_left, begin, end, left, right, order):
 
     Notes
     -----
-    From one half of the order to the other, so that nothing is copied back: 10 ms a tree of 1,000,000 rows and 31
-    leaves, where parting in place and copying the right side took 14. The others turn round each time: a node's rows
-    ascend or descend, which sums of whole numbers do not notice. No branch: it would be guessed wrong every other time.
+    Rows go from one half of the order to the other, so that nothing is copied back: 10 ms a tree of 1,000,000 rows and
+    31 leaves; a division in place with a copy of the right side took 14. The order of the right side is reversed each
+    time: a node's rows ascend or descend, which does not change sums of whole numbers. There is no jump: it would be
+    mispredicted every other time.
     """
     at, other = np.uintp(left), np.uintp(right)
     is_sparse = (end - begin) * _SPARSE < len(column)
@@ -228,7 +229,7 @@ def part(column, goes_left, begin, end, left, right, order):
     return np.int64(at) - left
 
 
-# Where a row knows the key of its node (``elsewhere``).
+# For rows that hold the key of their node (``elsewhere``).
 
 
 @kernel
@@ -236,7 +237,7 @@ def part_block(
     codes, n_columns, gradient, hessian, times, gradient_scale, hessian_scale, node_of, split_of, column, first_key,
     goes_left, slot_of, histograms, n_rows,
 ):  # fmt: skip
-    """Part the rows of a block, and add them to the histograms of their nodes.
+    """Divide the rows of a block, and add them to the histograms of their nodes.
 
     Parameters
     ----------
@@ -244,17 +245,17 @@ def part_block(
     n_columns : int
     gradient : float32[n], IN
     hessian : float32[n], times : int32[n], IN
-        Empty where each is 1; a row that a tree does not see has 0 times.
+        Empty if each is 1; a row that a tree does not use has 0 times.
     gradient_scale, hessian_scale : float
-        As of ``words.to_words``.
+        As in ``words.to_words``.
     node_of : uint8[n] or int32[n], IN and OUT
         The key of each row's node.
     split_of, slot_of : int32[n_keys], IN
-        Of each key its place among the splits, and among the histograms; -1 for none.
+        Per key its position among the splits, and among the histograms; -1 for none.
     column, first_key : int32[k], goes_left : uint8[k, 256], IN
-        As of ``elsewhere.Splits``.
+        As in ``elsewhere.Splits``.
     histograms : int64[m, width], n_rows : int64[n_keys], IN and OUT
-        What the rows of each key count as, of those that are parted.
+        The count of the divided rows of each key.
     """
     n, stride = codes.shape
     flat, sums, width = codes.reshape(-1), histograms.reshape(-1), histograms.shape[1]
@@ -282,7 +283,7 @@ def part_block(
 
 @kernel
 def count_block(codes, column, times, node_of, key, counts):
-    """Count the rows of a node by their bin in a column: ``counts`` int64[256], IN and OUT; as above otherwise."""
+    """Count the rows of a node by their bin in a column: ``counts`` int64[256], IN and OUT; the others as above."""
     for row in range(len(node_of)):
         if node_of[row] == key:
             counts[codes[row, column]] += np.int64(times[row]) if len(times) > 0 else np.int64(1)
@@ -292,24 +293,24 @@ def count_block(codes, column, times, node_of, key, counts):
 
 
 def blocks_of(begin: int, end: int, n_threads: int) -> np.ndarray:
-    """int64[k + 1]: where each of k blocks of rows begins, and the end; one a thread where that pays."""
+    """int64[k + 1]: the start of each of k blocks of rows, and the end; one block per thread if that is faster."""
     k = max(1, min(n_threads, (end - begin) // _BLOCK_ROWS))
-    if k == 1:  # of small tables most trees: 10 us less
+    if k == 1:  # most trees of small tables: 10 us less
         return np.array([begin, end], np.int64)
     return np.linspace(begin, end, k + 1).astype(np.int64)
 
 
 def part_rows(column: np.ndarray, goes_left: np.ndarray, rows: Rows, begin: int, end: int, n_threads: int) -> int:
-    """Part a node's rows, into the other half of the order; how many went left.
+    """Divide a node's rows into the other half of the order; returns how many went left.
 
-    Blocks have to know where their rows go: so these are counted first, which takes as long as parting them.
+    Rows are counted first, to know the positions of each block; this takes as long as the division itself.
 
     Parameters
     ----------
     column : uint8[n]
     goes_left : uint8[256]
     rows : Rows
-        ``order[begin:end]`` is parted.
+        ``order[begin:end]`` is divided.
     begin, end, n_threads : int
     """
     order, to = rows.order, other_half(begin, rows.order)
@@ -344,10 +345,10 @@ def sum_up(
     rows : Rows
     stride, begin, end : int
     histograms : int64[n_threads, width]
-        Scratch, a histogram a thread.
+        Scratch, a histogram per thread.
     total : int64[width], OUT
     is_every_row : bool
-        Whether ``order`` holds all rows in their order: then they are read one after another.
+        Whether ``order`` holds all rows in their order: they are then read one after another.
     """
     n_threads = len(histograms)
     bounds = blocks_of(begin, end, n_threads)

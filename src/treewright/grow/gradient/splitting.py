@@ -1,11 +1,11 @@
 """The best test of a node. In: its histogram. Out: column, cut, gain, side of missing cells, in the node's row.
 
-    try_columns       draw the columns that the node may ask about
-      search_column     of each: sums left of every cut -> what the cut is worth -> the first of the best
+    try_columns       sample the columns that the node may test
+      search_column     for each: sums left of every cut -> the worth of the cut -> the first of the best
     best_offer        the column that offers most
-      is_unsure         its rows are counted where that may change its offer
+      is_unsure         its rows are counted if that may change its offer
       stands            and perhaps another column offers most now
-    keep              write the test down, if it gains more than rounding might
+    keep              store the test, if its gain exceeds rounding error
 
 Sums stay in the units of the words, so each is a whole number below 2**32 until it is squared: the same bits in any
 order of rows. Of equal gains the lowest cut wins, and missing cells go right.
@@ -23,18 +23,18 @@ from treewright.grow.gradient.rows import write_column
 
 NOTHING = -1.0  # no gain: no cut is allowed
 LOW = 0xFFFFFFFF  # the half of a word that holds the hessian
-NOISE = 1e-13  # of what is compared: what rounding alone may gain
+NOISE = 1e-13  # relative to what is compared: the gain that rounding alone may cause
 
 
 @inner_kernel
 def shrunk(gradient, l1):
-    """A gradient, taken towards 0 by ``l1``."""
+    """A gradient, moved towards 0 by ``l1``."""
     return max(gradient - l1, 0.0) + min(gradient + l1, 0.0)
 
 
 @inner_kernel
 def value_of(gradient, hessian, l1, l2, low, high):
-    """What a node would answer: Newton's step within its bounds; 0 where it has no curvature at all."""
+    """The value of a node: Newton's step within its bounds; 0 without any curvature."""
     below = hessian + l2
     value = -shrunk(gradient, l1) / below if below > 0.0 else 0.0
     return min(max(value, low), high)
@@ -42,7 +42,7 @@ def value_of(gradient, hessian, l1, l2, low, high):
 
 @inner_kernel
 def worth(gradient, hessian, l1, l2, value):
-    """Twice what a node's loss falls by its answer (Chen and Guestrin 2016, equation 7, before the best is put in)."""
+    """Twice the decrease of a node's loss by its value (Chen and Guestrin 2016, equation 7, before it is inserted)."""
     return -(2.0 * gradient * value + (hessian + l2) * value * value + 2.0 * l1 * abs(value))
 
 
@@ -50,14 +50,14 @@ def worth(gradient, hessian, l1, l2, value):
 def sum_up(words, n_cuts, start, desk):
     """Sums left of each cut: those of the words up to it, added to ``start``.
 
-    A cut behind a bin without rows is the one before it: left out, so a small node has few cuts to weigh.
+    A cut after a bin without rows equals the one before it and is left out, so a small node has few cuts.
 
     ``words`` int64[256].
 
     Returns
     -------
     int
-        How many cuts there are; ``desk.cuts`` says where.
+        Number of cuts; ``desk.cuts`` holds their bins.
     """
     sums, cuts = desk.sums, desk.cuts
     word, m = start, np.uintp(0)
@@ -72,7 +72,7 @@ def sum_up(words, n_cuts, start, desk):
 
 @inner_kernel
 def unpack(n_cuts, desk):
-    """Gradients and hessians left of each cut (as part of ``sum_up`` 250 ns a column; apart 150 and 20)."""
+    """Gradients and hessians left of each cut (as part of ``sum_up`` 250 ns a column; separately 150 and 20)."""
     sums, gradient, hessian = desk.sums, desk.gradient, desk.hessian
     for b in range(n_cuts):
         gradient[b] = np.float64(np.int32(sums[b] >> 32))
@@ -81,7 +81,7 @@ def unpack(n_cuts, desk):
 
 @inner_kernel
 def refuse_few(n_cuts, counts, n_start, n_rows, least, desk):
-    """Allow no cut that leaves fewer than ``least`` rows on a side. ``counts`` int64[256]."""
+    """Forbid cuts that leave fewer than ``least`` rows on a side. ``counts`` int64[256]."""
     gains, cuts, rows_left = desk.gains, desk.cuts, desk.rows_left
     rows = n_start
     for b in range(cuts[n_cuts - 1] + 1 if n_cuts > 0 else 0):
@@ -94,7 +94,7 @@ def refuse_few(n_cuts, counts, n_start, n_rows, least, desk):
 
 @inner_kernel
 def first_best(n_cuts, desk):
-    """The first of the largest gains' places; -1 where no cut is allowed.
+    """The position of the first of the largest gains; -1 if no cut is allowed.
 
     Numbers that are not negative are in the order of their bits, and whole numbers are compared several at a time.
     """
@@ -111,14 +111,14 @@ def first_best(n_cuts, desk):
 
 @inner_kernel
 def free_gains(n_cuts, gradient, hessian, l2, least, high, desk):
-    """What each cut is worth, without bounds and ``l1``: each side's squared gradient over its hessian.
+    """The worth of each cut, without bounds and ``l1``: each side's squared gradient over its hessian.
 
-    A loop of its own, without a branch, and with one division for both sides: so it is done several cuts at a time.
+    A separate loop, without a jump and with one division for both sides: so several cuts are computed at a time.
 
     Returns
     -------
     int
-        How many cuts have a side that would answer more than ``high``, up or down.
+        Number of cuts with a side whose value is larger than ``high`` in size.
     """
     left_gradient, left_hessian, gains = desk.gradient, desk.hessian, desk.gains
     n_clipped = 0
@@ -134,7 +134,7 @@ def free_gains(n_cuts, gradient, hessian, l2, least, high, desk):
 
 @inner_kernel
 def bounded_gains(n_cuts, gradient, hessian, l2, least, sign, low, high, l1, desk):
-    """What each cut is worth where answers are bounded, shrunk, or have to rise or fall from left to right."""
+    """The worth of each cut if values are bounded, shrunk, or must rise or fall from left to right."""
     for b in range(n_cuts):
         g, h = desk.gradient[b], desk.hessian[b]
         other_g, other_h = gradient - g, hessian - h
@@ -149,7 +149,7 @@ def bounded_gains(n_cuts, gradient, hessian, l2, least, sign, low, high, l1, des
 
 @inner_kernel
 def clip_gains(n_cuts, gradient, hessian, l2, low, high, desk):
-    """What cuts are worth where a side would answer more than it may; what ``free_gains`` found for the others."""
+    """The worth of cuts with a value out of bounds; for the others that of ``free_gains``."""
     for b in range(n_cuts):
         g, h = desk.gradient[b], desk.hessian[b]
         other_g, other_h = gradient - g, hessian - h
@@ -162,9 +162,9 @@ def clip_gains(n_cuts, gradient, hessian, l2, low, high, desk):
 
 @inner_kernel
 def fill_gains(n_cuts, gradient, hessian, l2, sign, low, high, limits, desk):
-    """What each cut is worth: the sums left of it stand in the desk.
+    """The worth of each cut, from the sums left of it in the desk.
 
-    Without monotone constraints the bounds are those of the largest step, as far down as up.
+    Without monotone constraints the bounds are those of the largest step, equal in both directions.
     """
     if limits.bounded or limits.l1 > 0.0:
         bounded_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, sign, low, high, limits.l1, desk)
@@ -182,9 +182,9 @@ def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2
     ----------
     words : int64[>= n_cuts], IN
     start : int64
-        A word: what is on the left of every cut.
+        A word: the sums on the left of every cut.
     counts : int64[>= n_cuts], IN
-        Rows of each bin; ``n_start`` are on the left of every cut, ``n_rows`` are there in all.
+        Rows of each bin; ``n_start`` are on the left of every cut, ``n_rows`` are all.
     by_counts : bool
         Whether both sides need ``min_rows`` of them; else ``counts`` is not read.
     total : int64
@@ -193,7 +193,7 @@ def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2
     Returns
     -------
     worth : float
-        In the units of the words; ``NOTHING`` where no cut is allowed.
+        In the units of the words; ``NOTHING`` if no cut is allowed.
     cut : int
     """
     gradient, hessian = np.float64(total >> 32), np.float64(total & LOW)
@@ -208,7 +208,7 @@ def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2
 
 @inner_kernel
 def sort_levels(bins, n_bins, smoothing, desk):
-    """Bins with rows by gradient over hessian, missing cells among them; the lower bin of equals first.
+    """Sort the bins with rows by gradient over hessian, missing cells among them; the lower bin of equals first.
 
     For a convex loss the best of all subsets is a first run of this order (Fisher 1958; Breiman et al. 1984, 4.2.2).
 
@@ -217,7 +217,7 @@ def sort_levels(bins, n_bins, smoothing, desk):
     Returns
     -------
     int
-        How many there are; they stand in ``desk.levels``, their words in ``desk.sorted``.
+        Their number; they are in ``desk.levels``, their words in ``desk.sorted``.
     """
     m = 0
     for b in range(256):
@@ -254,7 +254,7 @@ def search_column(kind, sign, bins, n_bins, total, n_rows, by_counts, low, high,
     by_counts : bool
         Whether ``desk.counts`` holds the rows of each bin, and a side needs ``min_rows`` of them.
     low, high : float
-        Bounds of the node's answer.
+        Bounds of the node's value.
     limits : Limits
     desk : Desk
 
@@ -262,7 +262,7 @@ def search_column(kind, sign, bins, n_bins, total, n_rows, by_counts, low, high,
     -------
     worth : float
     cut : int
-        Last bin on the left; of a subset the number of ``desk.levels`` on the left, less one.
+        Last bin on the left; for a subset the number of ``desk.levels`` on the left, less one.
     missing_left : int
     """
     if kind == SUBSET:
@@ -295,14 +295,14 @@ def search_column(kind, sign, bins, n_bins, total, n_rows, by_counts, low, high,
 
 @inner_kernel
 def draw(pool, n_pool, share, seed, key, drawn):
-    """Some columns at random, ascending; at least one.
+    """Sample columns, ascending; at least one.
 
     ``pool`` int32[p], ``drawn`` int32[p].
 
     Returns
     -------
     int
-        How many; they stand in ``drawn``.
+        Number of columns in ``drawn``.
     """
     wanted = max(1, min(n_pool, np.int64(np.ceil(share * n_pool - 1e-9))))
     state = mix(seed, np.uint64(key))
@@ -317,13 +317,13 @@ def draw(pool, n_pool, share, seed, key, drawn):
 
 @kernel
 def draw_for_tree(pool, share, seed, drawn):
-    """Some of the columns ``pool`` int32[p], for a tree of this seed: into ``drawn`` int32[p]; how many."""
+    """Sample columns of ``pool`` int32[p] for a tree of this seed into ``drawn`` int32[p]; returns how many."""
     return draw(pool, len(pool), share, seed, np.int64(0), drawn)
 
 
 @inner_kernel
 def columns_of_node(node, table, nodes, limits, desk):
-    """The columns that a node may ask about, into ``desk.drawn``; how many."""
+    """Write the columns that a node may test into ``desk.drawn``; returns how many."""
     n_columns = len(table.pool)
     pool = table.pool
     if limits.level_share < 1.0:
@@ -347,7 +347,7 @@ def columns_of_node(node, table, nodes, limits, desk):
 
 @inner_kernel
 def load_bins(column, table, histogram, total, bins):
-    """A column's words by bin: copied from the histogram, or made from what its bundle holds.
+    """A column's words by bin: copied from the histogram, or computed from its bundle.
 
     ``histogram`` int64[width], ``bins`` int64[256].
     """
@@ -386,7 +386,7 @@ def is_out_of_reach(column, table, histogram, limits):
 
 @inner_kernel
 def count_rows(column, node, table, rows, nodes, counts):
-    """How many rows of a node each bin of a column has, by what they count as. ``counts`` int64[256]."""
+    """Number of a node's rows in each bin of a column, each with its count. ``counts`` int64[256]."""
     for b in range(256):
         counts[b] = 0
     is_sparse, weighs = len(rows.row_start) > 0, len(rows.repeats) > 0
@@ -400,7 +400,7 @@ def count_rows(column, node, table, rows, nodes, counts):
 
 @inner_kernel
 def left_of(column, cut, missing_left, table, limits, desk):
-    """The word of the rows that go left, of the column in ``desk.bins``."""
+    """The word of the rows that go left, for the column in ``desk.bins``."""
     left, bins = np.int64(0), desk.bins
     if table.kind[column] == SUBSET:
         sort_levels(bins, table.n_bins[column], limits.smoothing, desk)
@@ -414,7 +414,7 @@ def left_of(column, cut, missing_left, table, limits, desk):
 
 @inner_kernel
 def rows_left_of(column, cut, missing_left, table, desk):
-    """The rows that go left, of the column in ``desk.counts``; after ``left_of``, which sorts levels."""
+    """Number of rows that go left, for the column in ``desk.counts``; after ``left_of``, which sorts levels."""
     n, counts = np.int64(0), desk.counts
     for at in range(cut + 1):
         n += counts[desk.levels[at] if table.kind[column] == SUBSET else at]
@@ -423,7 +423,7 @@ def rows_left_of(column, cut, missing_left, table, desk):
 
 @inner_kernel
 def try_column(column, node, by_counts, histogram, table, nodes, limits, desk):
-    """Search a column, and note in the desk what it offers. ``histogram`` int64[width]."""
+    """Search a column, and note its offer in the desk. ``histogram`` int64[width]."""
     total = nodes.total[node]
     load_bins(column, table, histogram, total, desk.bins)
     desk.best_gain[column], cut, missing_left = search_column(
@@ -435,7 +435,7 @@ def try_column(column, node, by_counts, histogram, table, nodes, limits, desk):
 
 @inner_kernel
 def worth_of_node(node, nodes, limits):
-    """What a node is worth undivided, in the units of the words."""
+    """The worth of an undivided node, in the units of the words."""
     total = nodes.total[node]
     gradient, hessian = np.float64(total >> 32), np.float64(total & LOW)
     value = value_of(gradient, hessian, limits.l1, limits.l2, nodes.low[node], nodes.high[node])
@@ -444,7 +444,7 @@ def worth_of_node(node, nodes, limits):
 
 @inner_kernel
 def best_offer(n_columns, desk):
-    """The column that offers most, the lowest of equals, and its offer; -1 where none offers anything."""
+    """The column that offers most, the lowest of equals, and its offer; -1 if none offers anything."""
     column, best = -1, NOTHING
     for at in range(n_columns):
         if desk.best_gain[desk.drawn[at]] > best:
@@ -465,7 +465,7 @@ def is_unsure(column, node, histogram, table, nodes, limits, desk):
 
 @inner_kernel
 def stands(column, node, histogram, table, nodes, limits, desk):
-    """Whether an offer stands now that its rows are counted (after ``is_unsure``); if not, it is another one.
+    """Whether an offer stays the same after a count of its rows (after ``is_unsure``); if not, it is replaced.
 
     ``histogram`` int64[width].
     """
@@ -478,7 +478,7 @@ def stands(column, node, histogram, table, nodes, limits, desk):
 
 @inner_kernel
 def note_test(column, node, histogram, table, nodes, limits, desk):
-    """A node's test in its row of the arrays; of a nominal column the bins that go left, and those that have rows.
+    """Write a node's test into its row of the arrays; for a nominal column the bins that go left, and those with rows.
 
     ``histogram`` int64[width].
     """
@@ -506,13 +506,13 @@ def note_test(column, node, histogram, table, nodes, limits, desk):
 
 @inner_kernel
 def try_columns(node, histogram, table, nodes, limits, desk):
-    """Search the columns that a node may ask about; how many there are. ``histogram`` int64[width]."""
+    """Search the columns that a node may test; returns their number. ``histogram`` int64[width]."""
     nodes.column[node], nodes.gain[node] = NO_COLUMN, 0.0
     if nodes.depth[node] >= limits.max_depth or nodes.n_rows[node] < 2 * limits.min_rows:
         return 0
     n_columns = columns_of_node(node, table, nodes, limits, desk)
-    # Few words stand in as many documents of a small node as a leaf needs: only these are searched (18,000 documents,
-    # 40 trees: 4.2 s for all that stand in some, of which most were refused after their rows had been counted).
+    # Few words occur in as many documents of a small node as a leaf needs: only these are searched (18,000 documents,
+    # 40 trees: 4.2 s for all that occur in some, most of which were refused after their rows had been counted).
     skips = len(table.usual) > 0 and limits.min_hessian > 0.0
     for at in range(n_columns):
         column = desk.drawn[at]
@@ -525,7 +525,7 @@ def try_columns(node, histogram, table, nodes, limits, desk):
 
 @inner_kernel
 def keep(column, best, node, histogram, table, nodes, limits, desk):
-    """Note the best offer in the node's row, if it gains more than rounding might. ``histogram`` int64[width]."""
+    """Note the best offer in the node's row, if its gain exceeds rounding error. ``histogram`` int64[width]."""
     if column < 0:
         return
     whole = worth_of_node(node, nodes, limits)
@@ -537,7 +537,7 @@ def keep(column, best, node, histogram, table, nodes, limits, desk):
 
 @inner_kernel
 def search(node, histogram, table, rows, nodes, limits, desk):
-    """Find the test that a node would ask, and what it gains; no column where none is allowed or gains anything.
+    """Find a node's test and its gain; no column if none is allowed or has a gain.
 
     ``histogram`` int64[width].
     """
@@ -551,7 +551,7 @@ def search(node, histogram, table, rows, nodes, limits, desk):
     keep(column, best, node, histogram, table, nodes, limits, desk)
 
 
-# The same in steps, where somebody else counts the rows.
+# The same in steps, for rows that are counted elsewhere.
 
 
 @kernel

@@ -1,10 +1,10 @@
-"""Splitting nodes until none is left to be split. In: the root. Out: the tree's nodes.
+"""Splitting nodes until none waits. In: the root. Out: the tree's nodes.
 
-    take the best that waits -> part its rows -> sum up the smaller child -> the larger is what is left -> search
+    take the best that waits -> divide its rows -> sum up the smaller child -> subtract it for the larger -> search
 
 The parent's histogram less the smaller child's is the larger child's, in the parent's slot: only the smaller half of
-the rows is ever read. A node of many cells is left to the grower, which has threads; everything of less is done here
-without a way back to Python. Both use the same parts.
+the rows is ever read. A node of many cells is left to the grower, which has threads; smaller ones are split here
+without a return to Python. Both use the same functions.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def take(nodes, limits, growth):
 
 @inner_kernel
 def give_back(node, nodes, growth):
-    """Let go of a node's histogram."""
+    """Free a node's histogram."""
     if nodes.slot[node] >= 0:
         growth.free[growth.state[N_FREE]] = nodes.slot[node]
         growth.state[N_FREE] += 1
@@ -74,10 +74,10 @@ def give_back(node, nodes, growth):
 
 @inner_kernel
 def send_unseen(node, table, nodes):
-    """Missing cells and levels of which the node's word holds nothing go to the side with more of the hessian.
+    """Send missing cells and levels without a part in the node's word to the side with more of the hessian.
 
-    Before the rows are parted: a row whose gradient and hessian are too small for the words has to go where the
-    finished tree will send it. Of bins in an order the cut says for each which way it goes.
+    This is done before the rows are divided: a row whose gradient and hessian are too small for the words must go where
+    the finished tree will send it. For ordered bins the cut decides the side of each.
     """
     is_left = 2.0 * np.float64(nodes.left[node] & LOW) >= np.float64(nodes.total[node] & LOW)
     if nodes.missing_left[node] < 0:
@@ -93,7 +93,7 @@ def send_unseen(node, table, nodes):
 
 @inner_kernel
 def fill_goes_left(node, table, nodes, goes_left):
-    """1 for each bin that goes left at a node's test, which is settled herewith. ``goes_left`` uint8[256]."""
+    """Write 1 for each bin that goes left at a node's test, which is final then. ``goes_left`` uint8[256]."""
     send_unseen(node, table, nodes)
     if table.kind[nodes.column[node]] == NUMERIC:
         for b in range(256):
@@ -107,7 +107,7 @@ def fill_goes_left(node, table, nodes, goes_left):
 
 @inner_kernel
 def rows_of(begin, end, rows):
-    """What some rows count as."""
+    """Number of rows that some rows count as."""
     if len(rows.repeats) == 0:
         return np.int64(end - begin)
     n = np.int64(0)
@@ -118,7 +118,7 @@ def rows_of(begin, end, rows):
 
 @inner_kernel
 def bound_children(node, first, table, nodes, limits):
-    """Bounds of the children's answers: where the column has to rise or fall, the middle of the two parts them."""
+    """Bounds of the children's values: if the column must rise or fall, the middle of the two separates them."""
     low, high = nodes.low[node], nodes.high[node]
     for child in (first, first + 1):
         nodes.low[child], nodes.high[child] = low, high
@@ -137,7 +137,7 @@ def bound_children(node, first, table, nodes, limits):
 
 @inner_kernel
 def number_children(node, table, nodes, limits, growth):
-    """Make the two children of a node that is split; the first one's number. Their rows are not known yet."""
+    """Make the two children of a split node; returns the first one's number. Their rows are not known yet."""
     first = growth.state[N_NODES]
     growth.state[N_NODES] += 2
     growth.state[N_LEAVES] += 1
@@ -156,7 +156,7 @@ def number_children(node, table, nodes, limits, growth):
 
 @inner_kernel
 def open_children(node, n_left, table, rows, nodes, limits, growth):
-    """Make the two children of a node whose rows are parted; the first one's number, and the one with fewer rows."""
+    """Make the two children of a node with divided rows; returns the first's number, and the one with fewer rows."""
     first = number_children(node, table, nodes, limits, growth)
     n = np.int64(nodes.end[node]) - nodes.begin[node]
     begin = other_half(np.int64(nodes.begin[node]), rows.order)
@@ -177,7 +177,7 @@ def are_wanted(first, nodes, limits, growth):
 
 @inner_kernel
 def free_slot(growth):
-    """An empty histogram that nobody has, or the scratch."""
+    """A free, empty histogram, or the scratch one."""
     slot = np.int64(SCRATCH)
     if growth.state[N_FREE] > 0:
         growth.state[N_FREE] -= 1
@@ -192,7 +192,7 @@ def free_slot(growth):
 def look(child, slot, table, rows, nodes, limits, growth, desk):
     """Search a node whose histogram is in a slot; it waits if it can be split, else it needs no histogram.
 
-    Of a symmetric tree nothing is searched before the whole level is there.
+    In a symmetric tree nothing is searched before the whole level is complete.
     """
     if limits.symmetric:
         nodes.slot[child] = slot
@@ -222,7 +222,7 @@ def look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk):
 
 @inner_kernel
 def sum_up_rows(child, slot, stride, rows, nodes, growth):
-    """The histogram of a node's rows."""
+    """Add up the histogram of a node's rows."""
     begin, end, histogram = nodes.begin[child], nodes.end[child], growth.slots[slot]
     if len(rows.row_start) > 0:
         add_stored(rows.row_start, rows.places, rows.order, begin, end, rows.words, rows.repeats, histogram)
@@ -232,7 +232,7 @@ def sum_up_rows(child, slot, stride, rows, nodes, growth):
 
 @inner_kernel
 def split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk):
-    """Split the nodes that wait, one after another, up to the first that is left to ``large``.
+    """Split the nodes that wait, one after another, up to the first with too many cells.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk):
     Returns
     -------
     int
-        The node to be split next, taken from those that wait; -1 where the tree is done.
+        The node to split next, taken from those that wait; -1 if the tree is done.
     """
     width = growth.slots.shape[1] >> 8
     while growth.state[N_WAITING] > 0 and growth.state[N_LEAVES] < limits.max_leaves:
@@ -304,7 +304,7 @@ def begin_root(n, n_rows, nodes, growth):
 
 @kernel
 def begin_tree(n, rows, nodes, growth):
-    """As ``begin_root``, of the first rows in ``rows.order``."""
+    """``begin_root`` for the first rows in ``rows.order``."""
     begin_root(n, rows_of(0, n, rows), nodes, growth)
 
 
@@ -329,7 +329,7 @@ def note_total(slot, rows, nodes, growth):
 
 @kernel
 def open_node(node, n_left, table, rows, nodes, limits, growth):
-    """Make the children of a node that ``large`` parted: the first's number, the smaller's, whether they are wanted."""
+    """Make the children of a node with divided rows; returns the first, the smaller, whether they are wanted."""
     first, smaller = open_children(node, n_left, table, rows, nodes, limits, growth)
     wanted = are_wanted(first, nodes, limits, growth)
     if not wanted:
@@ -361,7 +361,7 @@ def fill_of_node(node, table, nodes, goes_left):
     fill_goes_left(node, table, nodes, goes_left)
 
 
-# Where the rows lie elsewhere, what is done to the nodes is asked for one by one (``elsewhere``).
+# For rows that lie elsewhere: the steps on nodes, one by one (``elsewhere``).
 
 
 @kernel
@@ -390,7 +390,7 @@ def give_back_of(node, nodes, growth):
 
 @kernel
 def open_node_elsewhere(node, n_left, n_right, table, nodes, limits, growth):
-    """Make the children of a node with so many rows each: the first's number, and whether they are wanted."""
+    """Make the children of a node with so many rows each; returns the first's number, and whether they are wanted."""
     first = number_children(node, table, nodes, limits, growth)
     nodes.n_rows[first], nodes.n_rows[first + 1] = n_left, n_right
     return first, are_wanted(first, nodes, limits, growth)

@@ -1,7 +1,7 @@
 """One test for all nodes of a level. In: their histograms. Out: the test in each node's row, and who waits.
 
-The test is the one that gains most in sum (Prokhorenkova et al. 2018, "CatBoost": oblivious trees). A node where it
-would leave too few rows, or break a bound, counts for nothing and stays a leaf.
+The test is the one that gains most in sum (Prokhorenkova et al. 2018, "CatBoost": oblivious trees). A node in which it
+would leave too few rows, or break a bound, does not count and stays a leaf.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from treewright.grow.gradient.step import (
 
 @inner_kernel
 def may_be_split(node, nodes, limits):
-    """Whether a node of the level is to be asked at all."""
+    """Whether a node of the level may still be split."""
     return nodes.slot[node] >= 0 and nodes.n_rows[node] >= 2 * limits.min_rows
 
 
 @inner_kernel
 def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
-    """A column's words by bin, of all nodes that may still be split: into ``total``. ``total`` int64[256]."""
+    """Add up a column's words by bin, over all nodes that may still be split, into ``total`` int64[256]."""
     for b in range(256):
         total[b] = 0
     for node in range(first, last):
@@ -58,7 +58,7 @@ def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
 
 @inner_kernel
 def in_order(n_levels, desk):
-    """The words of ``desk.bins`` in the order of ``desk.levels``, into ``desk.sorted``."""
+    """Write the words of ``desk.bins`` in the order of ``desk.levels`` into ``desk.sorted``."""
     for at in range(n_levels):
         desk.sorted[at] = desk.bins[desk.levels[at]]
 
@@ -80,9 +80,9 @@ def add_up_to(words, n_cuts, start, desk):
 def add_gains(
     column, first, last, n_cuts, missing_left, by_counts, table, rows, nodes, limits, growth, desk, gains
 ):  # fmt: skip
-    """What each cut of a column gains in all nodes of the level; where missing cells go is given.
+    """Add what each cut of a column gains in all nodes of the level; the side of missing cells is given.
 
-    Nodes where a cut leaves too few rows by their number count for nothing, where rows are counted.
+    If rows are counted, nodes in which a cut leaves too few rows do not count.
 
     ``gains`` float64[256].
     """
@@ -115,13 +115,13 @@ def add_gains(
                 n_left += desk.counts[desk.levels[b] if is_subset else b]
             has_rows = not by_counts or min(n_left, nodes.n_rows[node] - n_left) >= limits.min_rows
             if desk.gains[b] != NOTHING and has_rows:
-                # What a node would lose counts for nothing either: so counting rows can only make an offer smaller.
+                # A loss in a node does not count either: so counting rows can only make an offer smaller.
                 gains[b] += max(desk.gains[b] - whole, 0.0)
 
 
 @inner_kernel
 def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, growth, desk, gains, total):
-    """Note in the desk what a column offers to the level: gain, cut, side of the missing cells.
+    """Note the offer of a column to the level in the desk: gain, cut, side of the missing cells.
 
     ``gains`` float64[256], ``total`` int64[256].
     """
@@ -146,7 +146,7 @@ def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, 
 
 @inner_kernel
 def fill_set(column, cut, missing_left, table, desk, left):
-    """Bins that go left, of a test of a nominal column; the side of the missing cells. ``left`` uint64[4]."""
+    """Write the bins that go left, for a test of a nominal column; returns the missing side. ``left`` uint64[4]."""
     for word in range(4):
         left[word] = np.uint64(0)
     for at in range(cut + 1):
@@ -168,7 +168,7 @@ def goes_left(column, b, cut, left, table):
 
 @inner_kernel
 def ask(node, column, cut, missing_left, left, table, rows, nodes, limits, growth, desk):
-    """Let a node ask the level's test, if that leaves rows enough on both sides; else it stays a leaf.
+    """Give a node the level's test, if that leaves enough rows on both sides; else it stays a leaf.
 
     ``left`` uint64[4].
     """
@@ -203,7 +203,7 @@ def ask(node, column, cut, missing_left, left, table, rows, nodes, limits, growt
 
 @inner_kernel
 def gain_of(node, table, nodes, limits, desk):
-    """What a node gains by the test in its row, in the user's unit, at least 0; -1 where bounds forbid the test."""
+    """Gain of a node by the test in its row, in the user's unit, at least 0; -1 if bounds forbid the test."""
     total, left = nodes.total[node], nodes.left[node]
     column = nodes.column[node]
     l2 = limits.l2 + limits.level_l2 if table.kind[column] == SUBSET else limits.l2
@@ -219,7 +219,7 @@ def gain_of(node, table, nodes, limits, desk):
 
 @inner_kernel
 def choose_test(first, last, table, rows, nodes, limits, growth, desk, gains, total, left):
-    """Find the test of a level, and let the nodes wait that can ask it.
+    """Find the test of a level, and let the nodes that can use it wait.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def choose_test(first, last, table, rows, nodes, limits, growth, desk, gains, to
                 best, column = desk.best_gain[desk.drawn[at]], np.int64(desk.drawn[at])
         if column < 0 or limits.exact or limits.min_rows <= 1 or desk.best[column, 2]:
             break
-        # As in a single node: what is best by its hessians is searched again by its rows.
+        # As in a single node: the best cut by hessians is searched again by rows.
         offer_of_column(column, first, last, True, table, rows, nodes, limits, growth, desk, gains, total)
     cut, missing_left = (np.int64(desk.best[column, 0]), np.int64(desk.best[column, 1])) if column >= 0 else (-1, 0)
     whole = 0.0
@@ -289,11 +289,11 @@ def grow_at_once(n, is_every_row, most_cells, stride, table, rows, nodes, limits
     Parameters
     ----------
     n : int
-        The tree's rows are the first in ``rows.order``.
+        The tree's rows are the first ones in ``rows.order``.
     is_every_row : bool
-        Whether these are all rows in their order: then they are read one after another.
+        Whether these are all rows in their order: they are then read one after another.
     most_cells : int
-        No fewer than the cells of the root.
+        At least the number of cells of the root.
     stride, table, rows, nodes, limits, growth, desk
         As in ``step.split_waiting``.
     gains, total, left

@@ -1,7 +1,7 @@
-"""Gradients as whole numbers. In: gradients and hessians of rows. Out: ``Scales``, a word a row, exact sums of leaves.
+"""Gradients as whole numbers. In: gradients and hessians of rows. Out: ``Scales``, words, exact sums of leaves.
 
 A word holds the gradient in its high half and the hessian in its low one. Scales are powers of two, so that sums of
-sizes that differ in their last bits only give the same ones.
+sizes that differ only in their last bits give the same scales.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Scales:
     Attributes
     ----------
     gradient, hessian : float
-        What a gradient and a hessian of 1 are in the words.
+        The value of a gradient and a hessian of 1 in the words.
     fine_gradient, fine_hessian : float
-        What they are in the exact sums.
+        Their value in the exact sums.
     largest_hessian : float
         Of any row, in the unit of the words.
     """
@@ -87,15 +87,15 @@ def _power_of_two(most: float, total: float) -> float:
 
 @kernel
 def magnitudes(gradient, hessian, repeats, begin, end, out):
-    """How large the gradients and hessians of a block of rows are in sum.
+    """Sums of the sizes of the gradients and hessians of a block of rows.
 
     Parameters
     ----------
     gradient : float32[n], IN
     hessian : float32[n], IN
-        Empty where each is 1.
+        Empty if each is 1.
     repeats : int32[n], IN
-        Empty where each is 1.
+        Empty if each is 1.
     begin, end : int
     out : float64[3], OUT
         Sum of the gradients' sizes, sum of the hessians, largest hessian.
@@ -119,7 +119,7 @@ def to_words(gradient, hessian, repeats, gradient_scale, hessian_scale, begin, e
     ----------
     gradient : float32[n], IN
     hessian : float32[n], repeats : int32[n], IN
-        Empty where each is 1.
+        Empty if each is 1.
     gradient_scale, hessian_scale : float
         Powers of two; a hessian of 1 throughout is scaled by 1.
     begin, end : int
@@ -139,16 +139,16 @@ def to_words(gradient, hessian, repeats, gradient_scale, hessian_scale, begin, e
 
 @kernel
 def note_leaves(order, begins, ends, first, last, leaf_of):
-    """Write down the leaf of each row.
+    """Write the leaf of each row.
 
-    With it sums and scores are worked out row after row: 4.5 ns a row in all, where going leaf by leaf took 9.6.
+    With it sums and scores are computed row by row: 4.5 ns a row in all; leaf by leaf took 9.6.
 
     Parameters
     ----------
     order : int32[2 n], IN
-        Rows; those of a leaf stand together.
+        Rows; those of a leaf are together.
     begins, ends : int32[k], IN
-        Where each leaf's rows stand in ``order``.
+        Range of each leaf's rows in ``order``.
     first, last : int
         Leaves ``first`` to ``last - 1``.
     leaf_of : uint8[n] or int32[n], OUT
@@ -171,9 +171,9 @@ def leaves_of_codes(codes, rows, first_child, column, cut, missing_branch, is_se
     missing_branch : int8[n_nodes], IN
     is_set : bool[n_nodes], IN
     sets : uint64[n_nodes, 4], IN
-        A single row where no column is nominal.
+        A single row if no column is nominal.
     place : int32[n_nodes], IN
-        Which leaf a node is.
+        The leaf number of each node.
     leaves : int32[m], OUT
     """
     for at in range(len(rows)):
@@ -200,7 +200,7 @@ def leaf_sums(leaf_of, gradient, hessian, repeats, gradient_scale, hessian_scale
     leaf_of : uint8[n] or int32[n], IN
     gradient : float32[n], IN
     hessian : float32[n], repeats : int32[n], IN
-        Empty where each is 1.
+        Empty if each is 1.
     gradient_scale, hessian_scale : float
         Powers of two: the sums of all rows are below 2**62.
     begin, end : int

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW = 0.34  # inches of one row
-AROUND_METHODS, AROUND_COLUMNS = 1.5, 1.2  # inches of what stands above and below
+AROUND_METHODS, AROUND_COLUMNS = 1.5, 1.2  # inches above and below
 LEFT, RIGHT = (0.0, 0.0, 0.41, 1.0), (0.5, 0.0, 0.5, 1.0)  # the two panels, in shares of the axes
 METHOD_NAME = 30  # terminal cells
-LOG_ABOVE = 10  # sizes that span more than this factor stand on a logarithmic axis
-# Of the axis: to the left of the smallest, where the names are, and to the right of the largest, where its number is.
+LOG_ABOVE = 10  # sizes that span more than this factor are drawn on a logarithmic axis
+# Room on the axis: left of the smallest, for the names, and right of the largest, for its number.
 BEFORE, BEYOND = 0.12, 0.22
 COLUMN_NAME = 30  # terminal cells
 SHARE = 0.55  # of a bar, of its row
@@ -73,9 +73,9 @@ def pruning_comparison(
     Returns
     -------
     matplotlib.figure.Figure
-        The leaves are counted from 0, or stand on a logarithmic axis where they span more than a factor of 10.
+        The axis of leaves starts at 0, or is logarithmic if they span more than a factor of 10.
         A line marks the least ``valid_error`` plus its standard error; the smallest tree left of it is the one that
-        the one-standard-error rule takes.
+        the one-standard-error rule chooses.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _leaves_panel(panel: Axes, names: Sequence[str], size: npt.NDArray[np.float6
     dress(panel, xlabel="leaves (log scale)" if log else "leaves", grid="y")
     panel.set_xscale("log" if log else "linear")
     low, high = float(size.min()), float(size.max())
-    # From 0 the smallest lies a tenth of the axis from the names at least.
+    # On an axis from 0 the smallest is at least a tenth of the axis away from the names.
     panel.set_xlim(
         *(low / (high / low) ** BEFORE, high * (high / low) ** BEYOND) if log else (0.0, high * (1 + BEYOND))
     )
@@ -141,7 +141,7 @@ def _errors_panel(
     panel: Axes, n: int, size: npt.NDArray[np.float64], train: npt.NDArray[np.float64],
     valid: npt.NDArray[np.float64], se: npt.NDArray[np.float64] | None, xlabel: str,
 ) -> list[Any]:  # fmt: skip
-    """Draw the errors; a wide ring and a small dot stay both visible where they coincide. Returns what to name."""
+    """Draw the errors; a wide ring and a small dot are both visible if they coincide. Returns the legend's handles."""
     dress(panel, xlabel=xlabel, grid="y")
     _rows(panel, [""] * n)
     rows = np.arange(n)
@@ -180,7 +180,7 @@ def importance_bars(
     most: int = 20,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw how much columns matter, the most important one at the top.
+    """Draw the importances of columns, the most important one at the top.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def importance_bars(
         Drawn as lines across the ends of the bars.
     xlabel : str
     most : int >= 1
-        So many columns are drawn; of equal ones the first.
+        At most so many columns are drawn; of equal ones the first.
     ax : matplotlib.axes.Axes, optional
 
     Returns

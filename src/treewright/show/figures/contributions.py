@@ -1,4 +1,4 @@
-"""What columns contribute to answers. In: arrays. Out: a matplotlib figure."""
+"""Contributions of columns to predictions. In: arrays. Out: a matplotlib figure."""
 
 from __future__ import annotations
 
@@ -53,22 +53,22 @@ def contribution_waterfall(
     names: Sequence[str],
     values: npt.ArrayLike,
     base: float,
-    xlabel: str = "answer",
+    xlabel: str = "prediction",
     most: int = 12,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw how the contributions of a row lead from the base to its answer, the largest first.
+    """Draw how the contributions of a row lead from the base to its prediction, the largest first.
 
     Parameters
     ----------
     names : sequence of k str
-        Of columns, with their cells where these are to be seen.
+        Of columns, with their cells if these are to be shown.
     values : array-like of k numbers
     base : float
     xlabel : str
-        What the answer is.
+        The name of the prediction.
     most : int >= 1
-        So many bars are drawn; all smaller contributions are one more.
+        At most so many bars are drawn; all smaller contributions are one more.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -117,7 +117,7 @@ def contribution_waterfall(
             f"{'+' if rise > 0 else ''}{written_amount(rise)}", (right, row), xytext=(points(5), 0),
             textcoords="offset points", va="center", ha="left", **text_style(SMALL, LIGHT.ink),
         )  # fmt: skip
-    for at, word in ((float(base), "base"), (float(ends[-1]), "answer")):
+    for at, word in ((float(base), "base"), (float(ends[-1]), "prediction")):
         ax.axvline(at, color=LIGHT.ink, linewidth=points(1.0), linestyle=DOTTED, zorder=1.6)
         is_base = word == "base"
         ax.annotate(
@@ -148,10 +148,10 @@ def contribution_swarm(
     ----------
     names : sequence of k str
     values, cells : array-like of shape (n, k)
-        Contributions; numbers that dots are shaded by, nan where missing. Of levels their positions.
+        Contributions; numbers that dots are shaded by, nan where missing. For levels their positions.
     xlabel : str
     most : int >= 1
-        So many columns are drawn, those of the largest mean size.
+        At most so many columns are drawn, those with the largest mean size.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -208,7 +208,7 @@ def contribution_scatter(
     dates: tuple[str, str] = ("", ""),
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw the contributions of a column over its cells, in the shades of another column's.
+    """Draw the contributions of a column over its cells, shaded by another column's cells.
 
     Parameters
     ----------
@@ -218,9 +218,9 @@ def contribution_scatter(
     shade : array-like of n numbers, optional
         nan where missing.
     xlabel, ylabel, zlabel : str
-        The last of the shades.
+        ``zlabel`` is of the shades.
     dates : (str, str), optional
-        Where cells are days since 1970: the family of the column of dates ("date", "datetime"), and the time zone.
+        If cells are days since 1970: the family of the column of dates ("date", "datetime"), and the time zone.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -273,11 +273,11 @@ def contribution_lines(
     names: Sequence[str],
     values: npt.ArrayLike,
     base: float,
-    xlabel: str = "answer",
+    xlabel: str = "prediction",
     most: int = 12,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw how contributions lead rows from the base, at the foot, to their answers: a line for each.
+    """Draw how contributions lead rows from the base, at the bottom, to their predictions: a line for each row.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def contribution_lines(
     base : float
     xlabel : str
     most : int >= 1
-        So many columns have a step of their own, the most important one above; the others are the first step.
+        At most so many columns have a step of their own, the most important one on top; the others are the first step.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -336,7 +336,7 @@ def contribution_map(
     most: int = 12,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw contributions as a map: a row for each column, the rows of the table across by their answer.
+    """Draw contributions as a map: a line for each column, the rows of the table across by their prediction.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def contribution_map(
     answers : array-like of n numbers
     zlabel : str
     most : int >= 1
-        So many columns are drawn, those of the largest mean size.
+        At most so many columns are drawn, those with the largest mean size.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -365,14 +365,14 @@ def contribution_map(
     --------
     >>> figure = contribution_map(names=["rain", "wind"], values=[[1, 0], [-2, 0.5]], answers=[31, 28.5])
     >>> figure.axes[0].get_xlabel()
-    'rows, by their answer'
+    'rows, by their prediction'
     """
     from matplotlib.colors import LinearSegmentedColormap
 
     value, order = _of_rows(names, values, most)
     across = np.argsort(numbers("answers", answers, len(value), like="values"), kind="stable")
     figure, ax = new_axes(ax, (8.4, AROUND_COLUMNS + ROW * max(len(order), 3)))
-    dress(ax, xlabel="rows, by their answer", grid="")
+    dress(ax, xlabel="rows, by their prediction", grid="")
     largest = float(np.abs(value).max()) or 1.0
     colors = LinearSegmentedColormap.from_list("contributions", [DOWN, LIGHT.page, UP])
     image = ax.imshow(
@@ -386,7 +386,7 @@ def contribution_map(
 
 
 def _of_columns(names: Sequence[str], values: npt.ArrayLike, most: int) -> Numbers:
-    """One contribution a column."""
+    """One contribution for each column, checked."""
     if not len(names):
         raise DataError("names is empty: there is nothing to draw")
     whole_number("most", most, 1)
@@ -395,7 +395,7 @@ def _of_columns(names: Sequence[str], values: npt.ArrayLike, most: int) -> Numbe
 
 
 def _of_rows(names: Sequence[str], values: npt.ArrayLike, most: int) -> tuple[Numbers, np.ndarray]:
-    """float64[n, k], and which columns are drawn: those of the largest mean size, the first of equals."""
+    """float64[n, k], and which columns are drawn: those with the largest mean size, the first of equals."""
     value = np.asarray(values, np.float64)
     if value.ndim != 2 or value.shape[1] != len(names):
         raise DataError(f"values has shape {value.shape}: give a row of {len(names)} contributions for each row")
@@ -417,7 +417,7 @@ def _ranks(cells: Numbers) -> Numbers:
 
 
 def _swarm(value: Numbers, low: float, high: float) -> Numbers:
-    """How far each dot stands beside its row's line, so that dots of about the same number stand beside each other."""
+    """How far each dot is off its row's line, so that dots of about the same number do not cover each other."""
     bins = np.floor((value - low) / max(high - low, 1e-300) * 100).astype(np.int64)
     counts = np.bincount(bins, minlength=101)
     order = np.argsort(bins, kind="stable")
@@ -436,7 +436,7 @@ def _shades() -> Any:
 
 
 def _bar_of_shades(ax: Axes, title: str) -> None:
-    """Say what shades mean."""
+    """Add the colour bar of the shades."""
     from matplotlib.cm import ScalarMappable
 
     bar = ax.figure.colorbar(ScalarMappable(cmap=_shades()), ax=ax, pad=0.02, fraction=0.03, ticks=[0, 1])
@@ -445,7 +445,7 @@ def _bar_of_shades(ax: Axes, title: str) -> None:
 
 
 def _dress_bar(bar: Any, title: str) -> None:
-    """Give a bar of colours the manner of all figures."""
+    """Give a colour bar the style of all figures."""
     bar.outline.set_visible(False)
     bar.ax.tick_params(**{**tick_style(), "length": 0})
     bar.ax.set_ylabel(shorten(title, MOST_LABEL), **text_style(SMALL, LIGHT.muted))

@@ -58,10 +58,10 @@ Numbers = npt.NDArray[np.float64]
 RULES = {"1se": "one-standard-error rule", "min": "least error", None: "chosen"}
 CLOSE = 1e-12  # errors that differ by this part are the same number
 MOST_ALPHAS = 6
-BETWEEN = 10.0  # points: from one text to the next, at least
+BETWEEN = 10.0  # points: least room between two texts
 POINTS = 72.0  # an inch
-_FIRST_PART = 10  # of the rounds that may be left out: one of so many
-_FLAT = 0.25  # of the height of the frame, where all rounds are in it
+_FIRST_PART = 10  # the first of so many parts of the rounds may be left out
+_FLAT = 0.25  # of the height of the frame with all rounds
 
 
 def error_against_size(
@@ -75,7 +75,7 @@ def error_against_size(
     rule: str | None = None,
     alphas: npt.ArrayLike | None = None,
     ylabel: str = "error",
-    train_label: str = "rows of the fit",
+    train_label: str = "training rows",
     cv_label: str = "cross-validated",
     ax: Axes | None = None,
 ) -> Figure:
@@ -86,15 +86,15 @@ def error_against_size(
     n_leaves : array-like of k numbers >= 1
         Of each step, in any order.
     train : array-like of k numbers
-        Error on the rows of the fit.
+        Error on the training rows.
     cv, se : array-like of k numbers, optional
         Error on other rows and its standard error, drawn as a band.
     chosen : int, 0 to k - 1, optional
         The step that was chosen.
     smallest : int, 0 to k - 1, optional
-        The step of least ``cv``; by default the one with the fewest leaves of those.
+        The step of least ``cv``; by default the one with the fewest leaves of equal ones.
     rule : {"1se", "min"}, optional
-        What chose: a name in the legend.
+        The rule that chose, named in the legend.
     alphas : array-like of k numbers >= 0, optional
         The price of a leaf of each step, written above the axes.
     ylabel, train_label, cv_label : str
@@ -104,7 +104,7 @@ def error_against_size(
     Returns
     -------
     matplotlib.figure.Figure
-        The axis of leaves is logarithmic where sizes span a factor of 20. A line marks the least error plus one
+        The axis of leaves is logarithmic if sizes span a factor of 20. A line marks the least error plus one
         standard error (Breiman et al. 1984, section 3.4.3).
 
     Raises
@@ -180,9 +180,9 @@ def error_curve(
     x : array-like of k numbers
         In any order; > 0 where ``log_x``.
     train, test : array-like of k numbers, optional
-        Errors; at least one of them. nan where none is known.
+        Errors; at least one of them. nan if not known.
     train_se, test_se : array-like of k numbers, optional
-        Standard errors, drawn as bands; nan where none is known.
+        Standard errors, drawn as bands; nan if not known.
     xlabel, ylabel : str
     log_x : bool
     marks : mapping from label to x, optional
@@ -199,7 +199,7 @@ def error_curve(
     DataError
         Arrays differ in length or hold no numbers; a number is not above 0 on a logarithmic axis.
     ParameterError
-        Neither error is given, a standard error without its error, or ``marks`` is no mapping.
+        Neither error is given, a standard error without its error, or ``marks`` is not a mapping.
     MissingLibraryError
         matplotlib is not installed.
 
@@ -267,13 +267,12 @@ def bias_variance(
     x : array-like of k numbers
         In any order; > 0 where ``log_x``.
     bias_squared, variance, noise, loss : array-like of k numbers
-        ``noise=None`` where it is not known: then ``bias_squared`` holds bias squared plus noise, and the legend says
-        so.
+        ``noise=None`` if it is not known: then ``bias_squared`` holds bias squared plus noise, and the legend says so.
     test_error : array-like of k numbers, optional
         The loss measured on test rows, drawn as points.
     xlabel, ylabel : str
     bias_label, variance_label : str
-        What ``bias_squared`` and ``variance`` are called: of the zero-one loss they are no squares, and the variance is
+        Names of ``bias_squared`` and ``variance``: for the zero-one loss they are not squares, and the variance is
         a net one. By default "bias²", or "bias² + noise".
     log_x : bool
     ax : matplotlib.axes.Axes, optional
@@ -327,7 +326,7 @@ def bias_variance(
 
 
 def _series(ax: Axes, x: Numbers, y: Numbers, se: Numbers | None, color: str, label: str, dash: Any = "-") -> Any:
-    """Draw one line by ascending x, with its band; dots too where they are few. Returns the line."""
+    """Draw one line by ascending x, with its band, and dots if they are few. Returns the line."""
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
     few = len(x) <= MOST_DOTS
@@ -350,7 +349,7 @@ def _edges(y: Numbers | None, se: Numbers | None) -> tuple[Numbers, ...]:
 
 
 def _dot(ax: Axes, x: float, y: float, marker: str, color: str, label: str, *, filled: bool) -> Any:
-    """Draw one mark that stands out. Returns it."""
+    """Draw one prominent mark. Returns it."""
     (dot,) = ax.plot(
         [x], [y], linestyle="none", marker=marker, markersize=points(10 if filled else 15), markeredgecolor=color,
         markerfacecolor=color if filled else "none", markeredgewidth=points(1.0 if filled else 2.0), label=label,
@@ -363,7 +362,7 @@ def _least(
     ax: Axes, size: Numbers, error: Numbers, se: Numbers | None, chosen: int | None, smallest: int | None,
     rule: str | None,
 ) -> list[Any]:  # fmt: skip
-    """Mark the least error and the line one standard error above it; what the legend says of them."""
+    """Mark the least error and the line one standard error above it. Returns the legend's handles."""
     if smallest is None:
         least = float(error.min())
         ties = np.flatnonzero(error <= least + CLOSE * abs(least))
@@ -393,9 +392,9 @@ def _lines(marks: Mapping[str, Any], *, log: bool) -> dict[float, list[str]]:
 
 
 def alpha_axis(ax: Axes, size: Numbers, alphas: Numbers) -> None:
-    """Write the alphas of some steps above the axes, as many as can be read side by side.
+    """Write the alphas of some steps above the axes, as many as fit side by side.
 
-    Which these are is settled when the figure is drawn: only then it is known how wide the axes are.
+    The steps are chosen when the figure is drawn: only then the width of the axes is known.
 
     Parameters
     ----------
@@ -430,7 +429,7 @@ def alpha_axis(ax: Axes, size: Numbers, alphas: Numbers) -> None:
 
 
 def shares(ax: Axes, size: Numbers) -> Numbers:
-    """Return where sizes lie along the axis, in shares of it."""
+    """Return the places of sizes along the axis, as shares of it."""
     low, high = ax.get_xlim()
     if ax.get_xscale() == "log":
         return np.asarray(np.log(size / low) / np.log(high / low))
@@ -438,7 +437,7 @@ def shares(ax: Axes, size: Numbers) -> Numbers:
 
 
 def apart(places: Numbers, texts: Sequence[str], letters: float = TICK, between: float = BETWEEN) -> list[int]:
-    """Return some steps, spread evenly, whose texts do not come near each other; both ends are the first to be taken.
+    """Return some steps, spread evenly, whose texts keep their distance; both ends are taken first.
 
     Parameters
     ----------
@@ -446,7 +445,7 @@ def apart(places: Numbers, texts: Sequence[str], letters: float = TICK, between:
         The middle of each text.
     texts : sequence of k str
     letters, between : float, points
-        The size of the texts, and the room between two at least.
+        The size of the texts, and the least room between two.
 
     Examples
     --------
@@ -465,7 +464,7 @@ def apart(places: Numbers, texts: Sequence[str], letters: float = TICK, between:
 
 @lru_cache(maxsize=1024)
 def text_width(text: str, size: float) -> float:
-    """Return how wide the text of a tick is, in points."""
+    """Return the width of the text of a tick, in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
@@ -478,7 +477,7 @@ def boosting_history(
     validation: Sequence[float | None] | None = None,
     best: int | None = None,
     ylabel: str = "loss",
-    train_label: str = "rows of the fit",
+    train_label: str = "training rows",
     validation_label: str = "other rows",
     ax: Axes | None = None,
 ) -> Figure:
@@ -487,7 +486,7 @@ def boosting_history(
     Parameters
     ----------
     train, validation : sequence of k numbers, optional
-        From round 0 on, before any tree: ``history_`` of an estimator. None or nan where none is known.
+        From round 0 on, before any tree: ``history_`` of an estimator. None or nan if not known.
     best : int, 0 to k - 1, optional
         The round whose value is the best: a line.
     ylabel, train_label, validation_label : str
@@ -497,8 +496,8 @@ def boosting_history(
     Returns
     -------
     matplotlib.figure.Figure
-        Where the first rounds lie so far from the others that these would be a flat line, the frame leaves them out,
-        and the axis says so.
+        If the first rounds lie so far from the others that these would be a flat line, the frame leaves them out,
+        and the label of the axis says so.
 
     Raises
     ------
@@ -513,7 +512,7 @@ def boosting_history(
     --------
     >>> figure = boosting_history(train=[1, 0.5, 0.3, 0.2], validation=[1, 0.6, 0.5, 0.55], best=2)
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    ['rows of the fit', 'other rows', 'best round: 2']
+    ['training rows', 'other rows', 'best round: 2']
     """
     known = validation if validation is not None else train
     if known is None:
@@ -539,7 +538,7 @@ def boosting_history(
 
 
 def first_in_frame(curves: Sequence[Sequence[float]]) -> int:
-    """The round from which on all is drawn: 0, but where the first tenth of the rounds would press the others flat.
+    """The first round in the frame: 0, unless the first tenth of the rounds would make the others a flat line.
 
     Examples
     --------

@@ -49,10 +49,10 @@ Dates = tuple[str, str]  # the family of a column of dates, and the zone of its 
 DASHES: tuple[Any, ...] = ("-", DASHED, DASH_DOT, DOTTED)
 MARKS = "osD^vPX*"
 NAME = 30  # terminal cells
-# Terminal cells of a level, how many are named, and from how many signs of all together they stand at an angle.
+# Terminal cells of a level, how many are named, and from how many characters together they are rotated.
 LEVELS = {"cells": 18, "most": 30, "turned_from": 60}
 FAINT = 0.3  # of a single row's colour
-GOLDEN = 0.6180339887498949  # steps of this part spread rows without chance
+GOLDEN = 0.6180339887498949  # steps of this part spread rows without randomness
 
 
 def dependence_lines(
@@ -73,20 +73,20 @@ def dependence_lines(
     Parameters
     ----------
     x : array-like of k numbers, or sequence of k str
-        What the column is set to; texts are levels, and nothing lies between them.
+        The values that the column is set to; texts are levels.
     means : array-like of shape (n_lines, k)
     names : sequence of n_lines str
         In the legend.
     individual : array-like of shape (m, k), optional
-        What is said of single rows; with one line of means only.
+        Predictions for single rows; only with one line of means.
     deciles : array-like of numbers, optional
-        Marks at the foot of a column of numbers: where its rows lie.
+        Marks at the bottom for a column of numbers: where its rows lie.
     colors : sequence of n_lines str, optional
         As matplotlib names them; by default those of the classes.
     xlabel, ylabel : str
     dates : (str, str), optional
-        What the numbers of ``x`` are days of, "date", "datetime", "duration" or "time", and the zone of instants: the
-        axis shows them so.
+        If the numbers of ``x`` are days: "date", "datetime", "duration" or "time", and the zone of instants; the axis
+        shows them so.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -111,7 +111,7 @@ def dependence_lines(
     drawn = _table("means", means, len(names), len(places))
     own = None if individual is None else _table("individual", individual, None, len(places))
     if own is not None and len(drawn) > 1:
-        raise DataError(f"individual belongs to one line of means, and there are {len(drawn)}: draw one of them")
+        raise DataError(f"individual needs one line of means, but there are {len(drawn)}: draw one of them")
     shades = (
         list(colors) if colors is not None else [TEST] if len(drawn) == 1 else [*map(class_color, range(len(drawn)))]
     )
@@ -152,10 +152,10 @@ def dependence_map(
     Parameters
     ----------
     x, y : array-like of numbers, ascending, or sequence of str
-        What the columns are set to.
+        The values that the columns are set to.
     means : array-like of shape (len(x), len(y))
     color : str, optional
-        ``#rrggbb``: the colour that stands half-way.
+        ``#rrggbb``: the colour in the middle of the scale.
     xlabel, ylabel, zlabel : str
     dates : pair of (str, str), optional
         Of ``x`` and of ``y``, as in ``dependence_lines``.
@@ -205,7 +205,7 @@ def dependence_map(
 
 
 def dated(axis: Any, dates: Dates) -> None:
-    """Let an axis of days show dates, at as many ticks as such long words leave room for."""
+    """Let an axis of days show dates, with few ticks, as dates are long."""
     if not dates[0]:
         return
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -215,7 +215,7 @@ def dated(axis: Any, dates: Dates) -> None:
 
 
 def _levels(given: Any) -> list[str]:
-    """The levels, where texts are given; empty for numbers."""
+    """The levels, if texts are given; empty for numbers."""
     held = list(given)
     return held if held and all(isinstance(each, str) for each in held) else []
 
@@ -237,7 +237,7 @@ def _table(name: str, given: npt.ArrayLike, n: int | None, k: int) -> Numbers:
 def _curves(
     ax: Axes, x: Numbers, means: Numbers, names: Sequence[str], colors: Sequence[str], own: Numbers | None
 ) -> list[Any]:
-    """Draw lines over numbers. Returns what the legend names."""
+    """Draw lines over numbers. Returns the legend's handles."""
     handles = []
     for number, (line, name, color) in enumerate(zip(means, names, colors, strict=True)):
         handles += ax.plot(
@@ -254,7 +254,7 @@ def _curves(
 def _points(
     ax: Axes, x: Numbers, means: Numbers, names: Sequence[str], colors: Sequence[str], own: Numbers | None
 ) -> list[Any]:
-    """Draw points at levels. Returns what the legend names."""
+    """Draw points at levels. Returns the legend's handles."""
     handles = []
     for number, (line, name, color) in enumerate(zip(means, names, colors, strict=True)):
         beside = (number - (len(means) - 1) / 2) * 0.5 / len(means)
@@ -272,7 +272,7 @@ def _points(
 
 
 def _edges(x: Numbers) -> Numbers:
-    """Where the fields of a map begin and end: half-way between values, which may be as far apart as float64 is."""
+    """The edges of the fields of a map: half-way between values, whose difference may be beyond float64."""
     if len(x) == 1:
         return np.array([x[0] - 0.5, x[0] + 0.5])
     middle = x[:-1] / 2 + x[1:] / 2

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 N_POINTS = 201  # odd: the middle, where all three are largest, is one of them
-# Criterion, what it is multiplied by, colour, dashes, its words, and where they stand.
+# Criterion, its factor, colour, dashes, label, and the place of the label.
 DRAWN = (
     ("entropy", 0.5, class_color(0), "-", "half the entropy", (0.262, 0.445), "right"),
     ("gini", 1.0, class_color(3), (0, (7, 2)), "Gini", (0.217, 0.272), "center"),
-    ("misclassification", 1.0, class_color(2), (0, (2, 1.5)), "misclassified share", (0.5, 0.3), "center"),
+    ("misclassification", 1.0, class_color(2), (0, (2, 1.5)), "misclassification rate", (0.5, 0.3), "center"),
 )
 
 
@@ -44,13 +44,13 @@ def two_class_impurity(criterion: str, shares: npt.NDArray[np.float64]) -> npt.N
     >>> two_class_impurity("gini", np.array([0.0, 0.5]))
     array([0. , 0.5])
     """
-    # A criterion asks the problem only how the statistics of the outputs lie.
+    # A criterion uses only the layout of the outputs' statistics in the problem.
     problem = class_problem(np.empty((1, 0)), Schema(()), np.zeros((1, 1), np.int32), (2,), None, "error")
     return Criterion.of(criterion).impurities(problem, np.stack([shares, 1.0 - shares], axis=1))
 
 
 def impurity_functions(*, ax: Axes | None = None) -> Figure:
-    """Draw Gini, half the entropy and the misclassified share of a node of two classes.
+    """Draw Gini, half the entropy and the misclassification rate of a node of two classes.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def impurity_functions(*, ax: Axes | None = None) -> Figure:
     --------
     >>> figure = impurity_functions()
     >>> [text.get_text() for text in figure.axes[0].texts]
-    ['half the entropy', 'Gini', 'misclassified share']
+    ['half the entropy', 'Gini', 'misclassification rate']
     """
     figure, ax = new_axes(ax, (7.2, 4.6))
     dress(ax, xlabel="share of the first class", ylabel="impurity of the node", grid="y")
@@ -83,8 +83,8 @@ def impurity_functions(*, ax: Axes | None = None) -> Figure:
             shares, impurity, color=color, linestyle=dash, linewidth=points(2.4), label=words, solid_capstyle="round"
         )
         if getattr(figure, "is_narrow", False):
-            continue  # the words have no room between the lines
-        # Words are darker than their line: thin strokes need more contrast.
+            continue  # there is no room for labels between the lines
+        # Labels are darker than their line: thin strokes need more contrast.
         style = text_style(LABEL, mixed(color, LIGHT.ink, 0.35))
         ax.text(*place, words, ha=side, va="center", **style)
     if getattr(figure, "is_narrow", False):

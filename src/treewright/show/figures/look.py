@@ -1,6 +1,6 @@
-"""How every figure looks, and what none can show. In: axes, texts, series. Out: the same, drawn in one manner.
+"""The common style of figures, and checks of what they draw. In: axes, texts, series. Out: the same, in one style.
 
-Colours are those of ``show.style``. Everything is set on the axes at hand, nothing in matplotlib's global settings:
+Colours are those of ``show.style``. Everything is set on the given axes, nothing in matplotlib's global settings:
 those belong to the user, and other threads read them.
 """
 
@@ -29,11 +29,11 @@ DOTTED: Any = (0, (1, 1.5))
 DASHED: Any = (0, (6, 2))
 DASH_DOT: Any = (0, (6, 2, 1, 2))
 MARK_DASHES = (DASHED, DOTTED, DASH_DOT)
-NARROW = 6.5  # inches, of such letters: a figure that is less wide has its legend below
+NARROW = 6.5  # inches, at this size of letters: a narrower figure has its legend below
 WIDE = (8.4, 4.6)  # inches: half the height of a slide, all of its width at 13 points
 PAD = 0.1  # inches around everything
 TICK_LENGTH, TICK_WIDTH, TICK_PAD, LABEL_PAD = 3.5, 0.8, 3.5, 4.0  # points
-LABEL, TICK, SMALL = 13.0, 11.0, 10.5  # points, as all sizes here: of a figure that is drawn for no medium
+LABEL, TICK, SMALL = 13.0, 11.0, 10.5  # points, as all sizes here: for a figure without a medium
 LINE, DOT, BAND = 2.0, 5.0, 0.18
 MOST_DOTS = 40  # more steps than that are a line without dots
 MOST_LABEL = 48  # terminal cells of one name
@@ -48,21 +48,21 @@ OTHER_FONTS = (
 
 
 def scale() -> float:
-    """Return how much larger letters and lines are now than they stand in this file."""
+    """Return the factor of letters and lines in the current medium; 1 without one."""
     medium = current_medium()
     return 1.0 if medium is None else medium.text / LABEL
 
 
 def points(size: float) -> float:
-    """Return a size in points as it is in the medium that is drawn for."""
+    """Return a size in points in the current medium."""
     return size * scale()
 
 
 def figure_size(size: tuple[float, float]) -> tuple[float, float]:
-    """Return the inches of a figure that has these where nothing is said of a medium.
+    """Return the size of a figure in inches in the current medium, from its size without one.
 
-    A figure narrower than others leaves the same share of the medium's width, but of a narrow one; its height follows
-    its letters.
+    A narrow figure takes the same share of the medium's width, except in a narrow medium; its height follows its
+    letters.
     """
     medium = current_medium()
     if medium is None:
@@ -79,9 +79,9 @@ def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure,
     Parameters
     ----------
     ax : matplotlib.axes.Axes or None
-        None: a figure of our own.
+        None: axes of a new figure.
     size : (float, float), inches
-        Of a figure of our own, where it is drawn for no medium.
+        Of a new figure without a medium.
     """
     from treewright.show.figures.picture import Picture
 
@@ -103,7 +103,7 @@ def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure,
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Return the whole figure that axes lie in, also those of a part of a figure."""
+    """Return the whole figure of axes, also for axes in a subfigure."""
     figure: Any = ax.figure
     while getattr(figure, "_parent", None) is not None:
         figure = figure._parent
@@ -143,12 +143,12 @@ def tick_style(color: str = LIGHT.ink) -> dict[str, Any]:
 
 
 def as_wanted() -> dict[str, Any]:
-    """Return the arguments of a line where points would lie if all was well, or if all was guessed."""
+    """Return the arguments of a reference line: perfect predictions, or guessing."""
     return {"color": TRAIN, "linewidth": points(1.4), "linestyle": DOTTED, "zorder": 1.5}
 
 
 def text_style(size: float, color: str = LIGHT.ink) -> dict[str, Any]:
-    """Return the arguments of a text; ``size`` as it is in no medium."""
+    """Return the arguments of a text; ``size`` is without a medium."""
     return {"fontsize": points(size), "color": color, "fontfamily": families()}
 
 
@@ -169,7 +169,7 @@ def legend_beside(ax: Axes, handles: Sequence[Any], title: str = "") -> None:
 
 
 def _legend_below(figure: Figure, style: dict[str, Any], title: str) -> Any:
-    """Put a legend under all axes, in as many columns as there is room for, and make room for it. Returns it."""
+    """Put a legend under all axes, in as many columns as fit, and make room for it. Returns it."""
     texts = [str(handle.get_label()) for handle in style["handles"]]
     across, down = figure.get_size_inches()
     # A handle and the room around it are as wide as four letters are high.
@@ -220,9 +220,9 @@ def level_ticks(ax: Axes, levels: Sequence[str], which: str, *, cells: int, most
     cells : int
         Terminal cells of a name.
     most : int
-        Of more levels only every second, third, ... is named.
+        If there are more levels, only every second, third, ... is named.
     turned_from : int
-        Names across stand at an angle where they have more signs together.
+        Names on the x axis are rotated if they have more characters together.
     """
     places = list(range(0, len(levels), -(-len(levels) // most)))
     texts = [named(levels[at], cells) for at in places]
@@ -234,7 +234,7 @@ def level_ticks(ax: Axes, levels: Sequence[str], which: str, *, cells: int, most
 
 
 def tick_text(value: float) -> str:
-    """Return a number as a tick says it.
+    """Return a number as the text of a tick.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def set_x(ax: Axes, x: np.ndarray, *, log: bool, whole: bool = False) -> None:
 
 
 def x_limits(x: np.ndarray, *, log: bool) -> tuple[float, float]:
-    """Return where an axis over these values begins and ends: a little beyond them, also where all are the same.
+    """Return the limits of an axis over these values: a little beyond them, also if all are the same.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def x_limits(x: np.ndarray, *, log: bool) -> tuple[float, float]:
 
 
 def error_limits(ax: Axes, *parts: np.ndarray | None, axis: str = "y") -> None:
-    """Set the limits of an axis of errors: from 0 where the smallest is not far from it."""
+    """Set the limits of an axis of errors: from 0 if the smallest is not far from it."""
     held = np.concatenate([part[np.isfinite(part)] for part in parts if part is not None])
     low, high = float(held.min()), float(held.max())
     room = 0.07 * (high - low) or 0.1 * abs(high) or 0.1
@@ -280,7 +280,7 @@ def error_limits(ax: Axes, *parts: np.ndarray | None, axis: str = "y") -> None:
 
 
 def drawable(text: str) -> str:
-    r"""Return a text that is drawn as it stands: no formula, no control character, no sign that no font here has.
+    r"""Return a text that is drawn literally: no formula, no control character, no sign without a font.
 
     A sign that no font has is written as its escape, so that two names stay two names.
 
@@ -297,7 +297,7 @@ def drawable(text: str) -> str:
 
 
 def named(text: str, width: int = MOST_LABEL) -> str:
-    """Return a name from the data as a label: drawable, and cut where it is too long."""
+    """Return a name from the data as a label: drawable, and cut if it is too long."""
     return drawable(shorten(escape_controls(text), width))
 
 
@@ -322,7 +322,7 @@ def signs() -> frozenset[int]:
 
 
 def tint(color: str, share: float) -> str:
-    """Return a colour laid thinly over the page."""
+    """Return a colour mixed with the colour of the page."""
     return mixed(LIGHT.page, color, share)
 
 
@@ -337,10 +337,10 @@ def numbers(
         Of the parameter.
     given : array-like of k numbers
     n : int, optional
-        How many there have to be: as many as ``like`` has.
+        How many there must be: as many as ``like`` has.
     like : str
     missing : bool
-        Whether nan may stand for a number that is not known.
+        Whether nan is allowed for a number that is not known.
     positive : bool
         Whether all have to be > 0.
     """
@@ -360,18 +360,18 @@ def numbers(
         raise DataError(f"{name} has {int(bad.sum())} values that are not finite (first at {at}: {values[at]})")
     if positive and (values <= 0).any():
         at = int((values <= 0).argmax())
-        raise DataError(f"{name} must be above 0 (at {at}: {values[at]:g}): it stands on a logarithmic axis")
+        raise DataError(f"{name} must be above 0 (at {at}: {values[at]:g}): the axis is logarithmic")
     return values
 
 
 def spread(name: str, given: Any, n: int, like: str) -> npt.NDArray[np.float64] | None:
-    """Return standard errors; None where they were not given or none is known."""
+    """Return standard errors; None if they were not given or none is known."""
     if given is None:
         return None
     values = numbers(name, given, n, like=like, missing=True)
     if (values < 0).any():
         at = int((values < 0).argmax())
-        raise DataError(f"{name} has a value below 0 (at {at}: {values[at]:g}): standard errors are >= 0")
+        raise DataError(f"{name} has a value below 0 (at {at}: {values[at]:g}): standard errors are 0 or more")
     return None if np.isnan(values).all() else values
 
 

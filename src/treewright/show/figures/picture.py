@@ -1,6 +1,6 @@
-"""A matplotlib figure of its own. In: a size. Out: ``Picture``.
+"""The matplotlib figure of all pictures. In: a size. Out: ``Picture``.
 
-The only module that imports matplotlib while it is imported itself; the others import it, or this, inside functions.
+The only module that imports matplotlib at the top; the others import it, or this, inside functions.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ except ModuleNotFoundError as error:
         'figures need matplotlib, which is not installed: pip install "treewright[plot]"', name="matplotlib"
     ) from error
 
-# What each format writes about the time of saving, which would make the same figure other bytes.
+# The metadata of each format with the time of saving, which would change the bytes of the same figure.
 TIMES = {"svg": "Date", "pdf": "CreationDate"}
 PACKED = "svgz"
 VECTOR = ("svg", "pdf", "ps", "eps", "pgf")
 # Names that matplotlib gives to clips, markers, hatches, images and paths of collections: a hash of their content and
-# of a salt, which is drawn anew for each file unless the process has one in its settings.
+# of a salt, which is random for each file unless the process has one in its settings.
 SALTED = re.compile(r'(?<= id=")((?:[phm]|image|Im_image|C[0-9a-f]+_[0-9a-f]+_)[0-9a-f]{10})(?=")')
 NOTEBOOK_DPI = 144.0
-# Drawing is not said to be safe in threads.
+# matplotlib does not promise that drawing is safe in threads.
 _ONE_AT_A_TIME = threading.RLock()
 
 
 class Picture(Figure):
-    """A figure that pyplot knows nothing of.
+    """A figure outside pyplot.
 
-    It needs no screen, keeps no global state, shows itself at the end of a notebook's cell, and saves the same figure
+    It needs no screen, keeps no global state, is displayed at the end of a notebook's cell, and saves the same figure
     as the same bytes, in SVG and PDF too. Otherwise it is a ``matplotlib.figure.Figure``.
 
     Attributes
     ----------
     print_dpi : float or None
-        Pixels to an inch of a PNG, unless ``dpi=`` says otherwise. None: what matplotlib's settings say.
+        Pixels per inch of a PNG, unless ``dpi=`` is given. None: matplotlib's setting.
     is_exact : bool
-        It keeps its size, whatever is put into it.
+        It keeps its size for any content.
     is_narrow : bool
-        There is no room for a legend beside the axes.
+        There is no room for a legend next to the axes.
     """
 
     print_dpi: float | None = None
@@ -65,7 +65,7 @@ class Picture(Figure):
         Parameters
         ----------
         fname : str, path-like or binary file
-            The suffix says the format: ``.svg``, ``.png``, ``.pdf``.
+            The suffix determines the format: ``.svg``, ``.png``, ``.pdf``.
         transparent : bool, optional
         **kwargs
             As matplotlib takes them. ``metadata=`` may name a date; by default none is written.
@@ -88,7 +88,7 @@ class Picture(Figure):
         if self.print_dpi is not None and kind not in VECTOR:
             kwargs.setdefault("dpi", self.print_dpi)
         with _ONE_AT_A_TIME:
-            # The layout begins at the places that the last drawing left, and would end a hair elsewhere each time.
+            # The layout starts from the places of the last drawing, and would end slightly elsewhere each time.
             places = [(ax, ax.get_in_layout(), ax.get_position(original=True), ax.get_position()) for ax in self.axes]
             try:
                 super().savefig(fname, **kwargs)
@@ -107,7 +107,7 @@ class Picture(Figure):
         salted = [name for name in dict.fromkeys(SALTED.findall(svg)) if name not in given]
         if not salted:
             return svg
-        # Where a name is defined, and the two ways to refer to it.
+        # The definition of a name, and the two ways to refer to it.
         known = re.compile(rf'( id="|href="#|url\(#)({"|".join(map(re.escape, salted))})(?=["\)])')
         numbers = {name: str(at) for at, name in enumerate(salted)}
         whole = hashlib.sha256(known.sub(lambda found: found[1] + numbers[found[2]], svg).encode("utf-8")).hexdigest()

@@ -1,8 +1,7 @@
 """A plane of two columns of a table, and what a model predicts at its points. In: a table, a model. Out: ``Plane``.
 
-The points go to ``predict`` in a table of the sort that the user gave, so that whatever was fitted on such a table
-takes them. A cell of it is either a number of ours or a cell of the user's own table, taken by its row: levels keep
-their type.
+The points go to ``predict`` in a table of the user's type, so that anything fitted on such a table takes them. A cell
+of it is either a number of the grid or a cell of the user's own table, taken by its row: levels keep their type.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ class Axis:
     ----------
     name : str
     levels : tuple of str
-        As they are written; empty for numbers.
+        As texts; empty for numbers.
     centres : float64[m]
-        Where the cells of the grid lie: numbers, or positions of levels.
+        Centres of the cells of the grid: numbers, or positions of levels.
     edges : (float, float)
-        Where the grid begins and ends.
+        Ends of the grid.
     points : float64[n]
-        Where each row of the table lies; nan where that is not known or not finite.
+        Place of each row of the table; nan if it is not known or not finite.
     source : int64[m], or None
-        Levels: a row of the table that holds each.
+        Levels: a row of the table that has each.
     """
 
     name: str
@@ -60,13 +59,13 @@ class Axis:
     source: npt.NDArray[np.int64] | None
 
     def cells(self, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
-        """What the grid's cells at some places hold: numbers, or rows of the table to take the cell from."""
+        """The content of the grid's cells at some places: numbers, or rows of the table to take the cell from."""
         return self.centres[at] if self.source is None else self.source[at]
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Two columns of a table; all others are held.
+    """Two columns of a table; all others are held at one value each.
 
     Attributes
     ----------
@@ -84,7 +83,7 @@ class Plane:
     _constants: Mapping[int, float | int]
 
     def tables(self) -> Iterator[Any]:
-        """Every point of the grid, in blocks: rows from the lowest up, each from left to right."""
+        """Yield every point of the grid, in blocks: from the lowest line up, each from left to right."""
         width = len(self.across.centres)
         n_points = width * len(self.up.centres)
         for start in range(0, n_points, BLOCK):
@@ -111,11 +110,11 @@ def plane_of(
     features : (name or position, name or position)
         Across and up.
     fixed : mapping from name or position to value, optional
-        What other columns are held at; by default the median of numbers, the most frequent level.
+        The values of the other columns; by default the median of numbers, the most frequent level.
     resolution : int
         Steps of an axis of numbers.
     schema : Schema, optional
-        What the model takes each column for.
+        The kinds of the columns in the model.
     """
     table = read_table(X)
     if table.width < 2:
@@ -131,7 +130,7 @@ def plane_of(
     for name, value in (fixed or {}).items():
         at = column_at(table, name, "fixed")
         if at in (across, up):
-            raise ParameterError(f"fixed holds {table.label(at)}, which is one of the two features")
+            raise ParameterError(f"fixed names {table.label(at)}, which is one of the two features")
         wanted[at] = value
     kinds = kinds_of(table, schema)
     constants, held = {}, []
@@ -144,7 +143,7 @@ def plane_of(
 
 
 def column_at(table: Table, feature: Hashable, where: str) -> int:
-    """Return the position of a column that is named, or numbered from 0."""
+    """Return the position of a column, by its name or its number from 0."""
     if table.names is not None and feature in table.names:
         return table.names.index(feature)
     is_number = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
@@ -163,7 +162,7 @@ def column_name(table: Table, at: int) -> str:
 
 
 def kinds_of(table: Table, schema: Schema | None) -> list[Column | None]:
-    """Return what the model knows of each column, by name where both have names."""
+    """Return the model's schema of each column, by name if both have names."""
     if schema is None or len(schema.given) != table.width:
         return [None] * table.width
     if table.names is None or not schema.named:
@@ -177,7 +176,7 @@ def as_levels(cells: Cells, kind: Column | None) -> bool:
 
 
 def levels_of(cells: Cells, kind: Column | None) -> tuple[npt.NDArray[np.int64], list[Hashable]]:
-    """Return codes (-1: missing) and the levels that X holds, in the model's order, else sorted."""
+    """Return codes (-1: missing) and the levels in X, in the model's order, else sorted."""
     codes, distinct = cells.coded()
     held = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(distinct)))
     if kind is not None and kind.levels:
@@ -199,7 +198,7 @@ def axis_of(table: Table, at: int, kind: Column | None, resolution: int) -> Axis
         if not levels:
             raise DataError(f"{table.label(at)} holds no value: choose another one")
         if len(levels) > MOST_LEVELS:
-            raise DataError(f"{table.label(at)} has {len(levels)} levels: more than {MOST_LEVELS} bands cannot be seen")
+            raise DataError(f"{table.label(at)} has {len(levels)} levels: at most {MOST_LEVELS} can be drawn as bands")
         texts = tuple(written_level(level) for level in levels)
         first = np.array([int((codes == code).argmax()) for code in range(len(levels))], np.int64)
         points = np.where(codes >= 0, codes, np.nan).astype(np.float64)
@@ -218,12 +217,12 @@ def axis_of(table: Table, at: int, kind: Column | None, resolution: int) -> Axis
 def constant_of(
     table: Table, at: int, kind: Column | None, wanted: Mapping[int, Any], *, is_given: bool
 ) -> tuple[float | int, str]:
-    """Return what a column is held at: a number, or the row of the table that holds the value; and its text."""
+    """Return the value that a column is held at: a number, or a row of the table that has it; and its text."""
     cells = table.cells(at)
     missing = cells.missing()
     if is_given and is_missing(wanted[at]):
         if not cells.is_number and not missing.any():
-            raise ParameterError(f"fixed holds {table.label(at)} at a missing value, and X has none there")
+            raise ParameterError(f"fixed sets {table.label(at)} to a missing value, but X has none there")
         return (math.nan if cells.is_number else int(missing.argmax())), "missing"
     if as_levels(cells, kind):
         codes, levels = levels_of(cells, kind)
@@ -234,7 +233,7 @@ def constant_of(
             if wanted[at] not in levels:
                 have = ", ".join(written_level(level) for level in levels[:12])
                 raise ParameterError(
-                    f"fixed holds {table.label(at)} at {shown(wanted[at])}, which no row of X has; there are {have}"
+                    f"fixed sets {table.label(at)} to {shown(wanted[at])}, which no row of X has; choose one of {have}"
                     f"{', ...' if len(levels) > 12 else ''}"
                 )
             code = levels.index(wanted[at])
@@ -242,7 +241,7 @@ def constant_of(
     if is_given:
         value = wanted[at]
         if not isinstance(value, Real) or isinstance(value, bool):
-            raise ParameterError(f"fixed holds {table.label(at)} at {shown(value)}: the column holds numbers")
+            raise ParameterError(f"fixed sets {table.label(at)} to {shown(value)}: the column is numeric")
         return float(value), written_number(float(value), digits=4)
     present = cells.values[np.isfinite(cells.values)]
     if not len(present):
@@ -254,7 +253,7 @@ def constant_of(
 
 
 def table_like(X: Any, table: Table, columns: Sequence[npt.NDArray[Any]]) -> Any:
-    """Return a table of the sort of X.
+    """Return a table of the type of X.
 
     Parameters
     ----------
@@ -262,7 +261,7 @@ def table_like(X: Any, table: Table, columns: Sequence[npt.NDArray[Any]]) -> Any
     table : Table
         X as read.
     columns : sequence of float64[m] or int64[m]
-        Floats are values, integers are rows of X whose cell is taken.
+        Floats are values, integers are rows of X to take the cell from.
     """
     if table.matrix is not None and (table.names is None or isinstance(X, np.ndarray)):
         matrix = np.empty((len(columns[0]), table.width), np.float64)
@@ -306,16 +305,16 @@ def taken(column: Any, wanted: npt.NDArray[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Answers:
-    """What is said at each point of the grid.
+    """The predictions at each point of the grid.
 
     Attributes
     ----------
     numbers : float64[up, across], or None
         Regression.
     codes : int64[up, across], or None
-        Classes.
+        Classification.
     likelihood : float64[up, across], or None
-        Probability of the class that is predicted.
+        Probability of the predicted class.
     classes : list
     """
 
@@ -326,7 +325,7 @@ class Answers:
 
 
 def answers_of(est: Any, plane: Plane) -> Answers:
-    """Ask the model at every point of the grid."""
+    """Predict every point of the grid."""
     shape = (len(plane.up.centres), len(plane.across.centres))
     task = task_of(est)
     classes = None if task == "regression" else classes_of(est)
@@ -337,14 +336,14 @@ def answers_of(est: Any, plane: Plane) -> Answers:
         n_rows = len(table[next(iter(table))] if isinstance(table, dict) else table)
         if answer.size != n_rows:
             raise ParameterError(
-                f"predict gave shape {answer.shape} for {n_rows} rows: a figure shows one answer for each row; give a "
-                "model of one output"
+                f"predict returned shape {answer.shape} for {n_rows} rows: the figure shows one prediction for each "
+                "row; give a model of one output"
             )
         predicted.append(answer.reshape(-1))
         if asks:
             likelihoods.append(np.asarray(est.predict_proba(table)))
     answer = np.concatenate(predicted)
-    # Only where the object does not say what it is, its numbers have to: a regressor may predict whole numbers.
+    # The type of the predictions decides only if the object has no task: a regressor may predict whole numbers.
     if task == "regression" or (task is None and classes is None and answer.dtype.kind == "f"):
         return Answers(as_numbers(est, answer).reshape(shape), None, None, [])
     values = answer.tolist()
@@ -353,7 +352,7 @@ def answers_of(est: Any, plane: Plane) -> Answers:
     place = {label: code for code, label in enumerate(classes)}
     strange = sorted(map(repr, set(values) - set(place)))
     if strange:
-        raise ParameterError(f"predict gave {strange[0]}, which is not among the classes_ of {type(est).__name__}")
+        raise ParameterError(f"predict returned {strange[0]}, which is not among the classes_ of {type(est).__name__}")
     codes = np.array([place[label] for label in values], np.int64)
     likelihood = None
     if asks and all(part.ndim == 2 and part.shape[1] == len(classes) for part in likelihoods):
@@ -362,7 +361,7 @@ def answers_of(est: Any, plane: Plane) -> Answers:
 
 
 def task_of(est: Any) -> Literal["classification", "regression"] | None:
-    """Return what an object says that it is; None where it says nothing.
+    """Return the task of an object; None if it has none.
 
     Models of this library have a ``task``, estimators of scikit-learn have tags, and older ones ``_estimator_type``.
     """
@@ -388,7 +387,7 @@ def model_of(est: Any) -> Any:
 
 
 def schema_of(est: Any) -> Schema | None:
-    """Return what a model of this library knows of its columns."""
+    """Return the schema of a model of this library; None for anything else."""
     own = model_of(est)
     return None if own is None else own.schema
 
@@ -410,5 +409,5 @@ def as_numbers(est: Any, answer: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         return np.asarray(answer, np.float64)
     except (TypeError, ValueError) as error:
         raise ParameterError(
-            f"a {type(est).__name__} says that it is a regressor, and predict gave no numbers: {error}"
+            f"a {type(est).__name__} is tagged as a regressor, but predict returned no numbers: {error}"
         ) from error

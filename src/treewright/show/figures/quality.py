@@ -1,4 +1,4 @@
-"""How good predictions are: ROC, precision and recall, calibration, confusion, residuals. In: arrays. Out: a figure."""
+"""Quality of predictions: ROC, precision and recall, calibration, confusion, residuals. In: arrays. Out: a figure."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 SIZE, SIZE_WITH_BINS = (7.4, 4.9), (7.4, 6.0)  # inches
 CLASS_NAME, CLASS_OF_TABLE = 26, 22  # terminal cells
-ROOM = 0.015  # beyond 0 and 1, so that lines on them are seen whole
+ROOM = 0.015  # beyond 0 and 1, so that lines on them are fully visible
 MOST_CURVES = 12
 DASHES: tuple[Any, ...] = ("-", *MARK_DASHES)
 Curves = Mapping[Any, tuple[npt.ArrayLike, npt.ArrayLike]]
 ABOVE, BELOW = (0.0, 0.3, 1.0, 0.7), (0.0, 0.0, 1.0, 0.2)  # the two panels, in shares of the axes
-CELL, AROUND = 0.62, 1.7  # inches: of one class, and of what stands beside and above
+CELL, AROUND = 0.62, 1.7  # inches: of one class, and of the labels around
 LEAST, MOST = 3.4, 12.0  # inches of all cells
 RIGHT, WRONG = TEST, class_color(3)
-DEEPEST = 0.5  # of a cell that holds its whole row: black text on it is read easily
+DEEPEST = 0.5  # of a cell with its whole row: black text on it is legible
 MOST_WRITTEN = 30  # classes whose cells are large enough for numbers
-TURNED_FROM = 0.85  # of a cell's width: longer names stand at an angle
+TURNED_FROM = 0.85  # of a cell's width: longer names are rotated
 HEIGHT, PANEL = 3.9, 4.2  # inches: of the figure, and across of one panel
 GAP = 0.1  # between panels, in shares of the axes
 # Height of a panel in a narrow figure, of its width, and the room between two of all of it.
@@ -62,7 +62,7 @@ def roc(
     positions: Mapping[Any, int] | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw what share of a class is found against what share of the others is taken for it.
+    """Draw ROC curves: the true positive rate of a class over its false positive rate.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def roc(
     DataError
         Numbers are missing, outside 0 to 1, or of different lengths; there is no curve or there are too many.
     ParameterError
-        ``curves`` is no mapping.
+        ``curves`` is not a mapping.
     MissingLibraryError
         matplotlib is not installed.
 
@@ -94,7 +94,7 @@ def roc(
     ['yes: area 0.850', 'guessing']
     """
     checked = _checked(curves, ("false_rate", "true_rate"))
-    figure, ax = _unit_square(ax, "others taken for the class", "share of the class found")
+    figure, ax = _unit_square(ax, "false positive rate", "true positive rate")
     handles = _lines(ax, checked, areas, "area", positions, step=False)
     handles += ax.plot([0, 1], [0, 1], label="guessing", **as_wanted())
     legend_beside(ax, handles)
@@ -109,7 +109,7 @@ def precision_recall(
     positions: Mapping[Any, int] | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw how much of what is taken for a class is of it, against the share of the class that is found.
+    """Draw precision over recall of classes.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def precision_recall(
     ['yes: average 0.650']
     """
     checked = _checked(curves, ("recall", "precision"))
-    figure, ax = _unit_square(ax, "share of the class found (recall)", "precision")
+    figure, ax = _unit_square(ax, "recall", "precision")
     handles = _lines(ax, checked, averages, "average", positions, step=True)
     for number, name in enumerate(checked):
         if shares is not None and name in shares:
@@ -158,7 +158,7 @@ def gains(
     positions: Mapping[Any, int] | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw cumulative gains: what share of a class is found among the rows that are taken first.
+    """Draw cumulative gains: the share of a class that is found in the first rows taken.
 
     Rows are taken by descending predicted probability of the class.
 
@@ -168,7 +168,7 @@ def gains(
         Shares of all rows and of those of the class, each k numbers from 0 to 1, ascending; up to 12 classes. With a
         ROC curve, ``taken`` is share * true_rate + (1 - share) * false_rate, and ``found`` the true_rate.
     shares : mapping from class to its share of the rows, optional
-        Then the best that there can be is drawn too, as dotted lines: only rows of the class, until all are found.
+        Then the best possible curve is drawn too, as dotted lines: only rows of the class, until all are found.
     positions, ax
         As in ``roc``.
 
@@ -205,13 +205,13 @@ def gains(
 
 
 def lift(*, curves: Curves, positions: Mapping[Any, int] | None = None, ax: Axes | None = None) -> Figure:
-    """Draw lift: how many times as many rows of a class are found among those taken first as by guessing.
+    """Draw lift: the number of rows of a class in the first rows taken, relative to guessing.
 
     Parameters
     ----------
     curves : mapping from class to (taken, found)
-        As for ``gains``. Where rows have equal probabilities, found grows evenly between two points. The line begins at
-        a hundredth of the rows.
+        As for ``gains``. For rows with equal probabilities, ``found`` grows evenly between two points. The line begins
+        at a hundredth of the rows.
     positions, ax
         As in ``roc``.
 
@@ -242,9 +242,9 @@ def lift(*, curves: Curves, positions: Mapping[Any, int] | None = None, ax: Axes
 
 
 def _lift(taken: npt.NDArray[np.float64], found: npt.NDArray[np.float64]) -> tuple[np.ndarray, np.ndarray]:
-    """Lift where gains have a point, and between them: it is no straight line there.
+    """Lift at the points of the gains, and between them, where it is not a straight line.
 
-    It begins at a hundredth of the rows: among the first few it jumps between 0 and the most there can be.
+    It begins at a hundredth of the rows: in the first few it jumps between 0 and its maximum.
     """
     steps = np.linspace(0, 1, 101)[1:]
     x = np.unique(np.concatenate([taken[taken > steps[0]], steps]))
@@ -258,7 +258,7 @@ def _checked(curves: Any, names: tuple[str, str]) -> dict[Any, tuple[npt.NDArray
             f"curves is a {type(curves).__name__}: give a dict from class to two arrays, {' and '.join(names)}"
         )
     if not 1 <= len(curves) <= MOST_CURVES:
-        raise DataError(f"curves has {len(curves)} classes: 1 to {MOST_CURVES} can be told apart")
+        raise DataError(f"curves has {len(curves)} classes: give 1 to {MOST_CURVES}")
     checked = {}
     for label, pair in curves.items():
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -288,7 +288,7 @@ def _lines(
     ax: Axes, curves: Mapping[Any, Any], sizes: Mapping[Any, float] | None, what: str,
     positions: Mapping[Any, int] | None, *, step: bool,
 ) -> list[Any]:  # fmt: skip
-    """Draw one line for each class; beyond eight, where colours come again lighter, lines are dashed too."""
+    """Draw one line for each class; beyond eight, colours repeat lighter and lines are dashed."""
     handles = []
     for number, (label, (x, y)) in enumerate(curves.items()):
         at = number if positions is None else positions[label]
@@ -316,22 +316,23 @@ def calibration(
     weighted: bool = False,
     ax: Axes | None = None,
 ) -> Figure:
-    r"""Draw the share of the rows that are of a class over the share that was predicted.
+    r"""Draw the share of the rows that are of a class over its predicted probability.
 
     Parameters
     ----------
     predicted, happened : array-like of k numbers from 0 to 1
-        Of each bin of rows the mean of the predicted shares, and the share that is so; nan (or None) for an empty bin.
+        The mean predicted probability in each bin, and the share of its rows that are of the class; nan (or None) for
+        an empty bin.
     low, high : array-like of k numbers, optional
-        Ends of an interval of ``happened``, drawn as upright lines.
+        Ends of an interval of ``happened``, drawn as vertical lines.
     weight, edges : array-like of k and of k + 1 numbers, optional
-        How many rows each bin holds, and its ends: drawn below.
+        Number of rows in each bin, and the edges of the bins: drawn below.
     error : float, optional
         Expected calibration error, written in the legend.
     label : str
-        Which class.
+        Name of the class.
     weighted : bool
-        ``weight`` holds weights, not rows: what the figure calls them.
+        ``weight`` holds weights, not numbers of rows; it changes the label.
     ax : matplotlib.axes.Axes, optional
         Draw in the place of these.
 
@@ -385,7 +386,7 @@ def calibration(
 
 
 def _shares(name: str, given: npt.ArrayLike | None, n: int | None) -> npt.NDArray[np.float64]:
-    """One series of shares; nan where there is none."""
+    """One series of shares, checked; nan where there is none."""
     values = numbers(name, given, n, like="predicted", missing=True)
     if (values < 0).any() or (values > 1).any():
         raise DataError(f"{name} has a number outside 0 to 1: give shares")
@@ -393,7 +394,7 @@ def _shares(name: str, given: npt.ArrayLike | None, n: int | None) -> npt.NDArra
 
 
 def _bins(panel: Axes, weight: npt.ArrayLike, edges: npt.ArrayLike | None, k: int, *, weighted: bool) -> None:
-    """Draw how many rows each bin holds."""
+    """Draw the number of rows in each bin."""
     held, ends = (
         numbers("weight", weight, k, like="predicted"),
         numbers("edges", edges, k + 1, like="bins and one more"),
@@ -406,7 +407,7 @@ def _bins(panel: Axes, weight: npt.ArrayLike, edges: npt.ArrayLike | None, k: in
 def confusion(
     *, labels: Sequence[Any], counts: npt.ArrayLike, weighted: bool = False, ax: Axes | None = None
 ) -> Figure:
-    """Draw how often each class is taken for which.
+    """Draw a confusion matrix: true classes in rows, predicted classes in columns.
 
     Parameters
     ----------
@@ -414,18 +415,18 @@ def confusion(
     counts : array-like of k x k numbers >= 0
         ``counts[true][predicted]``.
     weighted : bool
-        They are weights, not rows: what the figure calls them.
+        They are weights, not numbers of rows; it changes the label.
     ax : matplotlib.axes.Axes, optional
 
     Returns
     -------
     matplotlib.figure.Figure
-        A cell is as dark as its share of the row; those on the diagonal are right, and blue.
+        A cell is as dark as its share of the row; those on the diagonal are correct, and blue.
 
     Raises
     ------
     DataError
-        ``counts`` is no such table, or holds a number that is not finite or below 0.
+        ``counts`` is not such a table, or holds a number that is not finite or below 0.
     MissingLibraryError
         matplotlib is not installed.
 
@@ -498,16 +499,16 @@ def residuals(
     weighted: bool = False,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw true numbers and residuals over the predicted ones; beside them how often residuals of each size occur.
+    """Draw true numbers and residuals over the predicted ones, and optionally a histogram of the residuals.
 
     Parameters
     ----------
     truth, predicted : array-like of k numbers
         A point for each row. A residual is the true number minus the predicted one.
     edges, weight : array-like of b + 1 and of b numbers, optional
-        A histogram of the residuals of all rows, where the points are some of them; by default none.
+        A histogram of the residuals of all rows, if the points are a sample; by default none.
     weighted : bool
-        ``weight`` holds weights, not rows: what the figure calls them.
+        ``weight`` holds weights, not numbers of rows; it changes the label.
     ax : matplotlib.axes.Axes, optional
         Draw all panels in the place of these.
 
@@ -537,7 +538,7 @@ def residuals(
     with np.errstate(over="ignore"):
         rest = true - said
     if not np.isfinite(rest).all():
-        raise DataError("truth and predicted are so far apart that their difference is beyond float64: divide both")
+        raise DataError("truth and predicted are so far apart that their difference is beyond float64: scale both down")
     n_panels = 2 if edges is None else 3
     figure, ax = new_axes(ax, (n_panels * PANEL, HEIGHT))
     ax.set_axis_off()
@@ -557,7 +558,7 @@ def residuals(
 
 
 def _panels(figure: Figure, ax: Axes, n: int) -> list[Axes]:
-    """Panels beside each other, in a narrow figure one below the other."""
+    """Panels next to each other, in a narrow figure one below the other."""
     if not getattr(figure, "is_narrow", False):
         width = (1 - (n - 1) * GAP) / n
         return [ax.inset_axes((at * (width + GAP), 0.0, width, 1.0)) for at in range(n)]
@@ -592,7 +593,7 @@ def _histogram(panel: Axes, edges: npt.ArrayLike, weight: npt.ArrayLike | None, 
 def _bars_between(
     panel: Axes, ends: npt.NDArray[np.float64], held: npt.NDArray[np.float64], xlabel: str, *, weighted: bool
 ) -> None:
-    """Draw how many rows, or how much weight, lies between each two ends."""
+    """Draw a histogram: rows, or weight, between each two ends."""
     if (held < 0).any() or (np.diff(ends) <= 0).any():
         raise DataError("weight must not be below 0, and edges must be ascending")
     dress(panel, xlabel=xlabel, ylabel="weight" if weighted else "rows")

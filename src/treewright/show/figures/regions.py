@@ -1,7 +1,7 @@
-"""What a model predicts in a plane of two columns. In: anything with predict, a table. Out: a figure.
+"""The predictions of a model in a plane of two columns. In: anything with predict, a table. Out: a figure.
 
-The plane and the predictions there are ``figures.plane``; here they are drawn, with rows of the table as points, and a
-plane that hides what the model does is warned of.
+``figures.plane`` makes the plane and the predictions; this module draws them, with rows of the table as points, and
+warns of a plane that hides what the model does.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 SIZE = (8.0, 5.2)
 HELD_NAMED, HELD_WIDTH = 6, 76  # at most so many columns; terminal cells of a line
-# Terminal cells of a level, how many are named, and from how many signs of all together they stand at an angle.
+# Terminal cells of a level, how many are named, and from how many characters together they are rotated.
 LEVELS = {"cells": 16, "most": 24, "turned_from": 70}
 BAR_NAME = 24  # terminal cells of the target's name
-# Strength of a region's colour: where the class is no likelier than any other, and where it is certain.
+# Strength of a region's colour: if the class is no more probable than any other, and if it is certain.
 FAINT, STRONG = 0.22, 0.6
 MARKERS = "os^DvPX*"
 LEGEND_CLASSES = 14
@@ -55,7 +55,7 @@ JITTER = 0.36  # of a band, to either side
 # The same for two directions at once (powers of the plastic number: Roberts 2018, "The R2 sequence").
 TURNS = (0.7548776662466927, 0.5698402909980532)
 SMALL_POINTS_FROM = 400
-# A plane hides a class when under this share of its points, at least so many, lie in its colour.
+# A plane hides a class if less than this share of its points, at least so many, lie in its regions.
 CLASS_SHARE, CLASS_POINTS = 0.25, 5
 ALL_SHARE = 0.5  # of all points
 NUMBER_POINT, WHITE_EDGE, DARK_EDGE = 5.0, 0.8, 0.9  # points: across, and the width of either edge
@@ -73,24 +73,24 @@ def decision_regions(
     sample_points: int = 2000,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw what a fitted model predicts in the plane of two columns, and the rows as points.
+    """Draw the predictions of a fitted model in the plane of two columns, and the rows as points.
 
     Parameters
     ----------
     est : object with ``predict``
         Fitted: an estimator or model of this library, of scikit-learn, or any other. Classes are shaded by
-        ``predict_proba`` where there is one.
+        ``predict_proba`` if there is one.
     X : table of n rows
-        Of the sort, and with the columns, that ``est`` was fitted on.
+        Of the type, and with the columns, that ``est`` was fitted on.
     y : array-like[n], optional
         Labels or numbers that colour the points; without it they are grey. A named series of numbers names the colour
         bar.
     features : (name or position, name or position)
-        The column across and the column up. Nominal and ordinal columns have a band for each level that X holds.
+        The column across and the column up. Nominal and ordinal columns have a band for each level in X.
     fixed : mapping from name or position to value, optional
-        What the other columns are held at; by default the median of numbers and the most frequent level. The figure
-        says so above the axes. ``None`` or nan hold a column at a missing value. Rows with other values there are drawn
-        all the same: the figure says how many points lie where their own class is predicted.
+        The values of the other columns; by default the median of numbers and the most frequent level. The figure
+        states them above the axes. ``None`` or nan set a column to a missing value. Rows with other values there are
+        also drawn: the figure states how many points lie in a region of their own class.
     resolution : int, 2 to 2000
         Points of the grid along an axis of numbers.
     sample_points : int >= 0
@@ -106,13 +106,13 @@ def decision_regions(
     Warns
     -----
     DataWarning
-        Columns are held, and one class or number fills the plane, less than half of the points lie in their own colour,
-        or less than a quarter of those of a class.
+        Columns are held, and one class or number fills the plane, less than half of the points lie in a region of their
+        own class, or less than a quarter of those of a class.
 
     Raises
     ------
     DataError
-        X is no table of at least two columns and one row, y does not fit, or a column of the plane holds no value.
+        X is not a table of at least two columns and one row, y does not fit, or a column of the plane has no value.
     ParameterError
         A column is unknown or named twice, ``fixed`` cannot be held, a number is out of range, ``est`` has no
         ``predict`` or predicts several outputs, or a regressor predicts no numbers.
@@ -129,7 +129,7 @@ def decision_regions(
     ['Lima', 'Oslo']
     >>> print(figure.axes[0].get_title(loc="left"))
     held: pay 2.5
-    4 of 4 points lie in their own colour
+    4 of 4 points lie in a region of their own class
     """
     if not callable(getattr(est, "predict", None)):
         raise ParameterError(f"a {type(est).__name__} has no predict: give a fitted estimator or model")
@@ -167,7 +167,7 @@ def decision_regions(
 
 
 def target_of(y: Any, n: int) -> tuple[npt.NDArray[Any] | None, str]:
-    """Return the target as one array, or None, and its name, or nothing."""
+    """Return the target as one array, or None, and its name, or an empty text."""
     if y is None:
         return None, ""
     columns, names, _ = target_columns(y, "y")
@@ -179,7 +179,7 @@ def target_of(y: Any, n: int) -> tuple[npt.NDArray[Any] | None, str]:
 
 
 def own_target_name(est: Any) -> str:
-    """Return what a model of this library knows its target by; nothing where it does not."""
+    """Return the name of a model's target; empty if it has none."""
     names: Sequence[str] = getattr(model_of(est), "target_names", ())
     return str(names[0]) if len(names) == 1 else ""
 
@@ -193,7 +193,7 @@ def region_colors(
     ----------
     codes : int64[up, across]
     likelihood : float64[up, across], or None
-        Probability of the class that is predicted.
+        Probability of the predicted class.
     n_classes : int
 
     Returns
@@ -211,7 +211,7 @@ def region_colors(
 
 
 def held_text(held: Sequence[tuple[str, str]], room: int = HELD_WIDTH) -> str:
-    """Return what the other columns are held at: all of a few, the first of many, wrapped into lines of ``room`` cells.
+    """Return the values of the other columns: all of a few, the first of many, in lines of ``room`` cells.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def held_text(held: Sequence[tuple[str, str]], room: int = HELD_WIDTH) -> str:
 
 
 def drawable_lines(texts: Sequence[str]) -> str:
-    """Return several lines as one text that is drawn as it stands; a line feed would be escaped otherwise."""
+    """Return several lines as one text that is drawn literally; a line feed would be escaped otherwise."""
     return "\n".join(drawable(line) for text in texts for line in text.split("\n"))
 
 
@@ -267,7 +267,7 @@ def _numbers(
         try:
             own = target.astype(np.float64)[rows]
         except (TypeError, ValueError) as error:
-            raise DataError(f"est predicts numbers and y holds others: {error}") from error
+            raise DataError(f"est predicts numbers, but y is not numeric: {error}") from error
     both = np.concatenate([values.reshape(-1), np.empty(0) if own is None else own])
     both = both[np.isfinite(both)]
     if not len(both):
@@ -300,12 +300,12 @@ def _dress_axis(ax: Axes, axis: Axis, which: Literal["x", "y"]) -> None:
 
 @dataclass(frozen=True)
 class OwnColors:
-    """How many points lie where their own class is predicted.
+    """How many points lie in a region of their own class.
 
     Attributes
     ----------
     in_own, n_points : int64[k]
-        Of each class: points in its colour, and all points.
+        Of each class: points in its regions, and all points.
     n_others : int
         Points with a label that the model does not know.
     """
@@ -320,24 +320,24 @@ class OwnColors:
         return int(self.n_points.sum()) + self.n_others
 
     def text(self, *, some: bool) -> str:
-        """Return what the figure says; ``some``: not every row is drawn.
+        """Return the counts as the text of the figure; ``some``: not every row is drawn.
 
         Examples
         --------
         >>> OwnColors(np.array([3, 1]), np.array([4, 2]), 0).text(some=False)
-        '4 of 6 points lie in their own colour'
+        '4 of 6 points lie in a region of their own class'
         """
         own = int(self.in_own.sum())
         points, lie = "drawn points" if some else "points", "lies" if own == 1 else "lie"
-        return f"{own:,} of {self.n:,} {points} {lie} in their own colour"
+        return f"{own:,} of {self.n:,} {points} {lie} in a region of their own class"
 
 
 def shown_rows(plane: Plane, most: int) -> npt.NDArray[np.int64]:
-    """Return the rows that are drawn, ascending: those with both values, spread over the table where they are many."""
+    """Return the rows that are drawn, ascending: those with both values, if many spread over the table."""
     rows = np.flatnonzero(has_place(plane))
     if len(rows) <= most:
         return rows
-    # Every k-th row would hit one class only where classes take turns.
+    # Every k-th row would be of one class if classes take turns.
     order = np.argsort(np.arange(len(rows)) * GOLDEN % 1.0, kind="stable")
     return rows[np.sort(order[:most])]
 
@@ -356,7 +356,7 @@ def own_colors(
     plane: Plane, codes: npt.NDArray[np.int64], classes: Sequence[Hashable], labels: Sequence[Any],
     rows: npt.NDArray[np.int64],
 ) -> OwnColors:  # fmt: skip
-    """Count the points that lie where their own class is predicted; points without a label are not counted."""
+    """Count the points in regions of their own class; points without a label are not counted."""
     predicted = codes[cells_at(plane.up, rows), cells_at(plane.across, rows)]
     in_own, n_points = [], []
     for code, label in enumerate(classes):
@@ -368,7 +368,7 @@ def own_colors(
 
 
 def cells_at(axis: Axis, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the cell of the grid that each row lies in, along an axis."""
+    """Return the cell of the grid of each row, along an axis."""
     at = axis.points[rows]
     if axis.levels:
         return at.astype(np.int64)
@@ -378,16 +378,16 @@ def cells_at(axis: Axis, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def warn_of_hidden(plane: Plane, answers: Answers, own: OwnColors | None, *, varies: bool) -> None:
-    """Warn where the held columns make a plane that does not show what the model does.
+    """Warn if the held columns make a plane that does not show what the model does.
 
     Parameters
     ----------
     plane : Plane
     answers : Answers
     own : OwnColors, or None
-        Without a target, or of numbers.
+        None without a target, or for regression.
     varies : bool
-        Whether there is more than one answer to expect.
+        Whether more than one prediction is to be expected.
     """
     if not plane.held:
         return
@@ -406,7 +406,7 @@ def warn_of_hidden(plane: Plane, answers: Answers, own: OwnColors | None, *, var
         first = int(hidden[0])
         problem = (
             f"only {int(own.in_own[first])} of {int(own.n_points[first])} points of {_shown(answers.classes[first])} "
-            "lie in their own colour"
+            "lie in a region of their own class"
         )
     held = counted(len(plane.held), "other column is", "other columns are")
     notices.warn(f"{problem}, where the {held} held at one value each: {REMEDY}")
@@ -415,7 +415,7 @@ def warn_of_hidden(plane: Plane, answers: Answers, own: OwnColors | None, *, var
 def labelled_points(
     ax: Axes, plane: Plane, classes: Sequence[Hashable], labels: Sequence[Any] | None, rows: npt.NDArray[np.int64]
 ) -> list[Any]:
-    """Draw the rows in the colours of their classes. Returns what the legend names."""
+    """Draw the rows in the colours of their classes. Returns the legend's handles."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -440,7 +440,7 @@ def labelled_points(
         dark = mixed(color, LIGHT.ink, 0.12)
         if mine.any():
             ax.plot(x[mine], y[mine], marker=marker, color=dark, zorder=3, **style)
-        # A region's colour behind the point's: the two are one key.
+        # One key for a region and its points.
         handles.append(Line2D([], [], marker=marker, color=dark, label=text, **(style | {"markersize": points(8.0)})))
     if not known.all():
         text = "rows" if labels is None else "other labels"
@@ -452,12 +452,12 @@ def labelled_points(
 
 
 def number_points(ax: Axes, plane: Plane, rows: npt.NDArray[np.int64], colors: dict[str, Any]) -> None:
-    """Draw the rows with a white edge in a dark one: one of the two stands out, however dark the place is."""
+    """Draw the rows with a white edge in a dark one: one of the two is visible at any place."""
     if not len(rows):
         return
     x, y = _places(plane.across, rows, TURNS[0]), _places(plane.up, rows, TURNS[1])
     size = NUMBER_POINT if len(rows) <= SMALL_POINTS_FROM else 0.8 * NUMBER_POINT
-    # One colour for each: of discs of a single colour matplotlib rounds the places to pixels, and not of the others.
+    # One colour for each: matplotlib rounds the places of discs to pixels if they have a single colour.
     around = size + 2 * (WHITE_EDGE + DARK_EDGE)
     ax.scatter(
         x, y, s=points(around) ** 2, linewidths=0, color=[LIGHT.ink] * len(rows), zorder=3, marker="o", snap=False
@@ -477,11 +477,11 @@ def number_points(ax: Axes, plane: Plane, rows: npt.NDArray[np.int64], colors: d
 
 
 def _places(axis: Axis, rows: npt.NDArray[np.int64], turn: float) -> npt.NDArray[np.float64]:
-    """Where rows lie along an axis; in a band they are spread, by their number, so that they do not hide each other."""
+    """Places of rows along an axis; in a band they are spread, by their number, so that they do not hide each other."""
     at = axis.points[rows]
     return np.asarray(at + JITTER * (2.0 * (rows * turn % 1.0) - 1.0)) if axis.levels else at
 
 
 def _shown(label: Hashable) -> str:
-    """A label as a message names it."""
+    """A label as text for messages."""
     return shorten(written_level(label), 40)

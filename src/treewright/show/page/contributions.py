@@ -1,6 +1,6 @@
 """Contributions as a part of a page, and as a page of their own. In: an explanation. Out: typed parts, HTML.
 
-A page cannot hold all trees, so it has contributions for rows: a drawn few as a swarm, others one by one to be chosen.
+A page cannot hold all trees, so it has contributions for rows: of a sample as a swarm, of others one by one to choose.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from treewright.tree.writing import escape_controls, shorten, written_level, wri
 from treewright.version import __version__
 
 MOST_COLUMNS, MOST_OUTPUTS, MOST_PAIRS, MOST_OF_A_ROW = 10, 6, 6, 8
-MOST_ROWS, MOST_CHOSEN = 150, 50  # of the swarm, to be looked at one by one
+MOST_ROWS, MOST_CHOSEN = 150, 50  # of the swarm, to choose one by one
 NAME_WIDTH = 200
 _DIGITS, _ROUNDING = 4, 1e-6
 _SCALES = {"share": "share", "score": "score", "number": "prediction"}
 _GAMES = {
-    "path": "The base is the mean of all leaves by the rows of the fit that they hold, and contributions are Shapley "
-    "values by these rows",
-    "interventional": "The base is the mean answer for the background rows, and contributions are Shapley values by "
-    "these rows",
-    "steps": "The base is the answer where nothing is asked, and contributions are changes along the way from there",
+    "path": "The base is the mean of all leaves by their training rows; contributions are Shapley values, with unknown "
+    "columns averaged over these rows",
+    "interventional": "The base is the mean prediction for the background rows; contributions are Shapley values, with "
+    "unknown columns averaged over these rows",
+    "steps": "The base is the expected prediction at the root; contributions are its changes along the path of the row",
 }
 
 
@@ -56,13 +56,13 @@ def part_of(
     ----------
     found : ExplanationTable
     drawn, chosen : sequence of int
-        Its rows that make the swarm, and those that can be looked at one by one.
+        Its rows in the swarm, and those to choose one by one.
     positions : sequence of int
-        Where the page has the columns of the explanation.
+        Positions of the explained columns in the page.
     places : sequence of float64[n]
-        Of each column its cells as numbers that can be put in an order; nan where missing.
+        The cells of each column as numbers in order; nan where missing.
     n_all : int
-        Rows that those of the swarm were drawn of.
+        Number of rows that those of the swarm were sampled from.
     pairs : float64[m, p, p] or float64[m, p, p, k], optional
         Contributions of pairs.
     """
@@ -105,8 +105,8 @@ def part_of(
 def _shown_outputs(found: ExplanationTable, values: np.ndarray, chosen: Sequence[int]) -> list[int]:
     """The outputs that a page has.
 
-    Of two classes the second, whose share is one less the first's; of many those that most of the chosen rows have as
-    their answer.
+    Of two classes the second, whose probability is 1 minus that of the first; of many those most often predicted for
+    the chosen rows.
     """
     n = len(found.outputs)
     if n == 2 and found.scale == "share" and bool((values[..., 0] == -values[..., 1]).all()):
@@ -124,14 +124,14 @@ def _short(values: np.ndarray) -> tuple[float, ...]:
 
 
 def _ranks(cells: np.ndarray) -> tuple[float | None, ...]:
-    """Where cells stand among all, 0 to 1, for their colour; None where they are missing."""
+    """The ranks of cells among all, 0 to 1, for their colour; None where they are missing."""
     distinct = np.unique(cells[~np.isnan(cells)])
     places = np.searchsorted(distinct, cells) / max(1, len(distinct) - 1)
     return tuple(None if np.isnan(cell) else round(float(place), 2) for cell, place in zip(cells, places, strict=True))
 
 
 def _row(values: np.ndarray, positions: Sequence[int]) -> RowContributions:
-    """The largest contributions of a row, and what all others come to."""
+    """The largest contributions of a row, and the sum of all others."""
     order = [int(at) for at in np.argsort(-np.abs(values), kind="stable") if values[at] != 0]
     shown = order[:MOST_OF_A_ROW] if len(order) > MOST_OF_A_ROW + 1 else order
     rest = order[len(shown) :]
@@ -144,7 +144,7 @@ def _row(values: np.ndarray, positions: Sequence[int]) -> RowContributions:
 
 
 def _strongest(pairs: np.ndarray, outputs: list[int], positions: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
-    """The pairs of columns that do most together, with the mean size of it over rows."""
+    """The pairs of columns with the largest interactions, with their mean size over rows."""
     of_outputs = pairs[..., outputs] if pairs.ndim == 4 else pairs[..., None]
     together = 2 * np.abs(of_outputs).mean(axis=0).sum(axis=2)
     firsts, seconds = np.triu_indices(len(together), 1)
@@ -158,7 +158,7 @@ def _strongest(pairs: np.ndarray, outputs: list[int], positions: Sequence[int]) 
 def explanation_page(found: ExplanationTable) -> str:
     """A page about an explanation: one HTML document that loads nothing.
 
-    Of many rows 150 make the swarm and 50 can be looked at, evenly spread. Of pairs each column has what it does alone
+    Of many rows 150 are in the swarm and 50 can be chosen, evenly spread. With pairs each column has what it does alone
     and its halves of all its pairs, which is its Shapley value.
     """
     n, pairs = len(found), None
@@ -197,7 +197,7 @@ def explanation_page(found: ExplanationTable) -> str:
 
 
 def _coded(name: Any, cells: list[Any], clock: tuple[str, str]) -> tuple[ColumnWords, np.ndarray]:
-    """A column as a page knows it, and its cells as numbers or codes of levels, float64[n]."""
+    """A column for the page, and its cells as numbers or codes of levels, float64[n]."""
     title = shorten(written_name(name), NAME_WIDTH)
     if all(cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)) for cell in cells):
         words = ColumnWords(title, "numeric", (), dates=clock[0], zone=clock[1])
@@ -209,7 +209,7 @@ def _coded(name: Any, cells: list[Any], clock: tuple[str, str]) -> tuple[ColumnW
 
 
 def _said(found: ExplanationTable, answers: np.ndarray) -> str:
-    """The answer for a row in words: of classes the largest; nothing of several targets."""
+    """The prediction for a row as text: the most probable class, or a number; empty for several targets."""
     if len(answers) == 1:
         return f"{answers[0]:.{_DIGITS}g}"
     is_one_target = found.scale != "number" and (found.scale == "score" or abs(answers.sum() - 1.0) < _ROUNDING)

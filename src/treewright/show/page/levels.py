@@ -1,9 +1,9 @@
-"""Which levels of a large column a page names. In: a summary. Out: the same, of a size that can be sent.
+"""The levels of a large column that a page names. In: a summary. Out: the same, but smaller.
 
 A page sends rows down its trees by the codes of their levels, so a column of hundreds of thousands of names would be
 most of it (20 bytes each, and 3 more in every test). Beyond some thousands a column keeps the levels of the rows in the
-page and of its pictures, and of the others the first; tests answer for these alone, and codes count them anew. Nothing
-is shown otherwise: rows that hold other levels are in no list of the page.
+page and of its pictures, and the first ones of the others; tests have branches only for these, and codes are numbered
+anew. The page looks the same: rows with other levels are in none of its lists.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from treewright.show.page.parts import AskedPart, ColumnWords, ExamplesPart, Sum
 MOST_LEVELS = 5_000
 _OTHERS = -1  # the code of all other levels together
 
-# For each large column the place of every code among those that are kept, -1 for none; the last is an unseen level.
+# For each large column the place of every code among the kept ones, -1 for none; the last is an unseen level.
 Places = dict[int, np.ndarray]
 
 
 def with_named_levels(summary: Summary) -> Summary:
-    """A summary whose nominal columns have at most so many levels, and as many more as its rows and pictures hold."""
+    """A summary whose nominal columns have at most so many levels, or more if its rows and pictures hold more."""
     large = [
         at for at, words in enumerate(summary.columns) if words.kind == "nominal" and len(words.levels) > MOST_LEVELS
     ]
@@ -54,7 +54,7 @@ def with_named_levels(summary: Summary) -> Summary:
 
 
 def _numbers(columns: Sequence[ColumnWords], at: int, places: Places) -> tuple[float, ...]:
-    """What the work of a derived column needs (``data.derived``), by the codes that this page knows."""
+    """The numbers that a derived column is computed from (``data.derived``), by the codes of this page."""
 
     def kept_of(column: int) -> list[int]:
         n_levels = len(columns[column].levels)
@@ -65,7 +65,7 @@ def _numbers(columns: Sequence[ColumnWords], at: int, places: Places) -> tuple[f
     if words.part == ROWS:
         return tuple(words.numbers[code] for code in kept[0])
     if words.part == LEVELS:
-        # The code of a level, and behind the last that of a missing cell: -1 where this page does not know the level.
+        # The code of a level, and after the last that of a missing cell: -1 if this page does not have the level.
         renamed = [
             {code: new for new, code in enumerate(own)} | {len(source.levels): len(own)}
             for source, own in zip(sources, kept, strict=True)
@@ -104,12 +104,12 @@ def _trees(value: Any) -> list[TreePart]:
 
 
 def _asks(tree: TreePart) -> dict[int, int]:
-    """The column that each node asks about."""
+    """The column that each node tests."""
     return {node.id: node.test.column for node in tree.nodes if node.test is not None}
 
 
 def _renamed(value: Any, places: Places) -> Any:
-    """A part of a page whose trees count the kept levels."""
+    """A part of a page whose trees have the codes of the kept levels."""
     if isinstance(value, TreePart):
         asks = _asks(value)
         nodes = tuple(
@@ -124,7 +124,7 @@ def _renamed(value: Any, places: Places) -> Any:
 
 
 def _test(test: TestPart, places: Places) -> TestPart:
-    """A test that answers for the kept levels, and so do its surrogates."""
+    """A test with the branches of the kept levels, also in its surrogates."""
     surrogates = tuple(replace(each, branch_of=_branches(each, places)) for each in test.surrogates)
     return replace(test, branch_of=_branches(test, places), surrogates=surrogates)
 
@@ -138,14 +138,14 @@ def _branches(test: Any, places: Places) -> tuple[int, ...]:
 
 
 def _asked(asked: AskedPart, column: int, places: Places) -> AskedPart:
-    """A picture of the column that a node asks about."""
+    """The picture of the column that a node tests, with the kept codes."""
     if column not in places:
         return asked
     return replace(asked, levels=tuple(_code(code, places[column]) for code in asked.levels))
 
 
 def _examples(examples: ExamplesPart, tree: TreePart, places: Places) -> ExamplesPart:
-    """The rows of a page, and what its nodes rest on."""
+    """The rows of a page and the support of its nodes, with the kept codes."""
     rows = tuple(
         replace(row, cells=tuple(
             float(_code(int(cell), places[at])) if at in places and np.isfinite(cell) else cell
@@ -162,7 +162,7 @@ def _examples(examples: ExamplesPart, tree: TreePart, places: Places) -> Example
 
 
 def _support(support: SupportPart, asked: int | None, places: Places) -> SupportPart:
-    """What a node rests on; of the levels that no row had there those that are kept."""
+    """The support of a node, with the kept codes."""
     levels = tuple((at, _code(code, places[at]) if at in places else code) for at, code in support.levels)
     absent = support.absent
     if asked in places:

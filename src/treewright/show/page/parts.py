@@ -1,9 +1,8 @@
-"""What a page shows, as typed values: ``Summary`` and the parts of its sections.
+"""The content of a page as typed values: ``Summary`` and the parts of its sections.
 
 A summary is numbers, texts and tuples. ``plain.plain`` makes JSON of it with the names of the fields; the scripts of
-the page read exactly these names. Texts from the data are ready to be read (``tree.writing``), never ready for HTML:
-who writes HTML escapes. Shares are from 0 to 1. A number that has no meaning (the recall of a class without rows) is
-None.
+the page read exactly these names. Texts from the data are plain text (``tree.writing``), not HTML: the writer of HTML
+escapes them. Shares are from 0 to 1. A number that has no meaning (the recall of a class without rows) is None.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from treewright.model.by_hand import LogLine
 
 @dataclass(frozen=True)
 class SurrogatePart:
-    """A test that stands in where the node's own column is missing."""
+    """A test that is used if the node's own column is missing."""
 
-    text: str  # what leads to branch 0, in words
-    # kind, column, cuts, branch_of: as in ``TestPart``; branches of levels are the node's, turned around already where
-    # the surrogate is flipped; a level that it does not answer has branch -1
+    text: str  # the condition of branch 0, in words
+    # kind, column, cuts, branch_of: as in ``TestPart``; branches of levels are the node's, already flipped if the
+    # surrogate is flipped; a level without a branch has -1
     kind: str
     column: int
     cuts: tuple[float, ...]
@@ -31,7 +30,7 @@ class SurrogatePart:
 
 @dataclass(frozen=True)
 class TestPart:
-    """What a node asks, for a program that sends rows down."""
+    """The test of a node, for a program that sends rows down."""
 
     # "cuts": branch b is the first with value <= cuts[b], else len(cuts); the value of an ordinal column is the
     # position of its level. "levels": branch_of[code]. "present": branch 0 if there is a value, else ``missing``.
@@ -39,28 +38,28 @@ class TestPart:
     column: int  # position of the column
     cuts: tuple[float, ...]  # ascending, exact
     branch_of: tuple[int, ...]  # per level of the column
-    missing: int  # the branch of a missing value, where no surrogate answers and nothing is divided
-    unseen: int  # the branch of a level that the fit never saw; -1 where the test asks for no levels
-    surrogates: tuple[SurrogatePart, ...] = ()  # in the order in which they are asked
+    missing: int  # the branch of a missing value, if no surrogate has a value and rows are not divided
+    unseen: int  # the branch of an unseen level; -1 if the test is not of levels
+    surrogates: tuple[SurrogatePart, ...] = ()  # in the order in which they are tried
 
 
 @dataclass(frozen=True)
 class CandidatePart:
-    """One line of a split's audit: the best test that a column offered."""
+    """One line of a split's audit: the best test of a column."""
 
     question: str
     gain: float  # decrease of impurity
     score: float  # what the algorithm compares columns by
-    chosen: bool  # whether the node asks this
+    chosen: bool  # whether the node has this test
 
 
 @dataclass(frozen=True)
 class ByHandPart:
-    """What somebody said of a node at the workbench."""
+    """What was set at a node in the workbench."""
 
     name: str
     locked: bool
-    decided: bool  # whether what the leaf predicts was set, whatever its rows say
+    decided: bool  # whether the prediction of the leaf was set by hand
 
 
 @dataclass(frozen=True)
@@ -71,41 +70,41 @@ class NodePart:
     parent: int | None
     branch: int  # which branch of the parent it is; 0 for the root
     depth: int
-    edge: str  # the answer that leads here, in words; empty for the root
+    edge: str  # the condition on the edge to it, in words; empty for the root
     question: str  # the test in words; empty for a leaf
     said: str  # what it predicts, as a leaf, in words
     code: int | None  # position of the class that it predicts (first output); None for numbers
-    n_rows: int  # rows of the fit
+    n_rows: int  # training rows
     weight: float
     impurity: float
     # decrease of impurity by its test: its impurity minus the weighted mean of its branches'; None for a leaf
     gain: float | None
     values: tuple[tuple[float, ...], ...]  # per output: weighted class counts, or one number
-    # what leads here, a condition per column; None where the tree is too deep to write one for every node
+    # the conditions on its path, one per column; None if the tree is too deep to write them for every node
     rule: tuple[str, ...] | None
     test: TestPart | None
-    hidden: int = 0  # how many nodes below it are not in this page
-    # of the test rows that pass here the weight per true class (first output), or for numbers their histogram over
-    # ``TreePart.edges``; None where no rows judge
+    hidden: int = 0  # number of nodes below it that are not in this page
+    # of the test rows in the node the weight per true class (first output), or for regression their histogram over
+    # ``TreePart.edges``; None without test rows
     judged: tuple[float, ...] | None = None
-    audit: tuple[CandidatePart, ...] = ()  # best first; empty where no rows were at hand or the node is small
+    audit: tuple[CandidatePart, ...] = ()  # best first; empty if no rows are available or the node is small
     by_hand: ByHandPart | None = None
 
 
 @dataclass(frozen=True)
 class AskedPart:
-    """How the column that a node asks about lies in its rows."""
+    """The distribution of the tested column in a node's rows."""
 
     node: int
-    # start, width: of bars of a numeric or ordinal column, each without its lower end; None where ``levels`` tell
+    # start, width: of bars of a numeric or ordinal column, each without its lower end; None with ``levels``
     start: float | None
     width: float | None
     levels: tuple[int, ...]  # a code per bar, branch by branch; -1 for all other levels of a branch together
-    cuts: tuple[float, ...]  # where the test divides, in bars from the left
-    ends: tuple[float, float] | None  # the least and the greatest number; those far off are in the first and last bar
-    # per class of ``TreePart.asked_codes`` the weight in each bar; empty for numbers
+    cuts: tuple[float, ...]  # places of the cuts, in bars from the left
+    ends: tuple[float, float] | None  # the lowest and the highest number; those far off are in the first and last bar
+    # per class of ``TreePart.asked_codes`` the weight in each bar; empty for regression
     parts: tuple[tuple[float, ...], ...]
-    # of numbers: a digit from 0 to 9 for each of ten cells of the target, from the lowest up, bar by bar
+    # for regression: a digit from 0 to 9 for each of ten cells of the target, from the lowest up, bar by bar
     grid: str
     # low, high: ends of the target in ``grid``
     low: float | None
@@ -118,28 +117,28 @@ class TreePart:
     """One tree."""
 
     title: str  # ``"The tree"`` or ``"Tree 3 of 100"``
-    headline: str  # what kind of tree, of what target, how large, in one line
+    headline: str  # the kind of tree, its target and its size, in one line
     outputs: tuple[tuple[str, ...], ...]  # class labels per output; an empty tuple for a number
     output_names: tuple[str, ...]
     criterion: str  # name of the impurity
     centre: str  # "mean", "median", "adds": what the numbers of nodes are
     weighted: bool  # whether weights differ from numbers of rows
-    missing: str  # "direction", "branch", "surrogate", "fractional", "error": how missing values go
-    # low, high: the least and the greatest number of a node (first output); None for classes
+    missing: str  # "direction", "branch", "surrogate", "fractional", "error": the treatment of missing values
+    # low, high: the lowest and the highest number of a node (first output); None for classification
     low: float | None
     high: float | None
-    edges: tuple[float, ...] | None  # ends of the cells of ``NodePart.judged`` for numbers
+    edges: tuple[float, ...] | None  # ends of the cells of ``NodePart.judged`` for regression
     # n_nodes, n_leaves, depth: of the whole tree
     n_nodes: int
     n_leaves: int
     depth: int
     nodes: tuple[NodePart, ...]  # parents before children; of a large tree those with the most rows
-    missing_words: str = ""  # how missing values go, as a sentence
-    audit_note: str = ""  # why nodes have no audit; empty where all have one, or none was asked for
-    asked: tuple[AskedPart, ...] = ()  # of the nodes with the most rows; empty where no rows were at hand
-    asked_codes: tuple[int | None, ...] = ()  # the classes that ``asked`` tells apart; None for all others together
+    missing_words: str = ""  # the treatment of missing values, as a sentence
+    audit_note: str = ""  # why nodes have no audit; empty if all have one, or none was asked for
+    asked: tuple[AskedPart, ...] = ()  # of the nodes with the most rows; empty if no rows are available
+    asked_codes: tuple[int | None, ...] = ()  # the classes that ``asked`` distinguishes; None for all others together
     asked_rows: str = ""  # which rows ``asked`` counts
-    # position of a class and the least share from which on it is predicted; None where the larger share decides
+    # position of a class and the least probability at which it is predicted; None if the more probable class is
     threshold: tuple[int, float] | None = None
 
 
@@ -151,41 +150,41 @@ class ExampleRow:
     """A test row."""
 
     number: int  # its position in the table, from 0: ``X[number]``
-    # encoded; nan where a cell is missing, the number of levels for a level that the fit never saw
+    # encoded; nan if a cell is missing, the number of levels for an unseen level
     cells: tuple[float, ...]
     # truth, said: the target, and what the model predicts, in words
     truth: str
     said: str
-    right: bool | None  # whether they are equal; None for numbers
-    shares: tuple[tuple[float, ...], ...]  # per output the predicted shares of the classes, or the predicted number
-    name: str = ""  # its name in the index of the table; empty where that counts from 0
+    right: bool | None  # whether they are equal; None for regression
+    shares: tuple[tuple[float, ...], ...]  # per output the predicted class probabilities, or the predicted number
+    name: str = ""  # its name in the index of the table; empty if that counts from 0
 
 
 @dataclass(frozen=True)
 class SupportPart:
-    """What a node rests on, as a leaf."""
+    """Intervals and levels of a node's training rows."""
 
-    # per output the confidence interval of the predicted share, or of the mean; None where there is none
+    # per output the confidence interval of the predicted share, or of the mean; None if there is none
     intervals: tuple[tuple[float, float] | None, ...]
-    # of nominal columns that the way asks about: the column, and the code of a level that was in the node above
+    # of nominal columns tested on the path: the column, and the code of a level that was in the node above
     levels: tuple[tuple[int, int], ...]
-    # of the levels that the node's own test asks about: the codes of those that no row of the fit had there
+    # of the levels that the node's own test distinguishes: the codes of those that no training row of the node has
     absent: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class ExamplesPart:
-    """What it takes to follow a row, and to say what would have to change."""
+    """The data to follow a row, and to find what would have to change."""
 
-    rows: tuple[ExampleRow, ...]  # none of the table's where none were asked for
+    rows: tuple[ExampleRow, ...]  # empty if no rows of the table were asked for
     supports: tuple[SupportPart, ...]  # per node of ``TreePart.nodes``, in their order
     level: float  # of the intervals
-    interval: str  # whose they are: ``"Wilson"``, ``"Student's t"``; empty where there are none
-    scales: tuple[float, ...]  # per column how much of it counts as a change of 1
-    unseen: str  # "missing", "error", "majority": what a level that the fit never saw is taken for
+    interval: str  # the kind of interval: ``"Wilson"``, ``"Student's t"``; empty if there are none
+    scales: tuple[float, ...]  # per column the difference that counts as a change of 1
+    unseen: str  # "missing", "error", "majority": how an unseen level is treated
 
 
-# -------- How far the tree can be cut back
+# -------- Pruning
 
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -193,64 +192,64 @@ Matrix = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class PrunerPart:
-    """What one way to prune makes of the tree."""
+    """The tree as pruned by one method."""
 
     method: str  # ``"none"`` for the tree as it is, else a method of ``prune``
     name: str  # in words
-    why_not: str = ""  # why it is not defined for this tree; empty where it is, and only then the rest is filled in
-    note: str = ""  # what must be known to read its numbers
+    why_not: str = ""  # why it is not defined for this tree; empty if it is, and only then the rest is filled in
+    note: str = ""  # a note on its numbers
     n_leaves: int = 0
     depth: int = 0
     # train_error, error, standard_error: as in ``PruningPart``
     train_error: float | None = None
     error: float | None = None
     standard_error: float | None = None
-    # nodes of the page's tree that become leaves, the topmost; empty where it has a tree of its own
+    # the topmost nodes of the page's tree that become leaves; empty if it has a tree of its own
     leaves: tuple[int, ...] = ()
-    tree: TreePart | None = None  # its tree, where it is more than the page's tree with some nodes made leaves
-    # weight of the test rows by true class and predicted class, where it cannot be added up from nodes
+    tree: TreePart | None = None  # its tree, if it is not the page's tree with some nodes made leaves
+    # weight of the test rows by true class and predicted class, if it cannot be added up from nodes
     confusion: Matrix | None = None
-    # python, command: what makes this tree
+    # python, command: the lines that make this tree
     python: str = ""
     command: str = ""
-    command_note: str = ""  # what must be known to run them
+    command_note: str = ""  # a note on running them
 
 
 @dataclass(frozen=True)
 class PruningPart:
-    """The subtrees of the cost-complexity path, from the largest to the root alone, and what other pruners make."""
+    """The subtrees of the cost-complexity path, from the largest to the root alone, and the trees of other pruners."""
 
     n_steps: int  # of the whole path
     steps: tuple[int, ...]  # ascending: the steps that the page holds; the following tuples have an entry for each
-    alphas: tuple[float, ...]  # the price of a leaf from which on each subtree is the one wanted
+    alphas: tuple[float, ...]  # the price of a leaf from which on each subtree has the least cost
     n_leaves: tuple[int, ...]
     depth: tuple[int, ...]
-    train_error: tuple[float, ...]  # mean loss over the rows of the fit; nan where that is not known
-    # error, standard_error: mean loss over the rows that judge; None where nothing judges
+    train_error: tuple[float, ...]  # mean loss over the training rows; nan if not known
+    # error, standard_error: mean loss over the evaluation rows; None if there are none
     error: tuple[float, ...] | None
     standard_error: tuple[float, ...] | None
     loss: str  # "misclassification", "squared_error", "absolute_error"
     loss_name: str  # in words
     judged_by: str  # "folds", "validation", "nothing"
     n_folds: int  # 0 without folds
-    n_judged: int  # rows that judge
+    n_judged: int  # rows that evaluate the path
     # minimum, one_se: positions in ``steps`` of the tree of least error, and of the smallest within one standard error
     # of it
     minimum: int | None
     one_se: int | None
-    # per inner node of the page's tree, by its number: the step from which on it is no inner node
+    # per inner node of the page's tree, by its number: the step from which on it is not an inner node
     collapse_step: dict[str, int]
-    confusion: tuple[Matrix, ...] | None  # as in ``PrunerPart``; None where it is the sum of the leaves' ``judged``
-    has_confusion: bool  # whether there is a confusion matrix for each step, one way or the other
-    # python, command: what makes the tree of a step; ``{alpha}`` stands for its price
+    confusion: tuple[Matrix, ...] | None  # as in ``PrunerPart``; None if it is the sum of the leaves' ``judged``
+    has_confusion: bool  # whether there is a confusion matrix for each step, here or from the leaves
+    # python, command: the lines that make the tree of a step; ``{alpha}`` stands for its price
     python: str
     command: str
     pruners: tuple[PrunerPart, ...]  # the first is the tree as it is
-    rows_name: str  # what the test rows are called: ``"the rows of the fit"`` or ``"the test rows"``
-    notes: tuple[str, ...]  # what must be known to read the numbers
+    rows_name: str  # the name of the test rows: ``"the training rows"`` or ``"the test rows"``
+    notes: tuple[str, ...]  # notes on the numbers
 
 
-# -------- How good the model is
+# -------- Quality
 
 
 @dataclass(frozen=True)
@@ -259,11 +258,11 @@ class MeasurePart:
 
     name: str
     value: float | None
-    # low, high: 95 % interval, where there is one
+    # low, high: 95 % interval, if there is one
     low: float | None
     high: float | None
-    beside: float | None  # what it is compared with: ``QualityPart.beside``
-    says: str  # what it is, for a reader who does not know it
+    beside: float | None  # the number that it is compared with: ``QualityPart.beside``
+    says: str  # its definition in a sentence
     digits: str = "amount"  # "share", "amount": how it is written: three decimals, or four significant digits
 
 
@@ -279,8 +278,8 @@ class ClassPart:
     # weight, weight_said: the same by weight
     weight: float
     weight_said: float
-    # precision, recall: of the rows predicted so, the share that is so; of the rows that are so, the share predicted
-    # so; both with 95 % intervals (Wilson 1927, of as many rows as the weights are worth)
+    # precision, recall: of the rows predicted as the class, the share that is of it; of the rows of the class, the
+    # share predicted as it; both with 95 % intervals (Wilson 1927, with the effective number of rows)
     precision: float | None
     precision_low: float | None
     precision_high: float | None
@@ -302,7 +301,7 @@ class ConfusionPart:
 
 @dataclass(frozen=True)
 class MixUpPart:
-    """Two classes that are taken for each other: ``share`` of the weight of the true class."""
+    """A true class that is predicted as another: ``share`` of the weight of the true class."""
 
     truth: str
     said: str
@@ -312,7 +311,7 @@ class MixUpPart:
 
 @dataclass(frozen=True)
 class RankPart:
-    """How well the shares of a class put its rows before the others."""
+    """How well the probabilities of a class rank its rows before the others."""
 
     name: str
     position: int
@@ -329,16 +328,16 @@ class RankPart:
 
 @dataclass(frozen=True)
 class CalibrationPart:
-    """Whether shares that the model states come true."""
+    """Whether a class is as frequent as its predicted probability."""
 
     name: str
     position: int
-    edges: tuple[float, ...]  # ends of the bins of the predicted share; a share on an edge belongs to the bin below
-    # n_rows, weight: what lies in each bin
+    edges: tuple[float, ...]  # ends of the bins of the predicted probability; one on an edge belongs to the bin below
+    # n_rows, weight: rows and weight in each bin
     n_rows: tuple[int, ...]
     weight: tuple[float, ...]
-    # predicted, happened: mean of the predicted shares, and the share of the rows that are of the class; None in an
-    # empty bin
+    # predicted, happened: mean predicted probability, and the share of the rows that are of the class; None in an empty
+    # bin
     predicted: tuple[float | None, ...]
     happened: tuple[float | None, ...]
     # low, high: 95 % interval of ``happened``
@@ -353,11 +352,11 @@ class CalibrationPart:
 class ResidualsPart:
     """True and predicted numbers."""
 
-    # truth, predicted, residual: of drawn rows; a residual is the true number minus the predicted one
+    # truth, predicted, residual: of sampled rows; a residual is the true number minus the predicted one
     truth: tuple[float, ...]
     predicted: tuple[float, ...]
     residual: tuple[float, ...]
-    n_rows: int  # of how many rows they were drawn
+    n_rows: int  # number of rows that they were sampled from
     edges: tuple[float, ...]
     weight: tuple[float, ...]  # weight of all test rows by their residual
 
@@ -378,64 +377,63 @@ class ErrorCurvePart:
     test_se: tuple[float, ...]
     n_folds: int
     n_rows: int
-    note: str = ""  # what the copies lack; empty where nothing
+    note: str = ""  # what the copies lack; empty if nothing
 
 
 @dataclass(frozen=True)
 class QualityPart:
-    """How good the predictions of one output are."""
+    """The quality of the predictions of one output."""
 
-    output: str  # its name; empty where there is one and it has none
+    output: str  # its name; empty if there is one and it has none
     kind: str  # "classes", "numbers", "quantiles", "none"
     n_rows: int  # test rows
-    worth: float  # as how many rows of one weight they say (Kish 1965)
+    worth: float  # effective number of rows (Kish 1965)
     weighted: bool  # whether weights differ
     lead: str  # the quality in a sentence
-    # what stands beside the measures: "without the model", or "should be"; empty where nothing is compared
+    # title of the column next to the measures: "without the model", or "should be"; empty if nothing is compared
     beside: str = ""
-    without: str = ""  # the answer that needs no model, in words; empty where none is compared
+    without: str = ""  # the constant prediction, in words; empty if none is compared
     measures: tuple[MeasurePart, ...] = ()
     n_classes: int = 0  # all classes that the model knows; ``classes`` holds those with the most weight
     classes: tuple[ClassPart, ...] = ()
-    confusion: ConfusionPart | None = None  # None where there are too many classes to be looked at
+    confusion: ConfusionPart | None = None  # None if there are too many classes to show
     mix_ups: tuple[MixUpPart, ...] = ()  # the largest ones first
     ranks: tuple[RankPart, ...] = ()  # of two classes the second alone: the other is its mirror
     calibration: tuple[CalibrationPart, ...] = ()  # the same
     residuals: ResidualsPart | None = None
     curves: tuple[ErrorCurvePart, ...] = ()  # of all outputs together, with the first
-    left_out: tuple[str, ...] = ()  # what is not here, and why
+    left_out: tuple[str, ...] = ()  # what is left out, and why
 
 
-# -------- What its columns are and do
+# -------- Columns
 
 
 @dataclass(frozen=True)
 class SpreadPart:
-    """How the values of a column lie, and what the target is where they lie."""
+    """The distribution of a column, by class or with the mean of the target."""
 
-    # ends of the cells of a numeric column; None where there is a bar for each of ``labels``
+    # ends of the cells of a numeric column; None if there is a bar for each of ``labels``
     edges: tuple[float, ...] | None
-    # levels, the commonest first (ordinal ones in their order); what is left over and missing cells stand at the end.
-    # Of a numeric column with few different numbers these; empty where ``edges`` tell.
+    # levels, the most frequent first (ordinal ones in their order), then the other levels and missing cells. For a
+    # numeric column with few different numbers these; empty with ``edges``.
     labels: tuple[str, ...]
-    # names, codes: the classes, and their positions; None stands for all others together. Of a target of numbers one
-    # name.
+    # names, codes: the classes, and their positions; None stands for all others together. One name for regression.
     names: tuple[str, ...]
     codes: tuple[int | None, ...]
-    # per class the weight of its rows in each cell; of numbers one tuple for all rows
+    # per class the weight of its rows in each cell; for regression one tuple for all rows
     parts: tuple[tuple[float, ...], ...]
-    # means, errors: of a target of numbers: its mean in each cell and the standard error of that; None (in the tuple)
-    # of a cell with too few rows
+    # means, errors: for regression: the mean target in each cell and its standard error; None (in the tuple) for a cell
+    # with too few rows
     means: tuple[float | None, ...] | None = None
     errors: tuple[float | None, ...] | None = None
-    # how many rows lie beyond ``edges``, where these leave out a few numbers far from the rest; they are counted in the
-    # first and the last cell
+    # number of rows beyond ``edges``, if these leave out a few numbers far from the rest; they are counted in the first
+    # and the last cell
     n_beyond: int = 0
 
 
 @dataclass(frozen=True)
 class DependenceLine:
-    """What the model says along a column: of one class, or the number."""
+    """The mean prediction along a column: of one class, or the number."""
 
     name: str  # the class, or the target
     code: int | None  # position of the class
@@ -451,17 +449,17 @@ class DependencePart:
     labels: tuple[str, ...]  # the levels that it is set to; empty for numbers
     deciles: tuple[float, ...]  # of the rows' own values
     lines: tuple[DependenceLine, ...]
-    n_rows: int  # how many rows the means are of
+    n_rows: int  # number of rows that the means are over
 
 
 @dataclass(frozen=True)
 class ColumnPart:
     """A column of the test rows."""
 
-    position: int  # in ``Summary.columns``, where name and levels stand
+    position: int  # in ``Summary.columns``, which holds name and levels
     name: str
     kind: str  # "numeric", "ordinal", "nominal"
-    told: str  # what its values are, in a few words
+    told: str  # its values, in a few words
     n_distinct: int  # different values, or levels, of the test rows
     n_levels: int  # that the model knows; 0 of a numeric column
     missing: float  # share of the test rows, by weight, without a value
@@ -471,17 +469,17 @@ class ColumnPart:
     mean: float | None
     sd: float | None
     quartiles: tuple[float, ...] | None
-    asked: bool = True  # whether the model asks this column anywhere
-    # share of the impurity (of boosted trees: the gain) that the column's splits removed from the rows of the fit; None
-    # for a model without splits
+    asked: bool = True  # whether the model tests this column anywhere
+    # share of the impurity (of boosted trees: the gain) that the column's splits removed on the training rows; None for
+    # a model without splits
     impurity: float | None = None
     # permutation, error: how much worse the model is when the column is shuffled among the test rows, and the
-    # standard error of that over the shuffles; None where it cannot be told
+    # standard error of that over the shuffles; None if it cannot be computed
     permutation: float | None = None
     error: float | None = None
-    measure: str = ""  # what ``permutation`` is, in words
+    measure: str = ""  # the name of ``permutation``, in words
     spread: SpreadPart | None = None
-    dependence: DependencePart | None = None  # None where the page leaves it out: of columns that matter less
+    dependence: DependencePart | None = None  # None if the page leaves it out: for less important columns
 
 
 @dataclass(frozen=True)
@@ -489,9 +487,9 @@ class Finding:
     """Something about the table that a reader should look at."""
 
     kind: str  # which check found it, such as ``"equals the target"``
-    serious: bool  # whether numbers on the page cannot be believed before it is looked at
-    columns: tuple[str, ...]  # names of the columns, ready to be read; empty where it is about rows or classes
-    n: int  # how many columns, rows or classes it is about
+    serious: bool  # whether it may make the numbers on the page wrong
+    columns: tuple[str, ...]  # names of the columns as texts; empty if it is about rows or classes
+    n: int  # number of columns, rows or classes that it is about
     text: str  # what was found, as a sentence
     advice: str  # what to do
 
@@ -501,7 +499,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class SeriesPart:
-    """A line of a chart: a value for each x of the chart, None where it has none."""
+    """A line of a chart: a value for each x of the chart, None if it has none."""
 
     name: str
     y: tuple[float | None, ...]
@@ -509,7 +507,7 @@ class SeriesPart:
 
 @dataclass(frozen=True)
 class MarkPart:
-    """A place of a chart with words."""
+    """A labelled place in a chart."""
 
     x: float
     label: str
@@ -519,20 +517,20 @@ class MarkPart:
 class CurvePart:
     """A chart over trees or rounds."""
 
-    key: str  # what it is, for tests and links: ``"loss"``, ``"history"``, ``"error"``, ``"alone"``, ``"weights"``
+    key: str  # its name for tests and links: ``"loss"``, ``"history"``, ``"error"``, ``"alone"``, ``"weights"``
     title: str
     xlabel: str
     ylabel: str
-    words: str  # what it says, in a sentence or two
+    words: str  # a description in a sentence or two
     x: tuple[int, ...]  # ascending
     series: tuple[SeriesPart, ...]
     marks: tuple[MarkPart, ...] = ()
-    dots: bool = False  # whether the values are a point each, not a course
+    dots: bool = False  # whether the values are drawn as points, not as a line
 
 
 @dataclass(frozen=True)
 class TreeSpreadPart:
-    """How a number differs between the trees."""
+    """The distribution of a number over the trees."""
 
     name: str
     title: str
@@ -541,8 +539,8 @@ class TreeSpreadPart:
     median: float
     most: float
     labels: tuple[str, ...]  # of the cells of the histogram
-    counts: tuple[int, ...]  # how many trees are in each
-    # ends of the cells, one more than there are; None where each cell is one whole number
+    counts: tuple[int, ...]  # number of trees in each
+    # ends of the cells, one more than there are; None if each cell is one whole number
     edges: tuple[float, ...] | None = None
     xlabel: str = ""
 
@@ -552,27 +550,27 @@ class MemberPart:
     """One of the trees."""
 
     number: int  # ``model.tree(number)``; counted from 0
-    label: str  # as the list names it
-    words: str  # how it stands to the others; empty where that is not known
+    label: str  # its name in the list
+    words: str  # its agreement with the others; empty if not known
     tree: TreePart  # without rules; of a large tree the nodes with the most rows
 
 
 @dataclass(frozen=True)
 class SurrogateWords:
-    """The one tree that stands for all; the tree itself is ``Summary.tree``."""
+    """The words about the surrogate tree; the tree itself is ``Summary.tree``."""
 
     title: str  # of the tree
-    words: str  # how faithful it is
-    measure: str  # "probabilities", "r2": share of the variance of these that it explains; "agreement": of classes
-    # fidelity, low, high: nan where rows do not tell
+    words: str  # its fidelity
+    measure: str  # "probabilities", "r2": share of their variance that it explains; "agreement": of classes
+    # fidelity, low, high: nan if the rows do not determine it
     fidelity: float
     low: float
     high: float
     n_fit: int
     n_judged: int
     n_leaves: int
-    command: str  # what makes this tree
-    # where one answer for all says no less than the tree: that it is not to be read as the model; else empty
+    command: str  # the line that makes this tree
+    # if a constant prediction is as good as the tree: that it is not to be read as the model; else empty
     warning: str = ""
 
 
@@ -580,26 +578,26 @@ class SurrogateWords:
 class EnsemblePart:
     """The section of many trees."""
 
-    # "forest", "boosting", "adaboost": trees that are asked side by side (bagging too), or grown round by round
+    # "forest", "boosting", "adaboost": independent trees (bagging too), or trees grown round by round
     kind: str
-    headline: str  # how many trees there are and how they answer together
+    headline: str  # how many trees there are and how they predict together
     n_trees: int
-    n_rounds: int  # 0 where there are none
+    n_rounds: int  # 0 if there are none
     curves: tuple[CurvePart, ...]
     sizes: tuple[TreeSpreadPart, ...]
     agreement: TreeSpreadPart | None
     members: tuple[MemberPart, ...]
     surrogate: SurrogateWords | None
-    notes: tuple[str, ...]  # what was left out or drawn at random, and why
-    first: int | None = None  # which of ``members`` the page begins with; None for the tree that stands for all
+    notes: tuple[str, ...]  # what was left out or sampled, and why
+    first: int | None = None  # which of ``members`` the page begins with; None for the surrogate tree
 
 
-# -------- What columns do to answers
+# -------- Contributions
 
 
 @dataclass(frozen=True)
 class RowContributions:
-    """Contributions to the answer for one of the example rows, the largest first."""
+    """Contributions to the prediction for one of the example rows, the largest first."""
 
     columns: tuple[int, ...]  # positions in ``Summary.columns``
     values: tuple[float, ...]
@@ -612,7 +610,7 @@ class OutputContributions:
     """Contributions to one output: a class, a target or a score."""
 
     name: str
-    base: float  # the answer where nothing is known of a row
+    base: float  # the prediction if nothing is known of a row
     # means, errors: of the sizes of each column's contributions, with standard errors
     means: tuple[float, ...]
     errors: tuple[float, ...]
@@ -624,18 +622,18 @@ class OutputContributions:
 class ContributionsPart:
     """The section of contributions."""
 
-    why_not: str = ""  # why there are none; then all else is empty
+    why_not: str = ""  # why there are none; then everything else is empty
     scale: str = ""  # "share", "score", "prediction": what is explained
-    game: str = ""  # what the base is, and what contributions are, in words
-    link: str = ""  # how scores become answers; empty where they are
+    game: str = ""  # definitions of the base and of contributions
+    link: str = ""  # how scores become predictions; empty if they are the predictions
     columns: tuple[int, ...] = ()  # those that contribute most, positions in ``Summary.columns``
-    n_columns: int = 0  # how many contribute anything
+    n_columns: int = 0  # how many contribute
     n_rows: int = 0  # of the swarm
     n_all: int = 0  # test rows
     outputs: tuple[OutputContributions, ...] = ()
     n_outputs: int = 0  # of the model; the page may have fewer
-    places: tuple[tuple[float | None, ...], ...] = ()  # of the swarm's cells: 0 the least, 1 the greatest, None missing
-    pairs: tuple[tuple[int, int, float], ...] = ()  # two columns, and the mean size of what they do together
+    places: tuple[tuple[float | None, ...], ...] = ()  # of the swarm's cells: 0 the lowest, 1 the highest, None missing
+    pairs: tuple[tuple[int, int, float], ...] = ()  # two columns, and the mean size of their interaction
     notes: tuple[str, ...] = ()
 
 
@@ -652,17 +650,17 @@ class ColumnWords:
     name: str
     kind: str  # "numeric", "ordinal", "nominal"
     levels: tuple[str, ...]  # in the order of their codes
-    # low, high, middle: of a numeric column: the least, the greatest and the middle value of the test rows; None
-    # where there are none
+    # low, high, middle: of a numeric column: the lowest, the highest and the median value of the test rows; None if
+    # there are none
     low: float | None = None
     high: float | None = None
     middle: float | None = None
-    left_out: str = ""  # why nothing was learned from it; empty where it is used
-    dates: str = ""  # "date", "datetime", "duration", "time" where its numbers are days; else empty
-    zone: str = ""  # of its instants, where they have one
-    unnamed: int = 0  # how many levels more it has than this page knows (``show.page.levels``)
-    # part, sources, numbers: how the model makes it of others (``data.calendar``, ``data.derived``): what it is, the
-    # positions of what it is made of, and what else the work needs
+    left_out: str = ""  # why it is left out; empty if it is used
+    dates: str = ""  # "date", "datetime", "duration", "time" if its numbers are days; else empty
+    zone: str = ""  # of its instants, if they have one
+    unnamed: int = 0  # number of levels that it has beyond those of this page (``show.page.levels``)
+    # part, sources, numbers: how the model derives it (``data.calendar``, ``data.derived``): the kind of derivation,
+    # the positions of its sources, and the numbers that the computation needs
     part: str = ""  # empty for a column of the table
     sources: tuple[int, ...] = ()
     numbers: tuple[float, ...] = ()
@@ -670,7 +668,7 @@ class ColumnWords:
 
 @dataclass(frozen=True)
 class Fact:
-    """A line of the head: what, and how much."""
+    """A line of the head: a name and a value."""
 
     name: str
     value: str
@@ -681,16 +679,16 @@ class Summary:
     """Everything that a page shows."""
 
     title: str
-    subtitle: str  # what the model is, in one line
+    subtitle: str  # algorithm, task and size of the model, in one line
     task: str  # "classification", "regression"
-    target: str  # name of the target, empty where it has none
+    target: str  # name of the target, empty if it has none
     facts: tuple[Fact, ...]  # the head of the page
-    notes: tuple[str, ...]  # what a reader must know to read the numbers, such as that the rows are those of the fit
+    notes: tuple[str, ...]  # notes on the numbers, such as that the test rows are the training rows
     columns: tuple[ColumnWords, ...]  # all columns, in the order of the schema
     text: str  # the model as text, for readers without scripts
     tree: TreePart | None
     version: str  # of the library
-    # pruning, quality, data, ensemble, examples: the sections; None or empty where a page has none
+    # pruning, quality, data, ensemble, examples: the sections; None or empty if a page has none
     pruning: PruningPart | None = None
     quality: tuple[QualityPart, ...] = ()
     data: tuple[ColumnPart, ...] = ()
@@ -699,6 +697,6 @@ class Summary:
     contributions: ContributionsPart | None = None
     examples: ExamplesPart | None = None
     log: tuple[LogLine, ...] = ()  # of a tree that was grown by hand
-    log_note: str = ""  # how often rows held out were looked at, and what became of sealed ones
+    log_note: str = ""  # how often the tree was evaluated on held-out rows, and its score on sealed rows
     format: str = FORMAT
     format_version: int = VERSION

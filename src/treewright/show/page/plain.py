@@ -1,4 +1,4 @@
-"""How a page writes values: dataclasses as JSON, numbers as readers write them."""
+"""Values as text for a page: dataclasses as JSON, numbers for readers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from treewright.tree.writing import written_amount
 
-GROUPED_FROM = 10_000  # from here on thousands are set apart
+GROUPED_FROM = 10_000  # from here on thousands are separated by commas
 
 
 def plain(value: Any) -> Any:
-    """A typed value as what JSON can hold, with the names of the fields.
+    """A typed value as JSON types, with the names of the fields.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def plain(value: Any) -> Any:
 
 
 def json_for_script(value: Any) -> str:
-    r"""A value as JSON that can stand in a script element: pure ASCII, no ``<``, ``>`` or ``&``.
+    r"""A value as JSON that is safe in a script element: pure ASCII, no ``<``, ``>`` or ``&``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def json_for_script(value: Any) -> str:
 
 
 def amount(value: float | str | None, digits: int = 4) -> str:
-    """A number of a summary as the scripts write it (``numbers.short``).
+    """A number of a summary, written as in the scripts (``numbers.short``).
 
     Examples
     --------

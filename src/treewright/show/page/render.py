@@ -1,7 +1,7 @@
 """A summary as one HTML file.
 
-The template, scripts and styles are the files of ``assets``; the script of a model of many trees is what ``export``
-writes. Nothing is loaded by the page: its policy allows what stands in it, by digests, and nothing else.
+The template, scripts and styles are the files of ``assets``; ``export`` writes the script of a model of many trees. The
+page loads nothing: its policy allows only its own content, by digests.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from treewright.show.style import CLASS_COLORS, class_color
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# In this order, inside one function: what is used stands before what uses it.
+# In this order, inside one function: definitions come before their use.
 SCRIPTS = (
     "dom", "state", "numbers", "chart_axes", "chart_bars", "chart", "route", "layout", "tree_model", "tree_asked",
     "tree_cards", "tree_panel", "tree_view", "tree_map", "tree_drawing", "search", "tree", "pruning",
     "change", "follow_fields", "follow_told", "follow", "quality", "dependence", "data", "contributions",
     "ensemble", "main",
 )  # fmt: skip
-# What the page of a tree alone needs of them: it stands in a notebook, once per cell.
+# The scripts of the page of one tree, which a notebook holds once per cell.
 TREE_SCRIPTS = (
     "dom", "state", "numbers", "layout", "tree_model", "tree_asked", "tree_cards", "tree_panel", "tree_view",
     "tree_map", "tree_drawing", "search", "tree", "main_tree",
@@ -37,7 +37,7 @@ STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "cont
 EXPLANATION_SCRIPTS = (
     "dom", "state", "numbers", "chart_axes", "route", "follow_told", "contributions", "main_contributions",
 )  # fmt: skip
-# What pages of one thing alone need: template to styles and scripts.
+# Styles and scripts of pages with one section, by template.
 PARTS_OF = {
     "tree": (TREE_STYLES, TREE_SCRIPTS),
     "explanation": (("base", "chart", "contributions", "print"), EXPLANATION_SCRIPTS),
@@ -55,12 +55,12 @@ def render(summary: Summary, *, template: str = "report", code: str = "") -> str
     template : {"report", "tree", "explanation"}
         ``"tree"`` shows the tree alone, for a frame in a notebook, ``"explanation"`` contributions alone.
     code : str
-        Of many trees a script that defines ``model``, by which the page says what all of them say of a row.
+        For many trees a script that defines ``model``, with which the page predicts a row by all of them.
 
     Returns
     -------
     str
-        A whole HTML document, ASCII but for texts that the template writes.
+        A whole HTML document, ASCII except for texts that the template writes.
     """
     styles, scripts = PARTS_OF.get(template, (STYLES, SCRIPTS))
     style, script = style_text(styles), script_text(scripts)
@@ -80,7 +80,7 @@ def render(summary: Summary, *, template: str = "report", code: str = "") -> str
 
 @cache
 def script_text(names: tuple[str, ...] = SCRIPTS) -> str:
-    """Return scripts inside one function, without their comments and indentation: a page is sent about."""
+    """Return scripts inside one function, without comments and indentation: pages should be small."""
     parts = [without_remarks(asset("scripts", f"{name}.js")) for name in names]
     return '\n(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
 
@@ -96,7 +96,7 @@ def style_text(names: tuple[str, ...] = STYLES) -> str:
 def without_remarks(text: str) -> str:
     r"""Return a script without lines that are comments, blank lines, and indentation.
 
-    Lines are told by how they begin, so no text of a script may run over several lines; a test sees to it.
+    A line is a comment by its beginning, so no text of a script may run over several lines; a test checks that.
 
     Examples
     --------
@@ -108,18 +108,18 @@ def without_remarks(text: str) -> str:
 
 
 def asset(folder: str, name: str) -> str:
-    """Return the text of one of the package's own files."""
+    """Return the text of a file of the package."""
     return files("treewright.show.page").joinpath("assets", folder, name).read_text(encoding="utf-8")
 
 
 def digest_of(text: str) -> str:
-    """Return the digest of an inline element, as a content-security policy names it."""
+    """Return the digest of an inline element for a content-security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
 @cache
 def environment() -> Environment:
-    """Return the templates; everything that they write is escaped unless they say otherwise."""
+    """Return the templates; all that they write is escaped unless marked as safe."""
     from jinja2 import DictLoader, StrictUndefined
     from jinja2 import Environment as Templates
 

@@ -1,7 +1,7 @@
-"""A tree for a page: the description of ``export.structure`` in words; and the page of a tree alone, in a frame.
+"""A tree for a page: the description of ``export.structure`` in words; and the page of one tree, in a frame.
 
-A notebook shows a fitted tree by that page: the same drawing as in a report, in a frame of its own, so that neither its
-styles nor its scripts meet those of the notebook.
+A notebook shows a fitted tree as that page: the same drawing as in a report, in a frame, so that its styles and scripts
+do not mix with those of the notebook.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from treewright.version import __version__
 MAX_NODES = 4001
 # A notebook holds the page of every cell: of a large tree only the nodes with the most rows.
 MAX_NODES_ALONE = 401
-# Rules are written for every node of a tree up to this many conditions in all; beyond, the page tells the way instead.
+# Rules are written for every node of a tree up to this many conditions in all; with more, the page shows paths instead.
 MAX_CONDITIONS = 60_000
 NAME_WIDTH, EDGE_LEVELS, RULE_LEVELS = 200, 6, 12
-# Pixels: what stands above and below the drawing, one row of cards, and the least and the most of a frame.
+# Pixels: above and below the drawing, one row of cards, and the least and largest height of a frame.
 REST, ROW, LEAST, MOST = 170, 152, 380, 760
-# How many levels a drawing opens with, at most.
+# Largest number of levels that a drawing opens with.
 LEVELS = 5
-# What the scripts tell apart of the kinds of ``export.structure.Split``.
+# The kinds of tests in the scripts, by those of ``export.structure.Split``.
 KINDS = {"threshold": "cuts", "intervals": "cuts", "present": "present", "subset": "levels", "multiway": "levels"}
 
 
 def tree_part(
     model: ModelData, tree: int = 0, *, title: str = "", max_nodes: int = MAX_NODES, has_rules: bool = True
 ) -> TreePart:
-    """One of a model's trees as a page shows it.
+    """One of a model's trees as a part of a page.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def tree_part(
     max_nodes : int >= 1
         At most this many nodes, those with the most rows.
     has_rules : bool
-        Whether the conditions that lead to each node are written down.
+        Whether to write the conditions on the path to each node.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def tree_part(
     rules = rules_of(summary, shown) if has_rules else None
     sizes, digits = subtree_sizes(grown).tolist(), threshold_digits(grown).tolist()
     parts = []
-    splits: dict[int, Split] = {}  # parents stand before their children
+    splits: dict[int, Split] = {}  # parents come before their children
     for node in nodes_of(summary, shown):
         split, edge = node.split, ""
         if split is not None:
@@ -119,23 +119,23 @@ def tree_part(
 
 
 def _by_hand(summary: TreeSummary, node: int) -> ByHandPart | None:
-    """What somebody said of a node at the workbench."""
+    """What was set at a node in the workbench."""
     mark = summary.marks.get(node)
     return None if mark is None else ByHandPart(mark.name, mark.locked, mark.rows_say is not None)
 
 
 def missing_words_of(summary: TreeSummary) -> str:
-    """How missing values go, as a sentence."""
+    """The treatment of missing values, as a sentence."""
     note = summary.missing_note
     if note:
         return f"{note[0].upper()}{note[1:]}."
     if any(column.missing_seen for column in summary.model.schema.columns):
-        return "The answers on the edges say where missing values go."
-    return "The fit met no missing value."
+        return "The texts on the edges show the branch that missing values follow."
+    return "The training rows have no missing values."
 
 
 def rules_of(summary: TreeSummary, shown: frozenset[int]) -> dict[int, tuple[str, ...]] | None:
-    """The conditions that lead to each visible node; None where they are too many to write down."""
+    """The conditions on the path to each visible node; None if they are too many to write."""
     model, rules, n_written = summary.model, {}, 0
     for node, bounds in bounds_below(model.schema, summary.tree, shown):
         n_written += len(bounds)
@@ -167,7 +167,7 @@ def gain_of(summary: TreeSummary, node: Node) -> float:
 
 
 def test_part(split: Split) -> TestPart:
-    """What a node asks, as the scripts send rows down."""
+    """The test of a node, for the scripts that send rows down."""
     return TestPart(
         kind=KINDS[split.kind],
         column=split.column,
@@ -180,7 +180,7 @@ def test_part(split: Split) -> TestPart:
 
 
 def surrogate_part(stand_in: StandIn) -> SurrogatePart:
-    """A surrogate, as the scripts ask it."""
+    """A surrogate test, for the scripts."""
     return SurrogatePart(
         text=shorten(stand_in.words.edge(0), NAME_WIDTH),
         kind=KINDS[stand_in.kind],
@@ -210,7 +210,7 @@ def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
 
 
 def tree_page(model: ModelData, tree: int = 0, *, title: str | None = None) -> str:
-    """A page that holds one tree: it zooms, folds, finds, and tells of each node.
+    """A page that shows one tree: it zooms, folds, searches, and describes each node.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def tree_page(model: ModelData, tree: int = 0, *, title: str | None = None) -> s
 
 
 def tree_frame(model: ModelData, tree: int = 0, *, title: str | None = None) -> str:
-    """`tree_page` in a frame that cannot reach the page around it; as tall as the tree wants, within bounds.
+    """`tree_page` in a frame that cannot reach the page around it; as tall as the tree needs, within bounds.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def tree_frame(model: ModelData, tree: int = 0, *, title: str | None = None) -> 
 
 
 def framed(page: str, title: str, height: int) -> str:
-    """A page in a frame whose scripts run, and reach nothing outside."""
+    """A page in a frame whose scripts run but cannot reach outside."""
     return (
         f'<iframe sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" '
         f"title='{in_quotes(title)}' srcdoc='{in_quotes(page)}'></iframe>"
@@ -255,7 +255,7 @@ def framed(page: str, title: str, height: int) -> str:
 
 
 def in_quotes(text: str) -> str:
-    """A text as it stands in an attribute between single quotes; the double ones of JSON need no escape there.
+    """A text escaped for an attribute in single quotes, where the double quotes of JSON need no escape.
 
     Examples
     --------
@@ -268,13 +268,13 @@ def in_quotes(text: str) -> str:
 
 
 def height_of(part: TreePart) -> int:
-    """The pixels that a frame around the tree has from top to bottom."""
+    """The height of a frame around the tree, in pixels."""
     levels = min(LEVELS, max(node.depth for node in part.nodes)) + 1
     return min(MOST, max(LEAST, REST + ROW * levels))
 
 
 def tree_summary(model: ModelData, tree: int = 0, *, title: str | None = None) -> Summary:
-    """What the page of a tree alone shows.
+    """The summary of the page of one tree.
 
     Raises
     ------
@@ -301,7 +301,7 @@ def tree_summary(model: ModelData, tree: int = 0, *, title: str | None = None) -
 
 
 def without_ways(part: TreePart) -> TreePart:
-    """The tree without the branch of every level: no row is sent down here, and levels may be thousands."""
+    """The tree without the branch of every level: this page sends no rows down, and levels may be thousands."""
     nodes = tuple(
         node
         if node.test is None

@@ -60,8 +60,8 @@ const nodePane = (() => {
       button("grow", "Grow a level", "Let the algorithm ask one more question here (G)", !locked && leaf && !pure && !node.decided),
       button("grow_end", "Grow to the end", "Let the algorithm grow all below (Shift+G)", !locked && !(leaf && (pure || node.decided))),
       button("prune", "Prune", "Make it a leaf (Delete)", !locked && !leaf),
-      node.locked ? button("unlock", "Unlock", "Let it change again (L)") : button("lock", "Lock", "Let nothing change it or what is below it (L)", !locked),
-      button("rename", "Name", "Call it by a name of your own (N)"),
+      node.locked ? button("unlock", "Unlock", "Let it change again (L)") : button("lock", "Lock", "Protect it and the nodes below it from changes (L)", !locked),
+      button("rename", "Name", "Give it a name (N)"),
       button("decide", "Decide", "Set what it predicts (D)", !locked && leaf),
       self.model.children[self.position].length > 2 && button("merge", "Merge", "Make one branch of several", !locked),
     ];
@@ -87,8 +87,8 @@ const nodePane = (() => {
   function decide(self) {
     const { labels } = self.bench.state;
     const field = labels.length
-      ? dom.el("select", { "aria-label": "What the leaf predicts" }, self.node.decided && dom.el("option", { value: "" }, "what its rows say"), labels.map((label, code) => dom.el("option", { value: code, selected: code === self.node.code }, label)))
-      : dom.el("input", { type: "number", step: "any", required: !self.node.decided, placeholder: self.node.decided ? "empty: what its rows say" : "", "aria-label": "What the leaf predicts" });
+      ? dom.el("select", { "aria-label": "What the leaf predicts" }, self.node.decided && dom.el("option", { value: "" }, "by its rows"), labels.map((label, code) => dom.el("option", { value: code, selected: code === self.node.code }, label)))
+      : dom.el("input", { type: "number", step: "any", required: !self.node.decided, placeholder: self.node.decided ? "empty: by its rows" : "", "aria-label": "What the leaf predicts" });
     form(self, "Decide", [field], (input) => {
       if (!self.why.value.trim()) { self.bench.say("A decision against the rows needs a reason.", true); self.why.focus(); return false; }
       run(self, "decide", { value: input.value === "" ? null : Number(input.value) });
@@ -135,8 +135,8 @@ const nodePane = (() => {
     dom.fill(self.candidates,
       asked && dom.el("p", { class: "bench-asked" }, `Splits by ${numbers.typographic(self.node.question)}: gain ${numbers.short(asked.gain)}, cost ${numbers.short(asked.cost)}.`),
       numbers.value(self.node.impurity) === 0 && dom.el("p", { class: "muted" }, "All rows here have the same target."),
-      dom.el("div", { class: "table-wrap bench-offers", tabindex: "0", role: "region", "aria-label": "What this node could ask" },
-        dom.el("table", {}, dom.el("thead", {}, dom.el("tr", {}, head("column"), head("gain", "number"), head("cost", "number"), head("p", "number", "Adjusted for all questions that the node could ask"))),
+      dom.el("div", { class: "table-wrap bench-offers", tabindex: "0", role: "region", "aria-label": "Possible questions of this node" },
+        dom.el("table", {}, dom.el("thead", {}, dom.el("tr", {}, head("column"), head("gain", "number"), head("cost", "number"), head("p", "number", "Adjusted for all possible questions of the node"))),
           dom.el("tbody", {}, sorted.map((each) => row(each.column, asks(each), [number(each.gain), number(each.cost), dom.el("td", { class: "number", title: `log worth ${numbers.short(each.log_worth, 3)}` }, question.chance(each.adjusted_p_value))])),
             others.map((column) => row(column, "", [dom.el("td", { class: "muted", colspan: 3 }, "no candidate")]))))));
   }
@@ -159,8 +159,8 @@ const nodePane = (() => {
     const ask = (what) => { if (made.given().cut !== undefined || made.given().moved) run(self, what, made.given()); };
     made.enter(() => { if (can) ask(picture.is_asked ? "move" : "split"); });
     dom.fill(self.host, made.element, dom.el("p", { class: "bench-buttons" },
-      picture.is_asked && dom.el("button", { type: "button", class: "is-main", "data-do": "move", title: movable ? "What is below stays, and other rows come to it" : "This question has no single cut: move it in Python, or split anew", disabled: !can || !movable, onclick: () => ask("move") }, picture.kind === "nominal" ? "Move the levels" : "Move the cut"),
-      dom.el("button", { type: "button", class: picture.is_asked ? null : "is-main", "data-do": "split", title: self.leaf ? null : "What is below goes", disabled: !can, onclick: () => ask("split") },
+      picture.is_asked && dom.el("button", { type: "button", class: "is-main", "data-do": "move", title: movable ? "The nodes below stay, with other rows" : "This question has no single cut: move it in Python, or split anew", disabled: !can || !movable, onclick: () => ask("move") }, picture.kind === "nominal" ? "Move the levels" : "Move the cut"),
+      dom.el("button", { type: "button", class: picture.is_asked ? null : "is-main", "data-do": "split", title: self.leaf ? null : "The nodes below are removed", disabled: !can, onclick: () => ask("split") },
         picture.is_asked ? "Split anew" : self.leaf ? "Split here" : "Split by this instead")));
     if (self.had && document.activeElement === document.body) self.title.focus({ preventScroll: true });
     self.had = false;

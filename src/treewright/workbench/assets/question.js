@@ -90,7 +90,7 @@ const question = (() => {
       const value = days !== undefined ? days : /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : NaN;
       if (Number.isFinite(value)) { put(value, field); return; }
       self.cut = null;
-      wrong(self, text ? `"${text}" is no number: write it with a point, such as 24.5.` : "Give a cut.");
+      wrong(self, text ? `"${text}" is not a number: write it with a point, such as 24.5.` : "Give a cut.");
     }
     function put(value, from) {
       self.cut = value;
@@ -179,7 +179,7 @@ const question = (() => {
     weigh(self, 0);
     return [hosts.map((host, branch) => dom.el("div", { class: "bench-branch", role: "group", "aria-label": `Branch ${branch}` },
       dom.el("p", { class: "small muted" }, branchNames[branch] || `branch ${branch}`), host)),
-    picture.n_others > 0 && dom.el("p", { class: "small muted" }, `${numbers.counted(picture.n_others, "level")} with fewer rows stay where they are.`)];
+    picture.n_others > 0 && dom.el("p", { class: "small muted" }, `Not shown: ${numbers.counted(picture.n_others, "level")} with fewer rows, left in place.`)];
   }
 
   const total = (picture, at) => picture.counts.reduce((sum, own) => sum + own[at], 0);

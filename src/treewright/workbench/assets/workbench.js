@@ -68,7 +68,7 @@ const workbench = (() => {
   function told(request, log, at, state) {
     if (request.ask === "do") return state.log[state.at - 1].words;
     if (request.ask === "undo") return `Undone: ${log[at - 1].words}`;
-    if (request.ask === "redo") return `Done again: ${log[at].words}`;
+    if (request.ask === "redo") return `Redone: ${log[at].words}`;
     if (request.ask === "open_sealed") return "The sealed rows were opened: the session takes no further command.";
     return `${state.at} of ${numbers.counted(state.log.length, "command")} done`;
   }
@@ -88,7 +88,7 @@ const workbench = (() => {
       say(bench, message.saved ? `The workbench has quit. The session is saved in ${message.saved}; this page can be closed.` : "The workbench has quit. The session was not saved.", true);
       for (const part of document.querySelectorAll(".bench-bar, .bench-main, .bench-figures")) part.inert = true;
     }
-    else if (message.lost && !bench.gone) say(bench, `The workbench does not answer. ${bench.state && bench.state.is_saved ? "What was done is saved: start it again with the same session." : "What was done is saved nowhere."}`, true);
+    else if (message.lost && !bench.gone) say(bench, `The workbench does not answer. ${bench.state && bench.state.is_saved ? "The session is saved: start the workbench again with it." : "The session is not saved."}`, true);
     else if (message.found && bench.state) { say(bench, ""); hear(bench, { again: true }); }
   }
 
@@ -113,11 +113,11 @@ const workbench = (() => {
     bench.growBest = button("bench-grow-best", "Grow the best leaf", "Split the leaf whose question lowers the impurity of all rows most (B)", () => bench.run("grow", "", { leaves: 1 }, ""));
     bench.slider = dom.el("input", { type: "range", min: 0, step: 1, id: "bench-leaves", oninput: () => preview(bench) });
     bench.leaves = dom.el("output", { for: "bench-leaves" });
-    bench.cut = button("bench-cut", "Prune", "Cut the weakest links; what is locked stays", () => bench.run("prune", "", { leaves: bench.size }, ""));
+    bench.cut = button("bench-cut", "Prune", "Prune the weakest links; locked nodes stay", () => bench.run("prune", "", { leaves: bench.size }, ""));
     bench.figures = dom.el("div", { class: "bench-figures" });
     bench.files = dom.el("div", { class: "bench-files" });
     bench.status = dom.el("p", { class: "bench-status", role: "status" });
-    bench.meter = dom.el("progress", { max: 1, "aria-label": "How far the work is" });
+    bench.meter = dom.el("progress", { max: 1, "aria-label": "Progress" });
     bench.meterWords = dom.el("span", { class: "small" }, "working");
     bench.work = dom.el("div", { class: "bench-work", hidden: true }, bench.meter, bench.meterWords, button("bench-stop", "Stop", "Stop; nothing changes", () => bench.link.ask({ ask: "stop" })));
     bench.treeHost = dom.el("div", { id: "bench-tree-host" });
@@ -141,7 +141,7 @@ const workbench = (() => {
     const host = document.getElementById("bench-quits");
     if (!bench.state || bench.state.is_saved) { bench.link.ask({ ask: "quit" }); return; }
     const before = [...host.childNodes];
-    dom.fill(host, "This session is saved nowhere: Files has it. ", dom.el("button", { type: "button", id: "bench-quit-all-the-same", onclick: () => bench.link.ask({ ask: "quit" }) }, "Quit all the same"),
+    dom.fill(host, "This session is not saved: download it under Files. ", dom.el("button", { type: "button", id: "bench-quit-all-the-same", onclick: () => bench.link.ask({ ask: "quit" }) }, "Quit anyway"),
       dom.el("button", { type: "button", onclick: () => dom.fill(host, ...before) }, "Stay"));
     host.querySelector("button").focus();
   }
@@ -241,12 +241,12 @@ const workbench = (() => {
   function figures(bench) {
     const { figures: found, looks_always: always, has_held_out: has, sealed, opened } = bench.state, { before } = found;
     const three = (value) => value === null ? "-" : numbers.value(value).toFixed(3);
-    const score = (held) => held ? `${three(held.score)}${held.low === null ? "" : ` (${three(held.low)} to ${three(held.high)})`}` : "not looked at";
+    const score = (held) => held ? `${three(held.score)}${held.low === null ? "" : ` (${three(held.low)} to ${three(held.high)})`}` : "not evaluated";
     const line = (name, now, then, more) => dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, name),
       dom.el("dd", {}, dom.el("strong", {}, score(now)), then && dom.el("span", { class: "muted" }, ` before ${three(then.score)}`), more));
     dom.fill(bench.figures, dom.el("dl", {},
       line(`${found.measure} on ${numbers.counted(found.training.n, "training row")}`, found.training, before && before.training),
-      has && line(`on ${numbers.counted(bench.state.n_held_out, "row")} held out`, found.held_out, before && before.held_out, dom.el("span", { class: "bench-seen", title: "Who looks often fits the tree to these rows" }, ` seen ${numbers.counted(found.seen, "time")}`)),
+      has && line(`on ${numbers.counted(bench.state.n_held_out, "row")} held out`, found.held_out, before && before.held_out, dom.el("span", { class: "bench-seen", title: "Frequent looks fit the tree to these rows" }, ` seen ${numbers.counted(found.seen, "time")}`)),
       sealed > 0 && dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, opened ? `on ${numbers.counted(sealed, "row")} that were sealed` : `${numbers.counted(sealed, "row")} sealed`), dom.el("dd", {}, opened ? dom.el("strong", {}, score(opened)) : seal(bench)))),
     bench.state.note && dom.el("p", { class: "note small" }, bench.state.note),
     has && !opened && dom.el("p", { class: "bench-looks" },

@@ -266,12 +266,12 @@ def test_predictions_of_the_training_rows_are_the_shares_of_their_leaves():
 
 
 def test_missing_values_may_be_refused():
-    with pytest.raises(MissingValueError, match="column 'x' has 1 missing values \\(first row 1\\)"):
+    with pytest.raises(MissingValueError, match="column 'x' has 1 missing value \\(first row 1\\)"):
         tw.CHAIDClassifier(missing="error").fit({"x": [1.0, None]}, [0, 1])
 
 
 def test_several_targets_are_refused():
-    with pytest.raises(ParameterError, match="CHAID has one target, y has 2"):
+    with pytest.raises(ParameterError, match="CHAID takes one target, but y has 2"):
         tw.CHAIDRegressor().fit([[1.0], [2.0]], [[1.0, 2.0], [2.0, 1.0]])
 
 

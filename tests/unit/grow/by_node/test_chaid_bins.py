@@ -61,7 +61,7 @@ def test_edges_part_neighbouring_floats_and_the_largest_ones():
 
 
 def test_several_targets_are_refused():
-    with pytest.raises(ParameterError, match="CHAID has one target, y has 2"):
+    with pytest.raises(ParameterError, match="CHAID takes one target, but y has 2"):
         binned([1, 2], 10, n_outputs=2)
 
 

@@ -277,5 +277,5 @@ def test_an_algorithm_with_a_test_of_its_own_is_refused():
     problem = bin_numbers(classes_of({"t": list("abab")}, [0, 1, 0, 1]), 10)
     policy = ChaidPolicy(problem, ChaidRules())
 
-    with pytest.raises(TypeError, match="ChaidPolicy judges by a test of its own"):
+    with pytest.raises(TypeError, match="ChaidPolicy has its own test of significance"):
         chance_of(policy, all_instances(problem), policy.candidates(all_instances(problem))[0], 0.05)

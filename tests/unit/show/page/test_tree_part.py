@@ -223,10 +223,10 @@ def test_a_pruned_tree_is_shown_as_it_is_now():
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("subsets", "The answers on the edges say where missing values go."),
-        ("missing branch", "Missing values have a branch of their own"),
+        ("subsets", "The texts on the edges show the branch that missing values follow."),
+        ("missing branch", "Missing values have their own branch"),
         ("surrogates", "Missing values follow the first surrogate test"),
-        ("multiway", "Missing values take every branch in part"),
+        ("multiway", "Missing values take every branch, in proportion"),
     ],
 )
 def test_the_way_of_missing_values_is_told_in_words(kind, words):
@@ -236,7 +236,7 @@ def test_the_way_of_missing_values_is_told_in_words(kind, words):
 def test_a_tree_that_met_no_gap_says_so():
     est = tw.DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "b"])
 
-    assert tree_part(est.model_).missing_words == "The fit met no missing value."
+    assert tree_part(est.model_).missing_words == "The training rows have no missing values."
 
 
 def test_the_range_of_numbers_is_that_of_the_nodes():

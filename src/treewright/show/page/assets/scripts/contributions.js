@@ -54,11 +54,11 @@ const contributions = (() => {
       return bottom + 42;
     }
     const gist = () => order().slice(0, 3).map((at) => `${nameOf(part.columns[at])}: mean size ${numbers.short(now().means[at])}.`).join(" ");
-    const rows = () => ({ head: ["column", "mean size", "standard error", "least", "greatest"],
+    const rows = () => ({ head: ["column", "mean size", "standard error", "lowest", "highest"],
       body: order().map((at) => [nameOf(part.columns[at]), now().means[at], now().errors[at], Math.min(...now().swarm[at]), Math.max(...now().swarm[at])]) });
     const made = chartAxes.figure(host, part.n_rows < part.n_all ? `Contributions for ${part.n_rows} of ${numbers.counted(part.n_all, "row")}` : `Contributions for ${numbers.counted(part.n_rows, "row")}`, { draw, gist, rows, items: () => [] });
-    made.element.append(dom.el("p", { class: "small muted" }, "A dot is a row. Its colour is the value of the column: least ",
-      dom.el("span", { class: "contributions-key", "aria-hidden": "true" }), " greatest; a hollow dot is a missing cell, and levels have one colour."));
+    made.element.append(dom.el("p", { class: "small muted" }, "A dot is a row. Its colour is the value of the column: lowest ",
+      dom.el("span", { class: "contributions-key", "aria-hidden": "true" }), " highest; a hollow dot is a missing cell, and levels have one colour."));
     return made;
   }
 
@@ -75,7 +75,7 @@ const contributions = (() => {
       const x = chartAxes.linear(chartAxes.span(starts), [named.room + 12, width - 64], { count: Math.max(4, (width - named.room) / 90) });
       const line = (at, from, to) => rule(pixel(x.at(at)), from, pixel(x.at(at)), to, "contributions-link");
       svg.append(...[named.drawn, text(x.at(base), FONT, `base ${numbers.short(base)}`, { "text-anchor": x.at(base) > width / 2 ? "end" : "start" }),
-        text(x.at(end) + (x.at(end) > width / 2 ? -5 : 5), bottom + 6, `in all ${numbers.short(end)}`, { "text-anchor": x.at(end) > width / 2 ? "end" : "start", class: "chart-text contributions-name" }),
+        text(x.at(end) + (x.at(end) > width / 2 ? -5 : 5), bottom + 6, `total ${numbers.short(end)}`, { "text-anchor": x.at(end) > width / 2 ? "end" : "start", class: "chart-text contributions-name" }),
         chartAxes.axisX(x, { left: named.room, right: width - 10, spare: 10, top, bottom: bottom + 12 }, scale),
         parts.map(({ value }, at) => {
           const from = x.at(starts[at]), to = x.at(starts[at + 1]), y = top + at * LINE + (LINE - BAR) / 2;
@@ -88,7 +88,7 @@ const contributions = (() => {
       return bottom + 56;
     }
     const gist = () => told().parts.slice(0, 4).map(({ name, cell, value }) => `${name}${cell === undefined ? "" : ` ${cell}`}: ${signed(value)}.`).join(" ");
-    const rows = () => ({ head: ["column", told().scale], body: [["base", told().base], ...told().parts.map(({ name, cell, value }) => [cell === undefined ? name : `${name} = ${cell}`, value]), ["in all", told().end]] });
+    const rows = () => ({ head: ["column", told().scale], body: [["base", told().base], ...told().parts.map(({ name, cell, value }) => [cell === undefined ? name : `${name} = ${cell}`, value]), ["total", told().end]] });
     return chartAxes.figure(host, told().title, { draw, gist, rows, items: () => [] });
   }
 
@@ -101,7 +101,7 @@ const contributions = (() => {
     if (held.n_rest) parts.push({ name: numbers.counted(held.n_rest, "other column"), value: held.rest });
     const example = summary.examples.rows[row], end = parts.reduce((sum, { value }) => sum + value, now.base);
     return { title: `Row ${example.name || example.number}: ${part.scale === "prediction" ? now.name : `${part.scale} of ${now.name}`}`, scale: part.scale, base: now.base, parts, end,
-      note: `Contributions to what all trees together say. ${part.link ? `${part.link}.` : ""}` };
+      note: `Contributions to the prediction of all trees together. ${part.link ? `${part.link}.` : ""}` };
   }
 
   // What each column asked on the way through a tree changed: the differences between a node and the one above it.
@@ -125,7 +125,7 @@ const contributions = (() => {
     const named = labels.indexOf(part.outputs[output].name), code = labels.length ? Math.max(0, named) : null;
     const what = code === null ? tree.centre === "adds" ? "what one tree adds" : "prediction" : "share";
     return { title: `Values of your own: ${code === null ? what : `share of ${labels[code]}`}`, scale: what, ...alongTheWay(tree, cells, code),
-      note: `Changes along the way through the tree in the picture${part.scale === "score" ? ", which does not answer with scores" : ""}: this page does not hold all trees. explain(X) tells of them all.` };
+      note: `Changes along the path through the tree in the picture${part.scale === "score" ? ", which does not predict scores" : ""}: this page does not hold all trees. explain(X) uses all.` };
   }
 
   function start() {

@@ -17,7 +17,7 @@ const data = (() => {
     impurity: (part) => part.impurity ?? -Infinity,
     permutation: (part) => part.permutation ?? -Infinity,
   };
-  const TITLES = { name: "column", kind: "kind", values: "number of different values", missing: "share of missing cells", impurity: "share at the fit", permutation: "what shuffling costs" };
+  const TITLES = { name: "column", kind: "kind", values: "number of different values", missing: "share of missing cells", impurity: "impurity importance", permutation: "permutation importance" };
 
   // Bars of one table column share a scale, so that they can be compared down the page.
   function scaleOf(key) {
@@ -110,8 +110,8 @@ const data = (() => {
       grid.append(host);
       row.curve = dependence.draw(host, part.dependence, { name: part.name, position: part.position, said: { task: state.summary.task, target: firstTarget } });
     }
-    const lacks = !part.asked ? "The model never asks this column, so it changes no answer."
-      : part.dependence ? "" : "Partial dependence is worked out for the columns that matter most.";
+    const lacks = !part.asked ? "The model does not use this column, so it changes no prediction."
+      : part.dependence ? "" : "Partial dependence is computed for the most important columns.";
     if (lacks) body.append(dom.el("p", { class: "muted small" }, lacks));
     row.filled = true;
   }

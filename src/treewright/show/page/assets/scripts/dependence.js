@@ -68,7 +68,7 @@ const dependence = (() => {
 
     const shown = () => chosen ? [chosen] : part.lines;
     const label = () => options.said.task === "regression" ? `mean prediction${options.said.target ? ` of ${options.said.target}` : ""}`
-      : `mean share of ${chosen ? chosen.name : "the class"}`;
+      : `mean probability of ${chosen ? chosen.name : "the class"}`;
 
     function paint(svg, width) {
       const single = chosen !== null, values = shown().flatMap((line) => [line.means, ...(single ? line.rows : [])]).flat();
@@ -108,7 +108,7 @@ const dependence = (() => {
     function gist() {
       return shown().slice(0, 6).map((line) => {
         const held = line.means.map(numbers.value), low = held.indexOf(Math.min(...held)), high = held.indexOf(Math.max(...held));
-        return `${line.name}: least ${numbers.short(held[low])} at ${at(low)}, most ${numbers.short(held[high])} at ${at(high)}.`;
+        return `${line.name}: lowest ${numbers.short(held[low])} at ${at(low)}, highest ${numbers.short(held[high])} at ${at(high)}.`;
       }).join(" ");
     }
 
@@ -129,7 +129,7 @@ const dependence = (() => {
 
   function note(part, isNumeric) {
     const single = part.lines[0].rows.length;
-    return `The column is set to each value in ${numbers.counted(part.n_rows, "row")}; ${part.lines.length > 1 ? "with a class chosen, " : ""}thin ${isNumeric ? "lines" : "dots"} are ${numbers.counted(single, "single row")}.${isNumeric ? " Marks at the foot: tenths of the rows." : part.lines.length > 1 ? " Means stand in the order of the classes." : ""}`;
+    return `The column is set to each value in ${numbers.counted(part.n_rows, "row")}; ${part.lines.length > 1 ? "with a class chosen, " : ""}thin ${isNumeric ? "lines" : "dots"} are ${numbers.counted(single, "single row")}.${isNumeric ? " Marks at the bottom: deciles of the rows." : part.lines.length > 1 ? " Means are in the order of the classes." : ""}`;
   }
 
   return { draw };

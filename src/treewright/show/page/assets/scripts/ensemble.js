@@ -73,7 +73,7 @@ const ensemble = (() => {
     const { tree: own } = member;
     const shown = own.nodes.length < own.n_nodes
       ? `${numbers.counted(own.nodes.length, "node")} of ${numbers.short(own.n_nodes)} are in this page, those with the most rows. ` : "";
-    const adds = own.centre === "adds" ? "Its numbers are what it adds to the score. " : "";
+    const adds = own.centre === "adds" ? "Its values are what it adds to the score. " : "";
     return dom.el("span", { "data-name": "tree-stands" }, [adds, shown, unbroken(member.words)]);
   }
 
@@ -101,7 +101,7 @@ const ensemble = (() => {
   function warn() {
     const all = `all ${numbers.short(part.n_trees)} trees`;
     dom.byId("follow-host").before(dom.el("p", { class: "note", role: "note" },
-      `The list of rows tells what ${all} together answer. The way and the leaf are those of the tree in the picture, which may answer otherwise.`));
+      `The list of rows shows the predictions of ${all} together. The path and the leaf are those of the tree in the picture, which may predict otherwise.`));
   }
 
   function start() {

@@ -70,15 +70,15 @@ const follow = (() => {
     offer();
     return dom.el("div", { class: "follow-chooser" },
       dom.el("label", { for: "follow-example" }, "Row"), self.select,
-      dom.el("button", { type: "button", onclick: () => move(-1), "aria-label": "Row before" }, "‹"),
+      dom.el("button", { type: "button", onclick: () => move(-1), "aria-label": "Previous row" }, "‹"),
       dom.el("button", { type: "button", onclick: () => move(1), "aria-label": "Next row" }, "›"),
-      self.only ? dom.el("label", { class: "small follow-only" }, self.only, "wrong answers only") : null,
+      self.only ? dom.el("label", { class: "small follow-only" }, self.only, "wrong predictions only") : null,
       dom.el("p", { class: "small muted follow-counted" }, rows[0].name ? "Rows are named by the index of the table." : "Rows are counted from 0 among the test rows."));
   }
 
   function offer() {
     const listed = part().rows.map((row, at) => ({ row, at })).filter(({ row }) => !self.only || !self.only.checked || row.right === false);
-    const said = (row) => `${nameOf(row)}: ${row.truth}, ${row.right === true ? "right" : `predicted ${row.said}`}`;
+    const said = (row) => `${nameOf(row)}: ${row.truth}, ${row.right === true ? "correct" : `predicted ${row.said}`}`;
     const before = self.select.value;
     dom.fill(self.select, dom.el("option", { value: "" }, "values of your own"),
       listed.map(({ row, at }) => dom.el("option", { value: at }, said(row))));
@@ -147,7 +147,7 @@ const follow = (() => {
     const isBeside = changes.querySelectorAll(".follow-card").length <= MOST_BESIDE;
     dom.fill(self.changes, isBeside ? null : changes);
     dom.fill(self.told,
-      dom.el("div", { class: "follow-way" }, dom.el("h3", {}, "The way"),
+      dom.el("div", { class: "follow-way" }, dom.el("h3", {}, "The path"),
         dom.el("ol", { class: "follow-steps" }, followTold.steps(tree, columns, cells, found, leaf.id, (node) => (supportOf(tree, node) || { absent: [] }).absent))),
       dom.el("div", { class: "follow-says" }, leafPane(tree, leaf, ends, answer, name), isBeside ? changes : null));
     const words = `${self.label}: ${answer.said}, leaf ${leaf.id}`;
@@ -182,7 +182,7 @@ const follow = (() => {
       const said = model.predict(model.columns.map((_, at) => route.isMissing(self.cells[at]) ? NaN : self.cells[at]));
       return model.classes.length ? summary.tree.outputs[0][model.classes[0].indexOf(said)] : numbers.short(said);
     } catch {
-      return "no answer";
+      return "no prediction";
     }
   }
 
@@ -190,12 +190,12 @@ const follow = (() => {
     const several = ends.length > 1, folded = leaf.hidden > 0 && !leaf.test, held = several ? null : supportOf(tree, leaf);
     const interval = held && held.intervals[0] ? held.intervals[0].map(numbers.value) : null;
     const truth = self.example ? dom.el("p", { class: "small" }, `The target of row ${nameOf(self.example)}: `, dom.el("strong", {}, self.example.truth)) : null;
-    const said = together(), all = said && dom.el("p", { class: "small" }, "All trees together say ", dom.el("strong", { "data-name": "follow-all" }, said));
+    const said = together(), all = said && dom.el("p", { class: "small" }, "All trees together predict ", dom.el("strong", { "data-name": "follow-all" }, said));
     const where = several
       ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${followTold.percent(ends[0].share)})`
-      : `${folded ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "row")} of the fit`;
+      : `${folded ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "training row")}`;
     return dom.el("div", { class: "follow-leaf" },
-      dom.el("h3", {}, "The answer"),
+      dom.el("h3", {}, "The prediction"),
       dom.el("p", { class: "follow-answer" }, dom.el("strong", { "data-name": "follow-said", tabindex: -1 }, answer.said), " ",
         dom.el("span", { class: "muted", "data-name": "follow-leaf", "data-leaf": leaf.id }, where)),
       all, truth,
@@ -225,7 +225,7 @@ const follow = (() => {
     const wants = answer.shares ? classWants(tree, answer) : numberWants(answer);
     dom.fill(host, followTold.cards(columns, wants, change.find(task, wants.map((want) => want.holds)), tryIt, self.fields.nKept()));
     const title = answer.shares ? "What would have to change for another class" : "What would have to change for another number";
-    const several = tree.outputs.length > 1 ? dom.el("p", { class: "small muted" }, `Of several targets the first is meant: ${tree.output_names[0] || "it has no name"}.`) : null;
+    const several = tree.outputs.length > 1 ? dom.el("p", { class: "small muted" }, `For the first of several targets: ${tree.output_names[0] || "it has no name"}.`) : null;
     return dom.el("div", { class: "follow-change" }, dom.el("h3", {}, title), several, answer.shares ? null : targetField(), host);
   }
 

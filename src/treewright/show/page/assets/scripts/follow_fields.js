@@ -159,7 +159,7 @@ const followFields = (() => {
     const option = (value, said) => dom.el("option", { value }, said);
     const select = dom.el("select", { id, onchange },
       option("", "missing"), column.levels.map((level, code) => option(code, level)),
-      hasUnseen(column, policy) ? option(column.levels.length, "a level that the fit never saw") : null);
+      hasUnseen(column, policy) ? option(column.levels.length, "a level not in the training rows") : null);
     return {
       elements: [select, dom.el("span", {})],
       read: () => select.value === "" ? null : Number(select.value),
@@ -174,7 +174,7 @@ const followFields = (() => {
     const many = new Map();
     for (const level of column.levels) many.set(level, (many.get(level) || 0) + 1);
     const names = column.levels.map((level, code) => many.get(level) > 1 ? `${level} [${code}]` : level);
-    if (hasUnseen(column, policy)) names.push("(a level that the fit never saw)");
+    if (hasUnseen(column, policy)) names.push("(a level not in the training rows)");
     const codes = new Map(names.map((name, code) => [name, code]));
     const list = dom.el("datalist", { id: `${id}-levels` });
     const text = dom.el("input", { type: "text", id, list: `${id}-levels`, autocomplete: "off", placeholder: "missing",

@@ -14,7 +14,7 @@ const followTold = (() => {
     return String(number);
   }
 
-  const levelName = (column, code) => column.levels[code] ?? "a level that the fit never saw";
+  const levelName = (column, code) => column.levels[code] ?? "a level not in the training rows";
 
   function cellText(column, cell, others = []) {
     if (route.isMissing(cell)) return "missing";
@@ -32,10 +32,10 @@ const followTold = (() => {
       const asked = byId.get(node.parent), { test } = asked, column = columns[test.column];
       const { branch, surrogate } = route.step(tree, asked, cells);
       const cell = cells[test.column];
-      const why = branch < 0 ? `: ${percent(shares.get(node.id) / shares.get(asked.id))} of the row goes this way`
+      const why = branch < 0 ? `: ${percent(shares.get(node.id) / shares.get(asked.id))} of the row takes this branch`
         : surrogate ? standIn(columns, cells, surrogate)
-        : route.isMissing(cell) && test.kind !== "present" ? ": this is the branch of missing values"
-        : absent(asked).includes(cell) ? ": the fit saw none here, it goes this way" : "";
+        : route.isMissing(cell) && test.kind !== "present" ? ": missing values follow this branch"
+        : absent(asked).includes(cell) ? ": not in this node's training rows, it takes this branch" : "";
       const cuts = test.kind === "cuts" ? test.cuts.map(numbers.value).filter((cut) => cut !== cells[test.column]) : [];
       return dom.el("li", { "data-node": node.id, "data-step": place + 1 },
         dom.el("span", { class: "follow-has" }, dom.breakable(column.name), ` is ${cellText(column, cells[test.column], cuts)}${why}`),
@@ -59,7 +59,7 @@ const followTold = (() => {
 
   function standIn(columns, cells, surrogate) {
     const column = columns[surrogate.column];
-    return `: ${column.name} (${cellText(column, cells[surrogate.column])}) answers instead`;
+    return `: ${column.name} (${cellText(column, cells[surrogate.column])}) is tested instead`;
   }
 
   const color = (code) => `var(--class-${code % 24})`;
@@ -134,14 +134,14 @@ const followTold = (() => {
       most.map(({ want, one }) => dom.el("div", { class: "follow-card", "data-want": want.title, "data-leaf": one.node.id },
         dom.el("h4", {}, want.code === undefined ? null : dom.el("span", { class: "swatch", style: { background: color(want.code) } }), want.title),
         dom.el("ul", {}, one.changes.map((each) => changeLine(columns[each.column], each))),
-        dom.el("p", { class: "muted small" }, `then leaf ${one.node.id}: ${one.node.said}${one.exact ? "" : "; perhaps not the least change"}`),
+        dom.el("p", { class: "muted small" }, `then leaf ${one.node.id}: ${one.node.said}${one.exact ? "" : "; possibly not the smallest change"}`),
         dom.el("button", { type: "button", onclick: () => ontry(want, one) }, "Try it",
           dom.el("span", { class: "visually-hidden" }, `: ${want.title}`)))),
-      order.length > most.length ? dom.el("p", { class: "muted" }, `and ${order.length - most.length} more classes, farther off`) : null,
+      order.length > most.length ? dom.el("p", { class: "muted" }, `and ${order.length - most.length} more classes, with larger changes`) : null,
       never.length ? dom.el("p", { class: "muted", "data-name": "follow-never" },
         `Out of reach${nKept ? " while these columns are kept" : ""}: ${never.slice(0, MOST_CARDS).map(({ want }) => want.title).join(", ")}${never.length > MOST_CARDS ? ", ..." : ""}. `
-        + (columns.some((column) => column.part) ? "Columns of which the model makes others stay as they are. " : "")
-        + (nKept ? "Keep fewer columns to find more." : "No leaf says so, or none that these values could come to.")) : null,
+        + (columns.some((column) => column.part) ? "Columns that others are derived from stay as they are. " : "")
+        + (nKept ? "Keep fewer columns to find more." : "No leaf predicts it, or none that these values can reach.")) : null,
     ];
   }
 

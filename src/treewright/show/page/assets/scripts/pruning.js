@@ -153,7 +153,7 @@ const pruning = (() => {
   }
 
   // The others share a row of buttons; those that are not defined say why in the table below.
-  const others = () => dom.el("div", { class: "pruning-buttons", role: "group", "aria-label": "Other ways to prune" },
+  const others = () => dom.el("div", { class: "pruning-buttons", role: "group", "aria-label": "Other pruning methods" },
     part.pruners.slice(1).map((pruner) => button(pruner.name, (choice) => choice.key === pruner.method, () => choiceOfPruner(pruner), {
       "data-pruner": pruner.method, disabled: Boolean(pruner.why_not), title: pruner.why_not || null,
       "aria-describedby": pruner.why_not ? `why-${pruner.method}` : null })));
@@ -167,7 +167,7 @@ const pruning = (() => {
     const judged = part.judged_by !== "nothing", errors = part.judged_by === "folds" ? `Error, ${part.n_folds} folds` : `Error on ${part.rows_name}`;
     return dom.el("dl", { class: "pruning-numbers" }, line("n_leaves", "Leaves"), line("depth", "Depth"), line("step", "Step"), line("alpha", "Alpha"),
       line("train_error", "Training error"), judged ? [line("error", errors), line("standard_error", "Its standard error")] : null,
-      judged && part.loss === "squared_error" ? line("rmse", "Root of the error") : null,
+      judged && part.loss === "squared_error" ? line("rmse", "Root mean squared error") : null,
       part.has_confusion ? line("accuracy", `Accuracy${ofFirst()} on ${part.rows_name}`) : null);
   }
 
@@ -179,7 +179,7 @@ const pruning = (() => {
       return line;
     });
     commandNote = dom.el("p", { class: "small muted", "data-name": "command-note" });
-    return dom.el("div", { class: "pruning-commands" }, dom.el("h3", {}, "What makes this tree"), lines.map((line) => line.row), commandNote);
+    return dom.el("div", { class: "pruning-commands" }, dom.el("h3", {}, "Commands for this tree"), lines.map((line) => line.row), commandNote);
   }
 
   function chartIn(host) {
@@ -210,7 +210,7 @@ const pruning = (() => {
     if (part.has_confusion && state.summary.tree.outputs[0].length <= MOST_TWICE) {
       const labels = state.summary.tree.outputs[0];
       matrix = chart.matrix(labels.length > BESIDE ? below : right, { title: `Confusion matrix${ofFirst()} on ${part.rows_name}`, labels, counts: labels.map(() => labels.map(() => 0)) });
-    } else if (state.summary.quality[0]?.confusion) right.append(dom.el("p", { class: "small" }, dom.el("a", { href: "#quality" }, "The confusion matrix"), " of the whole tree stands under Quality."));
+    } else if (state.summary.quality[0]?.confusion) right.append(dom.el("p", { class: "small" }, dom.el("a", { href: "#quality" }, "The confusion matrix"), " of the whole tree is under Quality."));
     state.on("shape", follow);
   }
 

@@ -15,12 +15,12 @@ const quality = (() => {
 
   function confusion(host, part) {
     dom.fill(host);
-    picture(host, "Each row is a true class, each column what the model said. On the diagonal stand the rows that it got right; the darker a cell, the larger its share of the row.", (held) =>
+    picture(host, "Each row is a true class, each column a predicted class. The diagonal holds the correct predictions; the darker a cell, the larger its share of the row.", (held) =>
       chart.matrix(held, { title: titled(part, part.weighted ? "Confusion matrix, by weight" : "Confusion matrix"), labels: part.confusion.labels, counts: part.confusion.counts }));
   }
 
   function roc(grid, part, rank) {
-    picture(grid, `Up: the true positive rate, the share of "${rank.name}" that is found; across: the false positive rate, the share of the others that is taken for it. The nearer the upper left corner the better; the dashed line is guessing.`, (held) =>
+    picture(grid, `Up: the true positive rate, the share of "${rank.name}" that is found; across: the false positive rate, the share of the others that is predicted as it. The nearer the upper left corner the better; the dashed line is guessing.`, (held) =>
       chart.lines(held, { title: titled(part, `ROC curve of "${rank.name}": area ${rank.area.toFixed(3)}`), x: rank.false_rate,
         series: [{ name: rank.name, y: rank.true_rate, color: color(rank.position), dots: rank.false_rate.length <= 40 }],
         xlabel: "false positive rate", ylabel: "true positive rate (recall)", diagonal: true, domain: SHARES }));
@@ -38,7 +38,7 @@ const quality = (() => {
 
   function precision(grid, part, rank) {
     const { x, y } = corners(rank.recall, rank.precision);
-    picture(grid, `Across: the recall, the share of "${rank.name}" that is found; up: the precision, the share of what is taken for it that is of it. The higher the better; the dashed line is guessing.`, (held) =>
+    picture(grid, `Across: the recall, the share of "${rank.name}" that is found; up: the precision, the share of rows predicted as it that are of it. The higher the better; the dashed line is guessing.`, (held) =>
       chart.lines(held, { title: titled(part, `Precision and recall of "${rank.name}": average ${rank.average_precision.toFixed(3)}`), x,
         series: [{ name: rank.name, y, color: color(rank.position) },
           { name: "guessing", y: x.map(() => rank.share), color: "var(--muted)", dash: "4 4", width: 1.5 }],
@@ -64,7 +64,7 @@ const quality = (() => {
       const step = taken[right] - taken[right - 1], part = step > 0 ? Math.min((value - taken[right - 1]) / step, 1) : 1;
       return (rank.true_rate[right - 1] + part * (rank.true_rate[right] - rank.true_rate[right - 1])) / value;
     });
-    picture(grid, `How many times as many rows of "${rank.name}" are found among those that are taken as by guessing (the dashed line).`, (held) =>
+    picture(grid, `The number of rows of "${rank.name}" found among those taken, relative to guessing (the dashed line).`, (held) =>
       chart.lines(held, { title: titled(part, `Lift of "${rank.name}"`), x,
         series: [{ name: rank.name, y, color: color(rank.position) },
           { name: "guessing", y: x.map(() => 1), color: "var(--muted)", dash: "4 4", width: 1.5 }],
@@ -73,11 +73,11 @@ const quality = (() => {
 
   function calibration(grid, part, held) {
     const full = held.predicted.flatMap((value, at) => value === null ? [] : [at]), take = (values) => full.map((at) => values[at]);
-    picture(grid, `Rows are put together by the probability that the model predicts for "${held.name}" (across); up is the share that is of it. On the dashed line probabilities can be taken at their word. Upright lines are 95 % intervals; the error is the mean distance from the dashed line.`, (host) =>
+    picture(grid, `Rows are grouped by the predicted probability of "${held.name}" (across); up is the share of the class among them. On the dashed line the two are equal. Vertical lines are 95 % intervals; the error is the mean distance from the dashed line.`, (host) =>
       chart.lines(host, { title: titled(part, `Calibration of "${held.name}": error ${held.error.toFixed(3)}`), x: take(held.predicted),
         series: [{ name: held.name, y: take(held.happened), low: take(held.low), high: take(held.high), color: color(held.position), dots: true, whiskers: true }],
         xlabel: "predicted probability", ylabel: "observed share", diagonal: true, domain: SHARES }));
-    picture(grid, "How many rows stand behind each point of the calibration: few rows, long upright lines.", (host) =>
+    picture(grid, "Rows behind each point of the calibration: few rows, long intervals.", (host) =>
       chart.stacked(host, { title: titled(part, `Predicted probabilities of "${held.name}"`), labels: held.weight.map((_, at) => `${numbers.short(held.edges[at], 2)} to ${numbers.short(held.edges[at + 1], 2)}`),
         parts: [{ name: part.weighted ? "weight" : "rows", values: held.weight, color: color(held.position) }], ylabel: part.weighted ? "weight" : "rows", xlabel: "predicted probability", edges: held.edges }));
   }
@@ -110,17 +110,17 @@ const quality = (() => {
     host.append(grid);
     picture(grid, `Every point is a row; on the dashed line the prediction is the truth.${drawn}`, (held) =>
       chart.points(held, { title: titled(part, "Predicted and true numbers"), x: predicted, y: truth, xlabel: "predicted", ylabel: "true", diagonal: true }));
-    picture(grid, `A residual is the true number minus the predicted one. Points should scatter around 0 in the same way everywhere: a bend or a fan is something that the model has not learned.${drawn}`, (held) =>
+    picture(grid, `A residual is the true number minus the predicted one. Points should scatter around 0 in the same way everywhere: a bend or a fan is a pattern that the model missed.${drawn}`, (held) =>
       chart.points(held, { title: titled(part, "Residuals over predictions"), x: predicted, y: residual, xlabel: "predicted", ylabel: "true - predicted", zero: true }));
-    picture(grid, "How often residuals of each size occur, of all test rows. A hill around 0 is good; a long tail means a few large errors.", (held) =>
+    picture(grid, "How often residuals of each size occur in all test rows. A hill around 0 is good; a long tail means a few large errors.", (held) =>
       chart.stacked(held, { title: titled(part, "Residuals"), labels: weight.map((_, at) => `${numbers.short(edges[at])} to ${numbers.short(edges[at + 1])}`),
         parts: [{ name: part.weighted ? "weight" : "rows", values: weight, color: "var(--accent)" }], ylabel: part.weighted ? "weight" : "rows", xlabel: "true - predicted", edges }));
   }
 
   const TITLES = { learning: "Learning curve: would more rows help?", depth: "Depth curve: how large should trees be?" };
   const HINTS = {
-    learning: "Copies of the model learn from ever more of these rows and are tested on others. Where the line of tested rows still falls at the right, more rows would help.",
-    depth: "Copies of the model may grow ever larger. Where the line of tested rows rises while that of learned rows falls, trees learn by heart.",
+    learning: "Copies of the model are fitted on ever more of these rows and tested on others. If the error on test rows still falls at the right, more rows would help.",
+    depth: "Copies of the model are fitted with ever larger trees. If the error on test rows rises while that on training rows falls, the trees overfit.",
   };
 
   function ofErrors(host, part) {
@@ -132,8 +132,8 @@ const quality = (() => {
       const series = (name, mean, error, rest) => ({ name, y: mean, low: around(mean, error, -1), high: around(mean, error, 1), dots: true, ...rest });
       picture(grid, `${HINTS[curve.name]} ${numbers.counted(curve.n_folds, "fold")} of ${numbers.short(curve.n_rows)} rows; the bands are one standard error. ${curve.note}`, (held) =>
         chart.lines(held, { title: TITLES[curve.name], x: curve.x, xlabel: curve.over, ylabel: curve.loss, series: [
-          series("rows learned from", curve.train, curve.train_se, { color: "var(--muted)", dash: "6 3" }),
-          series("tested rows", curve.test, curve.test_se, { color: "var(--accent)", dash: "" })] }));
+          series("training rows", curve.train, curve.train_se, { color: "var(--muted)", dash: "6 3" }),
+          series("test rows", curve.test, curve.test_se, { color: "var(--accent)", dash: "" })] }));
     }
   }
 

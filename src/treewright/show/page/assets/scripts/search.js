@@ -61,7 +61,7 @@ const search = (() => {
       go(hits[current]);
       show();
     };
-    const last = dom.el("button", { type: "button", "aria-label": "Hit before", disabled: true, onclick: () => step(-1) }, "\u2191");
+    const last = dom.el("button", { type: "button", "aria-label": "Previous hit", disabled: true, onclick: () => step(-1) }, "\u2191");
     const next = dom.el("button", { type: "button", "aria-label": "Next hit", disabled: true, onclick: () => step(1) }, "\u2193");
 
     function show() {

@@ -36,7 +36,7 @@ const tree = (() => {
       "aria-label": "Window on the tree: arrow keys move it, plus and minus zoom",
     }, self.stage);
     self.side = dom.el("div", { class: "tree-side" });
-    self.panel = dom.el("div", { class: "tree-panel", role: "region", tabindex: "0", "aria-label": "The node in sight" });
+    self.panel = dom.el("div", { class: "tree-panel", role: "region", tabindex: "0", "aria-label": "Details of a node" });
     self.legend = dom.el("div", { class: "tree-legend" });
     self.box = search.box(`${name}-search`, {
       hitsOf: (typed) => search.found(self.model, self.columns, typed),
@@ -56,7 +56,7 @@ const tree = (() => {
     self.legend,
     dom.el("div", { class: "tree-both" }, self.frame, self.side),
     dom.el("p", { class: "muted small tree-help", id: `${name}-help` },
-      `Drag moves the tree, Ctrl and the wheel zoom. A click on a card ${self.chosen ? "chooses it" : "keeps its way, Escape lets go"}. ` +
+      `Drag moves the tree, Ctrl and the wheel zoom. A click on a card ${self.chosen ? "chooses it" : "keeps its path, Escape releases it"}. ` +
       "With the keyboard: arrows go from card to card, right opens, left closes, Shift and arrows move."));
     self.view = treeView.make(self.frame, self.stage, () => treeDrawing.draw(self));
     self.map = treeMap.make(self.side, self.frame, self.view);
@@ -328,7 +328,7 @@ const tree = (() => {
     if (treeCards.isNumber(part)) {
       const between = numbers.value(part.low) < numbers.value(part.high);
       return dom.el("p", { class: "small muted" }, part.edges
-        ? `${treeAsked.words(part)} Bars in a leaf: the test rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. A leaf's colour is the stronger, the greater its ${part.centre}.`
+        ? `${treeAsked.words(part)} Bars in a leaf: the test rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. The higher a leaf's ${part.centre}, the stronger its colour.`
         : between ? `Dots: the ${part.centre}, from ${numbers.short(part.low)} to ${numbers.short(part.high)}.` : "");
     }
     return [part.outputs.map((labels, output) => classes(labels, nodes[0].values[output].map(numbers.value),

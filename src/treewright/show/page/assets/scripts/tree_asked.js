@@ -74,8 +74,8 @@ const treeAsked = (() => {
     if (!held) return null;
     const { part } = model, column = columns[test.column], target = part.output_names[0] || "target";
     const what = held.grid ? `${column.name} across, ${target} upward from ${numbers.short(held.low, 3)} to ${numbers.short(held.high, 3)}` : `${column.name} by class`;
-    const cuts = held.cuts.length > 1 ? " The upright lines are the cuts" : held.cuts.length ? " The upright line is the cut" : "";
-    const lines = !cuts ? "" : held.grid ? `${cuts}, the level ones the means.` : `${cuts}.`;
+    const cuts = held.cuts.length > 1 ? " The vertical lines are the cuts" : held.cuts.length ? " The vertical line is the cut" : "";
+    const lines = !cuts ? "" : held.grid ? `${cuts}, the horizontal ones the means.` : `${cuts}.`;
     return dom.el("figure", { class: "tree-histogram" },
       dom.el("figcaption", { class: "muted small" }, `${what}; ${part.asked_rows}.${lines}`),
       picture(model, position, PANEL),
@@ -88,7 +88,7 @@ const treeAsked = (() => {
     if (!part.asked.length) return "";
     const many = part.outputs[0].length ? "by class" : "across, the target upward";
     const others = part.asked_codes.includes(null) ? " Grey: other classes." : "";
-    return `Small pictures: the column that the node asks, ${many} (${part.asked_rows}); the upright line is the cut${part.outputs[0].length ? "." : ", the level ones are the means."}${others}`;
+    return `Small pictures: the tested column, ${many} (${part.asked_rows}); the vertical line is the cut${part.outputs[0].length ? "." : ", the horizontal ones are the means."}${others}`;
   }
 
   return { picture, figure, height, words, of };

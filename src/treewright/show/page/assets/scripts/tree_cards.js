@@ -70,7 +70,7 @@ const treeCards = (() => {
   }
 
   function smallOf(part, node, role) {
-    if (!node.n_rows) return ["no rows of the fit", ""];
+    if (!node.n_rows) return ["no training rows", ""];
     // At the workbench a node is named by its path.
     const { name, locked, decided } = node.by_hand || {};
     const rows = [name || node.path, numbers.counted(node.n_rows, "row")].filter(Boolean);
@@ -162,10 +162,10 @@ const treeCards = (() => {
     const node = model.nodes[position];
     if (role === "cut") return dom.el("span", { class: "toggle is-cut", title: `${numbers.counted(node.hidden, "node")} below, not in this page` },
       `+${numbers.short(node.hidden)}`, dom.el("span", { class: "visually-hidden" }, " not in this page"));
-    const cut = treeModel.cutAway(model, position), gone = `${numbers.short(cut)} cut`;
-    if (role === "leaf") return cut ? dom.el("span", { class: "toggle is-cut has-cut", title: `${numbers.counted(cut, "node")} below cut away` }, gone) : null;
+    const cut = treeModel.cutAway(model, position), gone = `${numbers.short(cut)} pruned`;
+    if (role === "leaf") return cut ? dom.el("span", { class: "toggle is-cut has-cut", title: `${numbers.counted(cut, "node")} below pruned` }, gone) : null;
     const standing = model.standing[position], below = `${numbers.counted(standing, "node")} below node ${node.id}`;
-    const label = role === "open" ? `Hide the ${below}` : `+${below}: show${cut ? `; ${gone} away` : ""}`;
+    const label = role === "open" ? `Hide the ${below}` : `+${below}: show${cut ? `; ${gone}` : ""}`;
     return dom.el("button", {
       type: "button", class: `toggle${cut && role === "closed" ? " has-cut" : ""}`, tabindex: "-1", "data-toggle": position,
       title: role === "open" ? "Close" : "Open", "aria-label": label,

@@ -4,7 +4,7 @@ const treeMap = (() => {
   const HEIGHT = 88, RIM = 5, STRETCH = 6;
 
   function make(host, frame, view) {
-    const canvas = dom.el("canvas", { class: "tree-map", "aria-hidden": "true", title: "All that is open: a click goes there", hidden: true });
+    const canvas = dom.el("canvas", { class: "tree-map", "aria-hidden": "true", title: "Overview of open nodes: click to move there", hidden: true });
     const pen = canvas.getContext("2d");
     let kx = 1, ky = 1;
     host.append(canvas);

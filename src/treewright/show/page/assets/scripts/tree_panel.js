@@ -7,12 +7,12 @@ const treePanel = (() => {
   // Conditions of the rule, one per column; where the page holds none the answers on the way, those nearest last.
   function rule(model, columns, position) {
     const node = model.nodes[position];
-    if (position === 0) return dom.el("p", { class: "muted small" }, "Every row comes here.");
+    if (position === 0) return dom.el("p", { class: "muted small" }, "Every row reaches the root.");
     if (node.rule) return dom.el("ul", { class: "rule" }, node.rule.map((text) => dom.el("li", {}, numbers.typographic(text))));
     const steps = treeModel.way(model, position);
     const shown = steps.slice(Math.max(1, steps.length - WAY));
     return [
-      shown.length < steps.length - 1 && dom.el("p", { class: "muted small" }, `${numbers.counted(steps.length - 1 - shown.length, "answer")} before, then:`),
+      shown.length < steps.length - 1 && dom.el("p", { class: "muted small" }, `${numbers.counted(steps.length - 1 - shown.length, "test")} before, then:`),
       dom.el("ul", { class: "rule" }, shown.map((at) =>
         dom.el("li", {}, `${asked(model, columns, model.parent[at])} ${numbers.typographic(model.nodes[at].edge)}`))),
     ];
@@ -28,14 +28,14 @@ const treePanel = (() => {
   function facts(model, position, inner) {
     const node = model.nodes[position], part = model.part, cut = treeModel.cutAway(model, position);
     return dom.el("dl", { class: "tree-facts" },
-      row("rows of the fit", numbers.short(node.n_rows)),
+      row("training rows", numbers.short(node.n_rows)),
       position > 0 && model.nodes[0].n_rows > 0 && row("share of all", numbers.percent(node.n_rows / model.nodes[0].n_rows)),
       part.weighted && row("weight", exact(node.weight)),
       row(treeCards.criterion(part), exact(node.impurity)),
       inner && node.gain !== null && row("gain of the test", exact(node.gain)),
       inner && missing(model, position),
       model.standing[position] > 0 && row("nodes below", numbers.short(model.standing[position])),
-      cut > 0 && row(inner ? "cut away below" : "nodes below", inner ? numbers.counted(cut, "node") : `${numbers.short(cut)} cut away`));
+      cut > 0 && row(inner ? "pruned below" : "nodes below", inner ? numbers.counted(cut, "node") : `${numbers.short(cut)} pruned`));
   }
 
   // What a class has in a node: rows, their weight, or, of a tree grown on probabilities, the sum of those.
@@ -92,7 +92,7 @@ const treePanel = (() => {
     const { test } = model.nodes[position];
     const branch = test ? model.children[position][test.missing] : undefined;
     if (branch === undefined || ["fractional", "error"].includes(model.part.missing)) return null;
-    return row(test.surrogates.length ? "else a missing value to" : "a missing value to", `node ${model.nodes[branch].path ?? model.nodes[branch].id}`);
+    return row(test.surrogates.length ? "else missing values to" : "missing values to", `node ${model.nodes[branch].path ?? model.nodes[branch].id}`);
   }
 
   function audit(model, position) {
@@ -100,11 +100,11 @@ const treePanel = (() => {
     // Of trees that are grown otherwise nobody expects it: they have no note.
     if (!node.audit.length) return model.part.audit_note ? dom.el("p", { class: "small muted", "data-name": "audit-note" }, model.part.audit_note) : null;
     return dom.el("table", { class: "tree-table tree-audit" },
-      dom.el("caption", {}, "What this node could have asked: the best test of each column"),
+      dom.el("caption", {}, "Candidates: the best test of each column"),
       dom.el("thead", {}, dom.el("tr", {}, dom.el("th", { scope: "col" }, "test"), dom.el("th", { scope: "col", class: "number" }, "gain"),
         dom.el("th", { scope: "col", class: "number" }, "score"))),
       dom.el("tbody", {}, node.audit.map((one) => dom.el("tr", { class: one.chosen ? "is-chosen" : null },
-        dom.el("th", { scope: "row" }, numbers.typographic(one.question), one.chosen && dom.el("span", { class: "chosen" }, " (asked)")),
+        dom.el("th", { scope: "row" }, numbers.typographic(one.question), one.chosen && dom.el("span", { class: "chosen" }, " (chosen)")),
         dom.el("td", { class: "number" }, numbers.short(one.gain)), dom.el("td", { class: "number" }, numbers.short(one.score))))));
   }
 
@@ -113,12 +113,12 @@ const treePanel = (() => {
     const leaf = role === "leaf" || role === "cut";
     host.dataset.node = node.id;
     dom.fill(host,
-      dom.el("h3", {}, `${role === "leaf" ? "Leaf" : "Node"} ${node.id}${node.by_hand && node.by_hand.name ? `: ${node.by_hand.name}` : ""}`, kept && dom.el("span", { class: "kept" }, "way kept (Escape lets go)")),
-      dom.el("p", { class: "tree-asks" }, leaf ? `says ${node.said}` : `asks ${numbers.typographic(node.question)}`),
-      !leaf && dom.el("p", { class: "small muted" }, `As a leaf it would say ${node.said}.`),
+      dom.el("h3", {}, `${role === "leaf" ? "Leaf" : "Node"} ${node.id}${node.by_hand && node.by_hand.name ? `: ${node.by_hand.name}` : ""}`, kept && dom.el("span", { class: "kept" }, "path kept (Escape releases it)")),
+      dom.el("p", { class: "tree-asks" }, leaf ? `predicts ${node.said}` : `tests ${numbers.typographic(node.question)}`),
+      !leaf && dom.el("p", { class: "small muted" }, `As a leaf it would predict ${node.said}.`),
       role === "cut" && dom.el("p", { class: "small muted" },
         `The ${numbers.counted(node.hidden, "node")} below are not in this page, which holds the nodes with the most rows.`),
-      !node.n_rows && dom.el("p", { class: "small muted" }, "No row of the fit came here: it says what its parent would."),
+      !node.n_rows && dom.el("p", { class: "small muted" }, "No training row reached this leaf: it predicts like its parent."),
       dom.el("h4", {}, "The rule"), rule(model, columns, position),
       !leaf && treeAsked.figure(model, columns, position),
       dom.el("h4", {}, "Numbers"), facts(model, position, !leaf), value(model, position),

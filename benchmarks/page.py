@@ -1,0 +1,177 @@
+"""The page of benchmarks, from ``benchmarks/results/*.json`` to Markdown. Callers: people, and a test.
+
+    python benchmarks/page.py > docs/numbers/benchmarks.md
+
+A result file is what a script of ``versus`` wrote with ``--out``: copy it to ``results`` under the script's name,
+with nothing else running while it is measured. Every row of every file is on the page, lost ones first."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "versus"))
+
+from pairs import written  # noqa: E402
+
+# Result file -> title, what is compared. The order is that of the page.
+FILES = {
+    "single_tree": (
+        "One exact tree",
+        "scikit-learn's `DecisionTree*`, which uses one thread; rows say how many ours uses",
+    ),
+    "real_data": (
+        "Real tables",
+        "scikit-learn's trees with its nominal columns one-hot encoded; both times include the encoding",
+    ),
+    "classics": ("C4.5, ID3 and CHAID", "Weka 3.6, and the Python packages c50py and CHAID"),
+    "pruning_path": ("The pruning path", "scikit-learn's path, with one fit for each price in each fold"),
+    "forests": ("Forests", "scikit-learn, YDF, LightGBM and XGBoost, with as many threads"),
+    "boosting": ("Boosting", "LightGBM, XGBoost, CatBoost and scikit-learn, with as many threads"),
+    "adaboost": ("AdaBoost", "scikit-learn's"),
+    "neighbours": ("Nearest neighbours", "scikit-learn, SciPy and pykdtree"),
+    "explain": ("Contributions (SHAP values)", "shap, and the libraries' own"),
+    "startup": ("Starting", "scikit-learn's processes"),
+    "imported": ("Imported models", "the library that the model comes from"),
+}
+HEAD = """\
+# Benchmarks against other libraries
+
+Treewright next to other libraries, on the same rows, with the same parameters, in one process. Ours and theirs run in
+turn, and a *ratio* is the median of theirs / ours over neighbouring pairs: above 1 Treewright is faster (or smaller),
+below 1 it is slower. Kernels are compiled before the clock runs; [starting](#starting) is a table of its own. Notes
+give the quality of both models where it can differ.
+
+Your machine, your table and your versions give other numbers: [run the scripts](../../benchmarks/README.md). This page
+is written by `python benchmarks/page.py` from the files in `benchmarks/results`, and shows every row that was measured.
+"""
+
+
+def main() -> None:
+    """Print the page."""
+    results = {name: read(name) for name in FILES if name != "startup" and (HERE / "results" / f"{name}.json").exists()}
+    pieces = [HEAD, summary_of(results), lost_of(results)]
+    pieces += [section_of(name, content) for name, content in results.items()]
+    pieces.append(starting_of(read("startup")))
+    print("\n".join(pieces), end="")
+
+
+def read(name: str) -> dict[str, Any]:
+    """A result file."""
+    content: dict[str, Any] = json.loads((HERE / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def compared(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows that have a ratio."""
+    return [row for row in content["results"] if row["ratio"] is not None]
+
+
+def summary_of(results: dict[str, dict[str, Any]]) -> str:
+    """A row for each file."""
+    lines = [
+        "## In short",
+        "",
+        "| what | next to | rows | median ratio | lowest | highest | lost |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, content in results.items():
+        ratios = [row["ratio"] for row in compared(content)]
+        title, rivals = FILES[name]
+        numbers = f"{len(ratios)} | {ratio(statistics.median(ratios))} | {ratio(min(ratios))} | {ratio(max(ratios))}"
+        lines.append(f"| [{title}](#{anchor_of(title)}) | {rivals} | {numbers} | {sum(each < 1 for each in ratios)} |")
+    return "\n".join(lines) + "\n"
+
+
+def lost_of(results: dict[str, dict[str, Any]]) -> str:
+    """All rows with a ratio below 1, the worst first."""
+    lost = [
+        (row["ratio"], name, row) for name, content in results.items() for row in compared(content) if row["ratio"] < 1
+    ]
+    lost += [(row["ratio"], "startup", row) for row in starts() if row["ratio"] < 1]
+    lines = [
+        "## Where Treewright loses",
+        "",
+        "| ratio | what | job | Treewright | the other |",
+        "|---|---|---|---|---|",
+    ]
+    for _, name, row in sorted(lost, key=lambda each: each[0]):
+        lines.append(f"| {ratio(row['ratio'])} | {FILES[name][0]} | {' | '.join(cells_of(row)[:3])} |")
+    return "\n".join(lines) + "\n"
+
+
+def starts() -> list[dict[str, Any]]:
+    """Processes of ours that fit what one of scikit-learn fits."""
+    seconds = read("startup")["seconds"]
+    rows = []
+    for job, theirs in seconds.items():
+        if job.endswith(", scikit-learn"):
+            ours = seconds[job.replace(", scikit-learn", ", cached")]
+            job = f"{job.removesuffix(', scikit-learn')}: whole process, kernels compiled"
+            rows.append(
+                {
+                    "job": job,
+                    "ours": ours,
+                    "theirs": theirs,
+                    "ratio": theirs / ours,
+                    "unit": "s",
+                    "pairs": 1,
+                    "note": "",
+                }
+            )
+    return rows
+
+
+def section_of(name: str, content: dict[str, Any]) -> str:
+    """A file: where it was measured, and its rows."""
+    title, rivals = FILES[name]
+    lines = [f"## {title}", "", f"Next to {rivals}. {measured(content)}", ""]
+    lines += ["| job | Treewright | the other | ratio | pairs | note |", "|---|---|---|---|---|---|"]
+    lines += ["| " + " | ".join(cells_of(row)) + " |" for row in content["results"]]
+    return "\n".join(lines) + "\n"
+
+
+def starting_of(content: dict[str, Any]) -> str:
+    """Whole processes."""
+    lines = ["## Starting", "", f"Whole processes, from start to end: median seconds. {measured(content)}", ""]
+    lines += ["| process | time |", "|---|---|"]
+    lines += [f"| {job} | {written(seconds, 's')} |" for job, seconds in content["seconds"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def measured(content: dict[str, Any]) -> str:
+    """With what, on what, when."""
+    machine = content["machine"]
+    versions = {**machine["libraries"], **content.get("rivals", {})}
+    told = ", ".join(f"{library} {version}" for library, version in versions.items())
+    threads = f", {content['threads']} threads for every library" if "threads" in content else ""
+    return (
+        f"`{content['command']}`, {machine['date']}, {machine['processors']} x {machine['processor']} "
+        f"({machine['system']}, "
+        f"Python {machine['python']}){threads}{': ' * bool(told)}{told}."
+    )
+
+
+def cells_of(row: dict[str, Any]) -> list[str]:
+    """A row's cells: job, ours, theirs, ratio, pairs, note."""
+    ours, theirs = (written(row[who], row["unit"]) for who in ("ours", "theirs"))
+    note = row["note"].replace("|", "\\|")
+    return [row["job"], ours, theirs, "-" if row["ratio"] is None else ratio(row["ratio"]), str(row["pairs"]), note]
+
+
+def ratio(number: float) -> str:
+    """A ratio with three digits."""
+    return f"{number:.3g}"
+
+
+def anchor_of(title: str) -> str:
+    """The anchor of a heading."""
+    return "".join(each for each in title.lower() if each.isalnum() or each in " -").replace(" ", "-")
+
+
+if __name__ == "__main__":
+    main()

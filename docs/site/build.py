@@ -1,0 +1,227 @@
+"""The site from the pages under ``docs``: one command, no network.
+
+    python docs/site/build.py [--out site] [--draft]
+
+    docs/**/*.md --copied--> a folder of sources --Sphinx (conf.py)--> HTML --checked--> site
+                     |  pages that show files of their own are run, and the files laid beside them (page_programs)
+                     |  the pages of the repository outside docs (changelog, contributing, examples) join them
+                     |  a page for each public name and each command (names)
+                     |  the gallery's index gets a picture for each page's pictures
+
+Everything that is not right ends the build: a warning of Sphinx, a program that fails or does not print and write
+what its page shows, a link or anchor that leads nowhere, an address outside the site that a page would load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SITE = Path(__file__).resolve().parent
+DOCS = SITE.parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(SITE))
+
+from links import drop_dead_backlinks, faults_of  # noqa: E402
+from names import write_names  # noqa: E402
+from page_programs import blocks_of, files_of, output_of_blocks, program_of, slug_of  # noqa: E402
+
+# Pages of the repository that lie outside docs, and where they stand on the site.
+JOINED = {
+    "CHANGELOG.md": "project/changelog.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "examples/README.md": "project/examples.md",
+    "benchmarks/README.md": "project/benchmark-scripts.md",
+    "benchmarks/reference/README.md": "project/reference-programs.md",
+}
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```.*?^```)$", flags=re.MULTILINE | re.DOTALL)
+RUN_COMMAND = """\
+import os
+import subprocess
+import sys
+
+
+def run_command(words, code):
+    sys.stdout.flush()
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, encoding="utf-8")
+    print(done.stdout + (done.stderr if code else ""), end="")
+    assert done.returncode == code, (words, done.returncode, done.stderr)
+"""
+
+
+def main() -> int:
+    """Build, check, and lay the site where it was asked for."""
+    asked = argparse.ArgumentParser(description="Build the documentation site.")
+    asked.add_argument("--out", type=Path, default=ROOT / "site", help="folder of the site; what is there is replaced")
+    asked.add_argument(
+        "--draft", action="store_true", help="for writers: grey boxes for made pictures, faults are only told"
+    )
+    given = asked.parse_args()
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory() as work:
+        source, html = Path(work) / "source", Path(work) / "html"
+        copy_pages(source)
+        made = run_programs(source, skip=given.draft)
+        write_gallery(source / "gallery")
+        write_names(source / "reference" / "api")
+        seconds = time.perf_counter() - begin
+        if sphinx(source, html) and not given.draft:
+            return 1
+        for path in made:  # pages that stand in frames are no sources of Sphinx
+            if path.suffix == ".html":
+                shutil.copy(path, html / path.relative_to(source))
+        drop_dead_backlinks(html)
+        faults = faults_of(html)
+        if faults:
+            print(*faults, f"{len(faults)} faults", sep="\n", file=sys.stderr)
+            if not given.draft:
+                return 1
+        shutil.rmtree(given.out, ignore_errors=True)
+        shutil.copytree(html, given.out)
+    n_pages = sum(1 for _ in given.out.rglob("*.html"))
+    print(f"{given.out}: {n_pages} pages in {time.perf_counter() - begin:.0f} s, programs {seconds:.0f} s")
+    return 0
+
+
+def copy_pages(source: Path) -> None:
+    """All pages and pictures of docs, and those of the repository that join them; links lead where they led."""
+    for path in DOCS.rglob("*"):
+        if path.is_file() and SITE not in path.parents:
+            target = source / path.relative_to(DOCS)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if path.suffix == ".md":
+                target.write_text(relinked(path, path.read_text(encoding="utf-8")), encoding="utf-8")
+            else:
+                shutil.copy(path, target)
+    for name, place in JOINED.items():
+        target = source / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(relinked(ROOT / name, (ROOT / name).read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def place_of(path: Path) -> Path | None:
+    """Where a file of the repository stands among the sources, or None: then it is not on the site."""
+    name = path.relative_to(ROOT).as_posix()
+    if name in JOINED:
+        return Path(JOINED[name])
+    return path.relative_to(DOCS) if path.is_relative_to(DOCS) and path.suffix else None
+
+
+def relinked(page: Path, text: str) -> str:
+    """A page's text with the links between files that move; a link to what is not on the site keeps its words."""
+    own = place_of(page) or page
+
+    def moved(found: re.Match[str]) -> str:
+        words, link = found[1], found[2]
+        path, _, anchor = link.partition("#")
+        if "://" in link or not path or link.startswith("mailto:"):
+            return found[0]
+        target = (page.parent / path).resolve()
+        if not target.exists() and page.is_relative_to(DOCS):
+            return found[0]  # a file that the page's program writes
+        place = place_of(target / "README.md" if target.is_dir() and target != DOCS else target)
+        if place is None:
+            return words
+        return f"[{words}]({os.path.relpath(place, own.parent)}{'#' * bool(anchor)}{anchor})"
+
+    return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in FENCE.split(text))
+
+
+def run_programs(source: Path, *, skip: bool) -> list[Path]:
+    """Run the pages that show files of their own; these files, beside the copies of the pages."""
+    wanted = {}
+    for page in sorted(DOCS.rglob("*.md")):
+        names = [name for name in files_of(page, page.read_text(encoding="utf-8")) if not name.endswith(".md")]
+        if names:
+            wanted[page] = names
+    run = grey if skip else run_program
+    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        jobs = [
+            threads.submit(run, page, names, source / page.parent.relative_to(DOCS)) for page, names in wanted.items()
+        ]
+        return [path for job in jobs for path in job.result()]
+
+
+def run_program(page: Path, names: list[str], target: Path) -> list[Path]:
+    """Run one page in a folder of its own, compare what it prints, and lay its files into ``target``."""
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "examples", Path(folder, "examples"))
+        Path(folder, "run_command.py").write_text(RUN_COMMAND, encoding="utf-8")
+        Path(folder, "page.py").write_text(program_of(text), encoding="utf-8")
+        surroundings = {**os.environ, "PYTHONUTF8": "1", "COLUMNS": "100", "NO_COLOR": "1", "MPLBACKEND": "agg"}
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "page.py"],
+            cwd=folder,
+            env=surroundings,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"{page.relative_to(ROOT)}: its program failed\n{done.stdout[-500:]}{done.stderr}")
+        for block, printed in zip(blocks_of(text), output_of_blocks(text, done.stdout), strict=True):
+            if printed != block.shown:
+                line = text.count("\n", 0, block.start) + 1
+                raise SystemExit(
+                    f"{page.relative_to(ROOT)}: the block on line {line} prints something else:\n{printed}"
+                )
+        absent = [name for name in names if not Path(folder, name).is_file()]
+        if absent:
+            raise SystemExit(
+                f"{page.relative_to(ROOT)} shows files that its program does not write: {', '.join(absent)}"
+            )
+        return [Path(shutil.copy(Path(folder, name), target / name)) for name in names]
+
+
+def grey(page: Path, names: list[str], target: Path) -> list[Path]:
+    """Boxes in place of what a program would write."""
+    shape = '<rect width="400" height="200" fill="#ccc"/>'
+    box = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 200">{shape}</svg>'
+    for name in names:
+        (target / name).write_text(box, encoding="utf-8")
+    return [target / name for name in names]
+
+
+def write_gallery(folder: Path) -> None:
+    """Put below each page that the gallery's index lists its pictures, each a link to the code that makes it."""
+    index = folder / "index.md"
+    text = index.read_text(encoding="utf-8")
+    pieces = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    for at, piece in enumerate(pieces):
+        found = re.match(r"## \[.*?\]\((.+?)\.md\)\n", piece)
+        if found:
+            cards = cards_of(found[1], (folder / f"{found[1]}.md").read_text(encoding="utf-8"))
+            pieces[at] = f'{piece.rstrip()}\n\n<div class="gallery">\n\n{cards}\n\n</div>\n\n'
+    index.write_text("".join(pieces), encoding="utf-8")
+
+
+def cards_of(name: str, page: str) -> str:
+    """A list of the sections of a page that show a picture: the first picture and the heading, as links."""
+    cards = []
+    for heading, body in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL):
+        picture = re.search(r"!\[[^\]]*\]\(([^)\s]+)\)", body)
+        if picture:
+            cards.append(f"- [![]({picture[1]})<br>{heading}]({name}.md#{slug_of(heading)})")
+    return "\n".join(cards)
+
+
+def sphinx(source: Path, html: Path) -> int:
+    """Run Sphinx; every warning is a fault."""
+    from sphinx.cmd.build import main as build
+
+    words = ["-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-c", str(SITE)]
+    return build([*words, "-d", str(html.parent / "doctrees"), str(source), str(html)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""The reference of names: a page for each public class, one for each module of functions, one for the commands.
+
+Public is what ``__all__`` of ``treewright`` lists, what ``MODULES`` names, and what these return: the class that a
+return annotation names belongs to the reference as well. Texts are the docstrings, and the help of the commands.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from typing import Any
+
+from page_programs import slug_of
+
+import treewright
+
+# Title of a page -> the modules whose names it lists, and which; None is all that ``__all__`` lists.
+MODULES: dict[str, dict[str, tuple[str, ...] | None]] = {
+    "Judging and choosing models": {"treewright.model_selection": None},
+    "Figures": {"treewright.plot": None},
+    "The workbench": {"treewright.workbench": None},
+    "Several processes and clusters": {"treewright.distributed": None},
+    "Training without scikit-learn": {
+        "treewright.learn.train": ("make_dataset", "train"),
+        "treewright.learn.single": ("TreeParams", "ID3Params", "C45Params", "ChaidParams"),
+        "treewright.learn.forest": ("ForestParams", "ExtraTreesParams"),
+        "treewright.learn.boosting_params": ("BoostingParams",),
+        "treewright.learn.params": ("parameters_of",),
+    },
+    "Errors and warnings": {"treewright.exceptions": None},
+}
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect to Sphinx."""
+    app.connect("autodoc-skip-member", skip_member)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def skip_member(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what a class inherits from other libraries, and the fields of tuples, which its docstring lists."""
+    held = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
+    module = getattr(held, "__module__", None) or getattr(getattr(obj, "__objclass__", None), "__module__", None)
+    if what == "class" and (module is None or not module.startswith("treewright")):
+        return True
+    return None
+
+
+def names_of(module: str, names: tuple[str, ...] | None) -> dict[str, Any]:
+    """The functions and classes of a module with their full addresses."""
+    held = importlib.import_module(module)
+    listed = {
+        f"{module}.{name}": getattr(held, name) for name in names or getattr(held, "__all__", None) or classes_in(held)
+    }
+    return {name: each for name, each in listed.items() if callable(each)}
+
+
+def classes_in(module: Any) -> list[str]:
+    """The names of the public classes that a module defines, in their order."""
+    return [name for name, held in vars(module).items() if inspect.isclass(held) and held.__module__ == module.__name__]
+
+
+def public_names() -> dict[str, Any]:
+    """Every public name with its full address, in the order of the pages."""
+    found = names_of("treewright", None)
+    for modules in MODULES.values():
+        for module, names in modules.items():
+            found.update(names_of(module, names))
+    return found
+
+
+def returned_classes(public: dict[str, Any]) -> dict[str, type]:
+    """Classes of the package that public functions and methods return, and their methods in turn."""
+    classes = classes_of_package()
+    known = {id(held) for held in public.values()}
+    found: dict[str, type] = {}
+    waiting = list(public.values())
+    while waiting:
+        held = waiting.pop(0)
+        for annotation in return_annotations(held):
+            for name in re.findall(r"\b[A-Z]\w+", annotation):
+                for each in classes.get(name, [])[:1]:
+                    if id(each) not in known and not name.startswith("_"):
+                        known.add(id(each))
+                        found[f"{each.__module__}.{name}"] = each
+                        waiting.append(each)
+    return dict(sorted(found.items(), key=lambda pair: pair[1].__name__))
+
+
+def classes_of_package() -> dict[str, list[type]]:
+    """The classes of all modules of the package, by name."""
+    found: dict[str, list[type]] = {}
+    for info in pkgutil.walk_packages(treewright.__path__, "treewright."):
+        if info.name.endswith("__main__"):
+            continue
+        for name, held in vars(importlib.import_module(info.name)).items():
+            if inspect.isclass(held) and held.__module__ == info.name:
+                found.setdefault(name, []).append(held)
+    return found
+
+
+def return_annotations(held: Any) -> list[str]:
+    """What a function, or the public methods and properties of a class, say they return."""
+    members = [held]
+    if inspect.isclass(held):
+        members = [
+            getattr(each, "fget", None) or getattr(each, "func", None) or each
+            for base in held.__mro__ if base.__module__.startswith("treewright")
+            for name, each in vars(base).items() if not name.startswith("_")
+        ]  # fmt: skip
+    written = [getattr(each, "__annotations__", {}).get("return", "") for each in members if callable(each)]
+    return [each if isinstance(each, str) else getattr(each, "__name__", "") for each in written]
+
+
+def summary_of(held: Any) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(held) or "").split("\n")[0]
+
+
+def write_names(folder: Path) -> None:
+    """Write the pages and their list, which the index of the reference one folder up leads to."""
+    folder.mkdir(parents=True)
+    with (folder.parent / "index.md").open("a", encoding="utf-8") as index:
+        index.write("- [Every public name](api/index.md): signature, parameters, errors, examples, source\n")
+    public = public_names()
+    results = returned_classes(public)
+    listed: dict[str, list[str]] = {"Estimators": [], "Models, files, reports": []}
+    for name, held in public.items():
+        if name.count(".") == 1 and inspect.isclass(held):
+            is_estimator = hasattr(held, "fit")
+            heading = "Estimators" if is_estimator else "Models, files, reports"
+            listed[heading].append(write_class(folder, name, held))
+    own = {name: held for name, held in public.items() if name.count(".") == 1 and not inspect.isclass(held)}
+    listed["Models, files, reports"].append(write_functions(folder, "functions", "Functions of treewright", own))
+    listed["Modules"] = []
+    for title, modules in MODULES.items():
+        held_there = {name: held for module, names in modules.items() for name, held in names_of(module, names).items()}
+        file = next(iter(modules)).removeprefix("treewright.").partition(".")[0]
+        listed["Modules"].append(write_functions(folder, file, title, held_there))
+    listed["What functions and methods return"] = [write_class(folder, name, held) for name, held in results.items()]
+    listed["The command"] = [write_commands(folder)]
+    lines = [
+        "# Every public name",
+        "",
+        "Signatures, parameters, errors and examples, from the docstrings, with their source.",
+    ]
+    for heading, rows in listed.items():
+        lines += ["", f"## {heading}", "", *rows]
+    (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_class(folder: Path, name: str, held: type) -> str:
+    """A page for a class; its line in the list."""
+    short = held.__name__
+    lines = [f"# {short}", ""]
+    for heading, estimators in re.findall(
+        r"^## (.+)\n\n(.*)$", (folder.parent / "parameters.md").read_text("utf-8"), re.MULTILINE
+    ):
+        if f"`{short}`" in estimators:
+            lines += [f"[Its parameters in one table](../parameters.md#{slug_of(heading)}), with ranges and units.", ""]
+    lines += ["```{eval-rst}", f".. autoclass:: {name}", "```", ""]
+    (folder / f"{short}.md").write_text("\n".join(lines), encoding="utf-8")
+    return f"- [{short}]({short}.md): {summary_of(held)}"
+
+
+def write_functions(folder: Path, file: str, title: str, names: dict[str, Any]) -> str:
+    """A page for the functions and classes of a module; its line in the list."""
+    lines = [f"# {title}", ""]
+    for name, held in names.items():
+        kind = "autoclass" if inspect.isclass(held) else "autofunction"
+        lines += [f"## {name.rpartition('.')[2]}", "", "```{eval-rst}", f".. {kind}:: {name}", "```", ""]
+    (folder / f"{file}.md").write_text("\n".join(lines), encoding="utf-8")
+    words = ", ".join(f"`{name.rpartition('.')[2]}`" for name in names)
+    return f"- [{title}]({file}.md): {words}"
+
+
+def write_commands(folder: Path) -> str:
+    """A page of every command with its options, as ``--help`` tells them; its line in the list."""
+    import typer
+
+    from treewright.cli.app import app
+
+    group = typer.main.get_command(app)
+    lines = [
+        "# Every command and its options",
+        "",
+        "What `--help` prints. [The command line](../command-line.md) shows them at work.",
+        "",
+    ]
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        context = command.context_class(command, info_name=name)
+        pieces = " ".join(command.collect_usage_pieces(context)).replace("{", "").replace("}", "")
+        lines += [f"## treewright {name}", "", command.help or "", "", f"```text\ntreewright {name} {pieces}\n```", ""]
+        lines += ["| option | meaning |", "|---|---|"]
+        for parameter in command.params:
+            record = parameter.get_help_record(context)
+            if record:
+                option, meaning = (cell.replace("|", "\\|").replace("<", "&lt;") for cell in record)
+                lines.append(f"| {option} | {meaning} |")
+        lines.append("")
+    (folder / "commands.md").write_text("\n".join(lines), encoding="utf-8")
+    return "- [Every command and its options](commands.md)"

@@ -1,0 +1,102 @@
+"""A page as a program: its ``python`` blocks share their names, its ``sh`` blocks are commands in the same folder.
+
+A ``text`` block right below a block shows exactly what was printed. A block that prints nothing has none. A command
+that is to be refused ends in ``# exit code 1``; then the page shows the refusal as well. The files that a program
+writes lie, for the reader, beside the page: ``![A tree](tree.svg)`` shows what ``tree.plot().save("tree.svg")``
+wrote above it.
+
+The tests run every page and compare what it prints (``tests/docs``); the site runs those that show files of their
+own.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"\n*^```text\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
+EXIT_CODE = re.compile(r"# exit code (\d+)$")
+SHOWS_FILE = re.compile(r"""!\[[^\]]*\]\(([^)\s#]+)\)|<(?:iframe|img|a)\b[^>]*?\b(?:src|href)="([^"#]+)\"""")
+MARK = "--- the end of block {} ---"
+
+
+class Block(NamedTuple):
+    """A block that runs: where it begins and ends in the page, and what the page shows below it."""
+
+    kind: str
+    code: str
+    start: int
+    end: int
+    shown: str
+    shown_end: int
+
+
+def blocks_of(text: str) -> list[Block]:
+    """The blocks of a page that run, in order."""
+    blocks = []
+    for found in FENCED.finditer(text):
+        if found[1] not in ("python", "sh"):
+            continue
+        below = SHOWN.match(text, found.end())
+        shown, shown_end = (below[1], below.end()) if below else ("", found.end())
+        blocks.append(Block(found[1], found[2], found.start(2), found.end(), shown, shown_end))
+    return blocks
+
+
+def program_of(text: str) -> str:
+    """A page as one program, each line of code on the line it has in the page: a traceback then names the right one.
+
+    The program imports ``run_command(words, code)`` from a module of that name, which whoever runs it provides.
+    """
+    lines = [""] * (text.count("\n") + 1)
+    lines[0] = "from run_command import run_command"
+    for number, block in enumerate(blocks_of(text)):
+        first = text.count("\n", 0, block.start)
+        code = block.code.splitlines()
+        if block.kind == "sh":
+            code = [command_of(line) for line in code]
+        lines[first : first + len(code)] = code
+        lines[first + len(code)] = f"print({MARK.format(number)!r}, flush=True)"
+    return "\n".join(lines)
+
+
+def command_of(line: str) -> str:
+    """A line of a shell block as a line of the program."""
+    words = shlex.split(line, comments=True)
+    code = EXIT_CODE.search(line)
+    if words[0] not in ("treewright", "python"):
+        raise ValueError(f"a page may run treewright and python -m, not {line!r}")
+    words = words[2:] if words[0] == "python" else words
+    return f"run_command({words!r}, {int(code[1]) if code else 0})"
+
+
+def output_of_blocks(text: str, output: str) -> list[str]:
+    """What each block printed, out of what the whole program printed."""
+    printed = []
+    for number in range(len(blocks_of(text))):
+        own, output = output.split(MARK.format(number) + "\n", 1)
+        printed.append("".join(line.rstrip() + "\n" for line in own.splitlines()))
+    return printed
+
+
+def rewritten(text: str, printed: list[str]) -> str:
+    """The page with what was printed below each block."""
+    for block, output in reversed(list(zip(blocks_of(text), printed, strict=True))):
+        shown = f"\n```text\n{output}```\n" if output else ""
+        text = text[: block.end] + shown + text[block.shown_end :]
+    return text
+
+
+def files_of(page: Path, text: str) -> list[str]:
+    """The files that a page shows and that are not in the repository: its program has to write them."""
+    outside_code = re.sub(r"`[^`\n]*`", "", FENCED.sub("", text))
+    names = dict.fromkeys(found[1] or found[2] for found in SHOWS_FILE.finditer(outside_code))
+    return [name for name in names if "://" not in name and not (page.parent / name).exists()]
+
+
+def slug_of(heading: str) -> str:
+    """The anchor of a heading, as GitHub and MyST make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")

@@ -1,0 +1,203 @@
+"""The site in a real browser: every kind of page, search, keys, exercises, and the way to twelve answers and more."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = tomllib.loads((Path(__file__).parent / "site_questions.toml").read_text(encoding="utf-8"))["question"]
+# One page of each kind.
+KINDS = [
+    "index.html", "show-a-decision/index.html", "show-a-decision/first-tree.html", "check-by-hand/movies.html",
+    "ship-it/export.html", "guides/index.html", "guides/looking/contributions.html", "gallery/index.html",
+    "gallery/trees.html", "coming-from/rpart-partykit.html", "reference/parameters.html",
+    "reference/api/DecisionTreeClassifier.html", "reference/api/commands.html", "numbers/benchmarks.html",
+    "glossary.html", "decisions/0017-the-site.html", "search.html",
+]  # fmt: skip
+# Every kind in each width and each scheme; the first three in all four ways.
+LOOKS = [(path, width, scheme) for path in KINDS for width, scheme in ((1280, "light"), (420, "dark"))]
+LOOKS += [(path, width, scheme) for path in KINDS[:3] for width, scheme in ((1280, "dark"), (420, "light"))]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """The built site: ``TREEWRIGHT_SITE``, or one that the first of the processes that run tests builds for all."""
+    if "TREEWRIGHT_SITE" in os.environ:
+        return Path(os.environ["TREEWRIGHT_SITE"])
+    shared = (
+        tmp_path_factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else tmp_path_factory.getbasetemp()
+    )
+    lock, site, failed = shared / "site.lock", shared / "site", shared / "site.failed"
+    try:
+        lock.touch(exist_ok=False)
+    except FileExistsError:
+        while not (site / "index.html").exists():
+            assert not failed.exists(), "another process could not build the site"
+            time.sleep(0.5)
+        return site
+    command = [sys.executable, ROOT / "docs" / "site" / "build.py", "--out", shared / "site.new"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        failed.touch()
+    assert done.returncode == 0, done.stdout + done.stderr
+    (shared / "site.new").rename(site)
+    return site
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(folder):
+    """Where the site is served on this machine."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture
+def visit(chromium, address):
+    """Opens a page of the site; at the end none has complained, or asked for anything elsewhere."""
+    contexts, complaints, requests = [], [], []
+
+    def open_page(path, *, width=1280, height=900, scheme="light"):
+        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address + path)
+        page.wait_for_load_state("load")
+        contexts.append(context)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == [], "a page wrote errors to the console"
+    assert [url for url in requests if not url.startswith((address, "data:", "blob:"))] == [], "a page asked elsewhere"
+
+
+@pytest.mark.parametrize(("path", "width", "scheme"), LOOKS)
+def test_a_page_has_no_serious_faults_and_fits_the_window(visit, faults, path, width, scheme):
+    page = visit(path, width=width, scheme=scheme)
+
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 1
+    broken = "[...document.images].filter(each => each.complete && each.naturalWidth === 0).map(each => each.src)"
+    assert page.evaluate(broken) == []
+
+
+def test_the_landing_page_shows_the_picture_that_its_code_makes_above_the_fold(visit):
+    page = visit("index.html")
+
+    box = page.locator(".hero img").bounding_box()
+    assert box["y"] + box["height"] / 2 < 900
+    assert box["width"] > 300
+    assert page.locator(".doors li").count() == 3
+
+
+def test_the_report_of_the_landing_page_is_alive(visit):
+    page = visit("index.html")
+
+    page.locator(".live-report").scroll_into_view_if_needed()
+    report = page.frame_locator(".live-report")
+    report.locator("html[data-ready=yes]").wait_for(state="attached")
+    cards = report.locator(".tree-card")
+    assert cards.count() >= 5
+    cards.nth(1).click(position={"x": 12, "y": 12})
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        ("missing values", "guides/columns/missing-values.html"),
+        ("export", "ship-it/export.html"),
+        ("prune", "show-a-decision/cutting-back.html"),
+        ("random forest", "guides/many-trees/random-forests.html"),
+        ("DecisionTreeClassifier", "reference/api/DecisionTreeClassifier.html"),
+    ],
+)
+def test_a_search_finds_the_right_page_first(visit, asked, first):
+    page = visit(f"search.html?q={asked.replace(' ', '+')}")
+
+    page.locator("#search-results ul.search li a").first.wait_for()
+    page.wait_for_function("!document.querySelector('#search-progress')?.textContent.includes('...')")
+    assert first in page.locator("#search-results ul.search li a").first.get_attribute("href").split("#")[0]
+
+
+def test_the_search_opens_and_goes_by_keys(visit):
+    page = visit("index.html")
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("prune")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=prune*")
+
+
+def test_the_first_tab_leads_to_the_content_and_links_are_reached_by_tab(visit):
+    page = visit("show-a-decision/index.html")
+
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent").strip().lower().startswith("skip to main content")
+    page.keyboard.press("Enter")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Your first tree":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/first-tree.html")
+
+
+def test_an_exercise_tells_right_from_wrong_and_shows_its_answer(visit):
+    page = visit("check-by-hand/movies.html")
+
+    exercise = page.locator(".exercise:has(form)").first
+    wanted = exercise.locator("form").get_attribute("data-answer")
+    exercise.locator("input").fill("no such answer")
+    exercise.locator("input").press("Enter")
+    assert "Not yet" in exercise.locator("output").inner_text()
+    exercise.locator("input").fill(wanted)
+    exercise.get_by_role("button", name="Check").click()
+    assert exercise.locator("output").inner_text().endswith("Right.")
+    assert not exercise.locator("pre").first.is_visible()
+    exercise.locator("summary").click()
+    assert exercise.locator("pre").first.is_visible()
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=[each["ask"] for each in QUESTIONS])
+def test_an_answer_is_three_clicks_from_the_landing_page(visit, question):
+    page = visit("index.html")
+
+    assert 1 <= len(question["clicks"]) <= 3
+    for text in question["clicks"]:
+        page.locator("article").get_by_role("link", name=re.compile(rf"^{re.escape(text)}$")).first.click()
+        page.wait_for_load_state("load")
+    assert question["shows"] in page.locator("article").inner_text()
+
+
+def test_each_door_leads_through_at_most_seven_pages_in_order(visit):
+    for door in ("show-a-decision", "check-by-hand", "ship-it"):
+        page = visit(f"{door}/index.html")
+        listed = page.locator("article ol").first.locator("li > p > a:first-child, li > a:first-child")
+        steps = [each.get_attribute("href") for each in listed.all()]
+        assert 5 <= len(steps) <= 7, door
+        for step in steps:
+            page.locator("a.right-next").click()
+            page.wait_for_load_state("load")
+            assert page.url.endswith(f"{door}/{step}"), (door, step)

@@ -1,7 +1,7 @@
 """Exercises: a paragraph that begins with **Exercise**, and below it the code whose output is the answer.
 
 On the site the code and its output fold away behind "Show the answer", and an answer of one line gets a field to
-type it into, which the page compares with what the library printed (``static/exercise.js``): the tests hold the
+type it into, which the page compares with what the library printed (``static/site.js``): the tests hold the
 page to that output.
 """
 

@@ -408,7 +408,11 @@ def test_too_few_rows_are_refused_without_advice_that_the_command_cannot_follow(
         (["--candidate", "cart,c45", "--set", "max_depth=0"], 2, "'max_depth' parameter"),
         (["--candidate", "cart,c45", "--set", "max_depth"], 2, "write it as name=value"),
         (["--candidate", "cart", "--set", "confidence=0.1"], 2, "confidence"),
-        (["--candidate", "cart+mdl", "--set", "ccp_alpha=0.1"], 2, "--set ccp_alpha prunes, and cart+mdl prunes in another way"),
+        (
+            ["--candidate", "cart+mdl", "--set", "ccp_alpha=0.1"],
+            2,
+            "--set ccp_alpha prunes, and cart+mdl prunes in another way",
+        ),
         (["--candidate", "cart", "--prune-set", "m=3"], 2, "no candidate's pruner has it"),
         (["--candidate", "cart+ccp-1se", "--prune-set", "rsk=error"], 2, "did you mean 'risk'?"),
         (["--candidate", "cart+leaves"], 2, "--prune-set max_leaves=NUMBER"),

@@ -314,7 +314,7 @@ def test_only_the_merged_branches_matter_to_a_decision():
     session = Session({"h": list("abcd") * 10}, Y, held_out=0)
     session.split("", "h", levels=[["a"], ["b"], ["c"], ["d"]])
     session.decide("3", "a", why="law")
-    with pytest.raises(ParameterError, match="node '3' would be gone"):
+    with pytest.raises(ParameterError, match="the decision about node '3' would be lost"):
         session.merge("", [2, 3])
     session.merge("", [0, 1])
     assert session.model.facts["workbench"]["decided"].keys() == {"2"}

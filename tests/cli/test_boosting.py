@@ -38,9 +38,8 @@ def test_without_a_number_of_rounds_members_are_told_of(command, penguins, tmp_p
     few, many = min(members), max(members)
 
     assert done.returncode == 0, done.stderr
-    assert f"early stopping: {len(members)} members of {few} to {many} rounds, stopped on their held-out rows" in " ".join(
-        done.stdout.split()
-    )
+    said = " ".join(done.stdout.split())
+    assert f"early stopping: {len(members)} members of {few} to {many} rounds, stopped on their held-out rows" in said
     assert model.n_trees == 3 * sum(members)
 
 

@@ -68,8 +68,7 @@ def test_standard_input_for_two_files_is_refused_whatever_stands_on_it(command, 
 
     assert done.returncode == 2
     assert (
-        done.stderr
-        == "treewright: error: -: standard input is named twice: name a file for the model or the table\n"
+        done.stderr == "treewright: error: -: standard input is named twice: name a file for the model or the table\n"
     )
 
 

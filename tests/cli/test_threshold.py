@@ -189,8 +189,8 @@ def test_the_class_may_be_named_as_the_cells_write_it(command, tmp_path):
         assert said.returncode == 0, said.stderr
         model = tw.load(tmp_path / "m.tw")
         assert model.classes[0].tolist()[model.threshold.positive] == label
-    assert "not a class of the target" in command("fit", "rows.csv", "--target", "y", "--positive", "1.5", "--threshold", "0.3",
-                                      folder=tmp_path).stderr  # fmt: skip
+    words = ["--target", "y", "--positive", "1.5", "--threshold", "0.3"]
+    assert "not a class of the target" in command("fit", "rows.csv", *words, folder=tmp_path).stderr
 
 
 @pytest.mark.parametrize("cost", [",", "fp=1,,fn=2", ""])

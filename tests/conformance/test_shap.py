@@ -95,7 +95,7 @@ def test_an_explanation_is_drawn_by_shaps_plots():
         (lambda t: tw.DecisionTreeRegressor().fit(t, Y), "tests levels of sky"),
         (lambda _: tw.DecisionTreeRegressor(missing="branch").fit(X, Y), "3 branches"),
         (lambda _: tw.DecisionTreeRegressor(missing="surrogate").fit(X, Y), "missing='surrogate'"),
-        (lambda _: tw.AdaBoostRegressor(n_estimators=2).fit(FILLED, Y), "no sum over its trees"),
+        (lambda _: tw.AdaBoostRegressor(n_estimators=2).fit(FILLED, Y), "not a sum over its trees"),
     ],
 )
 def test_what_shap_has_no_words_for_is_refused(fit, words):

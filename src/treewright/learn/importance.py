@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
 
 
-WRONG = "rise of the misclassification rate when the column is shuffled"
-SQUARED = "rise of the squared error when the column is shuffled"
+WRONG = "increase of the misclassification rate when the column is shuffled"
+SQUARED = "increase of the squared error when the column is shuffled"
 
 
 def rises_of(

@@ -136,7 +136,7 @@ def test_what_cannot_be_done_is_refused() -> None:
     with pytest.raises(DataError, match="gamma"):
         rates.prune("rounds", table, -y)
     two, _, table, y, _ = rows_for("two numbers")
-    with pytest.raises(DataError, match="1 outputs, the model has 2"):
+    with pytest.raises(DataError, match="1 outputs, and the model has 2"):
         two.prune("rounds", table, y[:, 0])
 
 

@@ -182,7 +182,7 @@ def test_links_and_scores_that_do_not_exist_are_refused(parts, message):
 def test_links_and_scores_must_fit_the_classes():
     with pytest.raises(ParameterError, match="its link is 'log', and this target needs 'classes'"):
         build_loss(SimpleNamespace(gradients=squared, link="log"), n_classes=3)
-    with pytest.raises(ParameterError, match="its n_scores is 2, but 3 classes need 3"):
+    with pytest.raises(ParameterError, match="its n_scores is 2, and 3 classes need 3"):
         build_loss(SimpleNamespace(gradients=squared, n_scores=2), n_classes=3)
 
 

@@ -164,7 +164,7 @@ def test_the_history_of_members_is_that_of_all_rows_aside():
 def test_groups_that_end_with_other_rounds_have_no_one_history():
     est = tw.GradientBoostingRegressor(learning_rate=0.2).fit(X, NUMBERS)
     assert est.history_ == {}
-    with pytest.raises(ParameterError, match="several groups"):
+    with pytest.raises(ParameterError, match="members are in groups with different numbers of rounds"):
         est.plot_history()
 
 

@@ -23,9 +23,7 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_the_first_row_is_the_users_though_rows_of_weight_zero_are_left_out(estimator) -> None:
-    with pytest.raises(
-        MissingValueError, match=r"^column 'a' has 1 missing value \(first row 3\), which missing='err"
-    ):
+    with pytest.raises(MissingValueError, match=r"^column 'a' has 1 missing value \(first row 3\), which missing='err"):
         estimator.fit({"a": [1, 2, 3, None]}, [0, 1, 0, 1], [0, 0, 1, 1])
 
 

@@ -311,7 +311,7 @@ def test_a_warm_start_refuses_other_rows_and_fewer_members():
 
     with pytest.raises(ParameterError, match="on the same table"):
         est.set_params(n_estimators=4).fit(X + 1, LABELS)
-    with pytest.raises(ParameterError, match="larger or equal to the 3 members"):
+    with pytest.raises(ParameterError, match="larger or equal to the 3 fitted members"):
         est.set_params(n_estimators=2).fit(X, LABELS)
     with pytest.warns(DataWarning, match="without increasing n_estimators"):
         est.set_params(n_estimators=3).fit(X, LABELS)

@@ -127,7 +127,7 @@ def test_several_outputs_of_classes_are_predicted_side_by_side():
     assert boosted.score(X, target) == np.mean((boosted.predict(X) == target).all(axis=1))
     with pytest.raises(AttributeError, match="decision_function") as error:
         boosted.decision_function(X)
-    assert "ask model_.predict_scores" in str(error.value.__cause__)
+    assert "use model_.predict_scores" in str(error.value.__cause__)
     assert boosted.model_.predict_scores(X).shape == (N, 4)
 
 

@@ -47,7 +47,7 @@ def test_another_table_is_refused_by_what_is_another(table, numbers, told):
     [("init", 1.0), ("level_l2", 2.0), ("random_state", 4), ("loss", "huber"), ("max_bins", 9)],
 )
 def test_another_parameter_is_refused_by_its_name(name, value):
-    with pytest.raises(ParameterError, match=rf"{name} is another|rows, target or weights"):
+    with pytest.raises(ParameterError, match=rf"{name} is different|rows, target or weights"):
         grown().set_params(**{name: value}).fit(TABLE, NUMBERS)
 
 
@@ -59,7 +59,7 @@ def test_what_decides_over_no_tree_may_change(parameters, capsys):
 
 
 def test_fewer_rounds_than_there_are_cannot_be_asked_for():
-    with pytest.raises(ParameterError, match=r"n_estimators=2 must be larger or equal to the 3 rounds"):
+    with pytest.raises(ParameterError, match=r"n_estimators=2 must be larger or equal to the 3 fitted rounds"):
         grown().set_params(n_estimators=2).fit(TABLE, NUMBERS)
 
 

@@ -30,7 +30,7 @@ def grown():
         (
             TABLE.assign(c=TABLE.c.map({"u": 1, "v": 2, "w": 3}).astype(object)),
             LABELS,
-            "column c|others than",
+            "column c|different than",
         ),
         (TABLE, np.array(["n", "p"])[LABELS], "labels are different"),
         (TABLE, LABELS == 1, "labels are different"),

@@ -115,10 +115,10 @@ def test_a_warm_start_with_a_generator_keeps_the_seed_of_the_first_fit(iris):
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"n_estimators": 3}, "larger or equal to the 4 trees"),
-        ({"criterion": "entropy", "n_estimators": 6}, "criterion is another"),
-        ({"oob_score": True, "n_estimators": 6}, "oob_score is another"),
-        ({"random_state": 5, "n_estimators": 6}, "random_state is another"),
+        ({"n_estimators": 3}, "larger or equal to the 4 fitted trees"),
+        ({"criterion": "entropy", "n_estimators": 6}, "criterion is different"),
+        ({"oob_score": True, "n_estimators": 6}, "oob_score is different"),
+        ({"random_state": 5, "n_estimators": 6}, "random_state is different"),
     ],
 )
 def test_a_warm_start_refuses_trees_of_another_kind(iris, changed, told):

@@ -165,7 +165,7 @@ def test_a_warm_start_is_refused_where_trees_would_be_lost_or_differ():
     X = np.random.default_rng(7).normal(size=(100, 2))
     forest = IsolationForest(n_estimators=10, warm_start=True).fit(X)
 
-    with pytest.raises(ParameterError, match="n_estimators=5 must be larger or equal to the 10 trees"):
+    with pytest.raises(ParameterError, match="n_estimators=5 must be larger or equal to the 10 fitted trees"):
         forest.set_params(n_estimators=5).fit(X)
     with pytest.raises(ParameterError, match="columns, rows or weights are different"):
         forest.set_params(n_estimators=20).fit(X[:50])

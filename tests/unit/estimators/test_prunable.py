@@ -149,7 +149,7 @@ def test_audits_of_a_pruned_tree_are_those_of_the_same_rows(fitted):
     there = small.audit()
 
     assert repr(there.to_dict()) == repr(grown.audit().to_dict())  # nan is not equal to nan
-    assert "a test was possible: the tree was pruned after it was grown" in str(there)
+    assert "a split was possible: the tree was pruned after growth" in str(there)
     assert str(small.audit(0, table, y)) == str(there)
 
 

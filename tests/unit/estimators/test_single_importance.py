@@ -43,7 +43,7 @@ def test_numbers_are_judged_by_their_squared_error():
     found = tree.importances("permutation", table, target, n_repeats=3, random_state=5)
     asked = int(tree.tree_.feature[0])
 
-    assert str(found).splitlines()[0] == "rise of the squared error when the column is shuffled (permutation)"
+    assert str(found).splitlines()[0] == "increase of the squared error when the column is shuffled (permutation)"
     assert "mean over 3 shuffles" in str(found)
     # Of a shuffled column the answers are as far from the targets as chance puts them: twice the variance explained.
     explained = np.var(tree.predict(table))

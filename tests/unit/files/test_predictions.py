@@ -108,7 +108,7 @@ def test_files_of_another_run_are_not_taken_for_this_one(rows, tmp_path):
     done = tw.predict_files(NUMBERS, rows, out, force=True)
     assert read(done).height == 10 + N - 300
     (out / "a.parquet").write_text("no Parquet at all")
-    with pytest.raises(InputFileError, match="is there"):
+    with pytest.raises(InputFileError, match="exists, and is of another model"):
         tw.predict_files(NUMBERS, rows, out)
 
 

@@ -194,9 +194,9 @@ def test_a_tree_of_twenty_thousand_levels_is_judged():
         ({"kind": "impurity", "X": TABLE, "y": LABELS}, "leave X and y out"),
         ({"kind": "permutation", "X": TABLE, "y": 1 - LABELS}, "this one is different"),
         ({"kind": "permutation", "X": TABLE, "y": np.array(["n", "p"])[LABELS]}, "labels are different"),
-        ({"kind": TABLE, "X": LABELS}, "kind is one of"),
-        ({"kind": LABELS, "X": LABELS}, "kind is one of .* not of type ndarray"),
-        ({"kind": "permutation", "rows": LABELS}, "rows is one of"),
+        ({"kind": TABLE, "X": LABELS}, "kind must be one of"),
+        ({"kind": LABELS, "X": LABELS}, "kind must be one of .* not a ndarray"),
+        ({"kind": "permutation", "rows": LABELS}, "rows must be one of"),
         ({"kind": "debiased", "sample_weight": np.ones(N)}, "X and y together"),
     ],
 )

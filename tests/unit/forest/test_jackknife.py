@@ -117,7 +117,7 @@ def test_too_few_trees_say_so_and_are_nan():
 
 
 @pytest.mark.parametrize("kind", [tw.RandomForestRegressor, tw.RandomForestClassifier])
-@pytest.mark.parametrize(("n_trees", "told"), [(1, "1 tree is"), (2, "2 trees are"), (18, "19 at least")])
+@pytest.mark.parametrize(("n_trees", "told"), [(1, "1 tree is"), (2, "2 trees are"), (18, "at least 19")])
 def test_trees_that_leave_some_rows_out_never_tell_nothing_even_where_they_agree(kind, n_trees, told):
     """A row that every tree drew may move the prediction, and no tree shows it; 0 would say that it is certain."""
     X, y = drawn_table(50, 0)

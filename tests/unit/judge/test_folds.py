@@ -129,7 +129,7 @@ def test_a_target_is_one_array_in_its_own_dtype():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (1, "cv=1: at least 2 folds"),
+        (1, "cv=1: give at least 2 folds"),
         (0, "at least 2 folds"),
         (-3, "at least 2 folds"),
         (True, "cv=True: give a number of folds"),
@@ -171,7 +171,8 @@ def test_folds_that_cannot_be_are_refused(cv, message):
 
 
 def test_a_class_of_one_row_asks_for_other_folds():
-    with pytest.raises(DataError, match=r"class 'b' has 1 row\(s\), fewer than 2 folds: give folds that are not stratified"):
+    told = r"class 'b' has 1 row\(s\), fewer than 2 folds: give folds that are not stratified"
+    with pytest.raises(DataError, match=told):
         splits_of(2, ["a", "a", "b"], is_classification=True)
 
 

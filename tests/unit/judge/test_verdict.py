@@ -59,8 +59,8 @@ def test_classes_that_the_fit_did_not_have_are_named():
         "classes '3', '4' are not in the training rows: their 7 rows cannot be predicted correctly"
     ]
     seven, eight = (dict.fromkeys("bcdefghi"[:k], 1) for k in (7, 8))
-    assert "'g', 'h' were not" in of_classes(["a", "A"], seven)[0]
-    assert "'g', 2 more were not" in of_classes(["a", "A"], eight)[0]
+    assert "'g', 'h' are not" in of_classes(["a", "A"], seven)[0]
+    assert "'g', 2 more are not" in of_classes(["a", "A"], eight)[0]
 
 
 def test_the_reason_of_a_model_is_read_off_it():

@@ -326,8 +326,8 @@ def test_other_trees_and_pipelines_have_curves():
         (TREE, {"over": "alpha", "values": [math.nan]}, "alpha=nan"),
         (TREE, {"over": "leaves", "values": [0]}, "max_leaves=0"),
         (LogisticRegression(), {"over": "leaves"}, "no parameter 'leaves'"),
-        (TREE, {"loss": "squared_error"}, "loss='squared_error': for classes"),
-        (tw.DecisionTreeRegressor(), {"loss": "log_loss"}, "loss='log_loss': for numbers"),
+        (TREE, {"loss": "squared_error"}, "loss='squared_error': for classification"),
+        (tw.DecisionTreeRegressor(), {"loss": "log_loss"}, "loss='log_loss': for regression"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(est, options, message):
@@ -344,7 +344,7 @@ def test_sizes_outside_their_range_are_refused(sizes):
 def test_a_loss_that_needs_shares_says_so():
     from sklearn.svm import LinearSVC
 
-    with pytest.raises(ParameterError, match="needs predict_proba, which LinearSVC has not"):
+    with pytest.raises(ParameterError, match="needs predict_proba, which LinearSVC lacks"):
         error_curve(LinearSVC(), X, Y, over="C", values=[1.0], cv=2, loss="log_loss")
 
 

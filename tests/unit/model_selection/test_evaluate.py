@@ -329,7 +329,8 @@ def test_a_pipeline_is_refused_weights_with_a_remedy():
     pipeline = make_pipeline(StandardScaler(), tw.DecisionTreeClassifier())
 
     for est in (pipeline, GridSearchCV(pipeline, {"decisiontreeclassifier__max_depth": [1]}, cv=2)):
-        with pytest.raises(ParameterError, match="a Pipeline passes none to its steps: leave it out, or give only the last"):
+        told = "a Pipeline passes none to its steps: leave it out, or give only the last"
+        with pytest.raises(ParameterError, match=told):
             cross_validate(est, X, Y, cv=2, sample_weight=Y + 1)
 
 

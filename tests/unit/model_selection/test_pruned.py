@@ -151,7 +151,7 @@ def test_the_folds_run_on_the_threads_of_its_estimator(cancer, monkeypatch):
         ({"options": 5}, ParameterError, "options=5: give a mapping"),
         ({"pruning": "pessimistic", "options": {1: 2}}, ParameterError, "has no option '1'"),
         ({"cv": None}, ParameterError, "cv=None: ccp_1se chooses its price by folds"),
-        ({"cv": 1}, ParameterError, "cv=1: at least 2 folds"),
+        ({"cv": 1}, ParameterError, "cv=1: give at least 2 folds"),
         ({"random_state": "a"}, ParameterError, "random_state='a'"),
         ({"pruning": "reduced_error", "prune_size": None}, ParameterError, "prune_size=None"),
         ({"pruning": "leaves"}, ParameterError, "leaves needs max_leaves="),

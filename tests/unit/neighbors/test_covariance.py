@@ -69,7 +69,7 @@ def test_a_singular_covariance_names_the_columns_that_depend_on_others():
     with pytest.raises(ParameterError, match=r"column 'x[013]' is a sum of multiples of the others.*pseudoinverse"):
         made("mahalanobis", matrix)
     matrix[:, 2] = 4.0
-    with pytest.raises(ParameterError, match="column 'x2' is constant in the 60 row"):
+    with pytest.raises(ParameterError, match="column 'x2' is constant in the 60 training row"):
         made("mahalanobis", matrix)
     with pytest.raises(ParameterError, match="4 rows have at most 3 independent columns"):
         made("mahalanobis", numbers()[0][:4])

@@ -196,7 +196,7 @@ def test_a_callable_gets_its_parameters_and_scaled_rows():
         ("minkowski", {"p": INF, "metric_params": {"w": [1] * 5}}, "no weights"),
         ("cosine", {"metric_params": {"w": [1] * 5}}, "it takes none; weights of columns are given as scale"),
         ("mahalanobis", {"scale": "standard"}, "has the scales of its covariance"),
-        ("hamming", {"scale": "range"}, "which cells are equal"),
+        ("hamming", {"scale": "range"}, "whether cells are equal"),
         ("jaccard", {"scale": "range"}, "which cells are 0"),
         ("gower", {"scale": "range"}, "by its own range"),
         ("mahalanobis", {"metric_params": {"V": np.eye(5), "VI": np.eye(5)}}, "not both"),

@@ -84,7 +84,7 @@ def test_the_summary_says_how_many_and_how_large(forest: Model, loose: Model) ->
     assert text == loose.show()
     leaves = sorted(tree.n_leaves for tree in loose.trees)
     lines = text.splitlines()
-    assert lines[:2] == ["Classification by 5 trees", "the prediction is the mean of their class shares"]
+    assert lines[:2] == ["Classification by 5 trees", "the prediction is the mean of their class probabilities"]
     assert lines[4].split() == ["leaves", str(leaves[0]), str(leaves[2]), str(leaves[4])]
     assert all(column.name in text for column in SCHEMA.columns)
     assert "5 trees" in repr(forest)

@@ -1,5 +1,13 @@
 // Exercises: an answer is right when it is the library's own text, or a number that rounds to the library's digits.
 "use strict";
+// The theme names a button "Search" that shows "Search Ctrl+K", and gives arrows that open a part of the navigation no name.
+for (const button of document.querySelectorAll(".search-button-field")) {
+  button.setAttribute("aria-label", button.textContent.replace(/\s+/g, " ").trim());
+}
+for (const arrow of document.querySelectorAll("summary:has(.toctree-toggle)")) {
+  const link = arrow.closest("li").querySelector("a");
+  arrow.setAttribute("aria-label", `Pages below ${link ? link.textContent.trim() : "this one"}`);
+}
 for (const form of document.querySelectorAll(".exercise-form")) {
   const wanted = form.dataset.answer.trim();
   const digits = (wanted.match(/^-?\d*\.(\d+)$/) || ["", ""])[1].length;

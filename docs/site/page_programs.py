@@ -90,10 +90,14 @@ def rewritten(text: str, printed: list[str]) -> str:
     return text
 
 
+def prose_of(text: str) -> str:
+    """A page without its code."""
+    return re.sub(r"`[^`\n]*`", "", FENCED.sub("", text))
+
+
 def files_of(page: Path, text: str) -> list[str]:
     """The files that a page shows and that are not in the repository: its program has to write them."""
-    outside_code = re.sub(r"`[^`\n]*`", "", FENCED.sub("", text))
-    names = dict.fromkeys(found[1] or found[2] for found in SHOWS_FILE.finditer(outside_code))
+    names = dict.fromkeys(found[1] or found[2] for found in SHOWS_FILE.finditer(prose_of(text)))
     return [name for name in names if "://" not in name and not (page.parent / name).exists()]
 
 

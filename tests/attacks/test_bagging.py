@@ -213,7 +213,7 @@ def test_an_out_of_bag_score_needs_rows_that_are_left_out(kind):
 def test_a_warm_start_refuses_another_task():
     bag = BaggingClassifier(n_estimators=2, warm_start=True).fit(X, Y)
 
-    with pytest.raises(ParameterError, match="other columns"):
+    with pytest.raises(ParameterError, match="needs the same columns as the fit before"):
         bag.set_params(n_estimators=3).fit(X[:, :1], Y)
     with pytest.raises(ParameterError, match="rows, target or weights are different"):
         bag.fit(X, Y % 2)

@@ -128,7 +128,7 @@ def test_values_that_are_no_list_are_refused(values):
     "make", [tw.DecisionTreeRegressor, lambda: 1, lambda value: 1], ids=["class", "none", "number"]
 )
 def test_a_function_that_makes_no_estimator_of_a_value_is_refused(make):
-    with pytest.raises(ParameterError, match=r"make\(1\) raised|cannot be fitted anew"):
+    with pytest.raises(ParameterError, match=r"make\(1\) raised|cannot be fitted again"):
         bias_variance_curve(make, [1], X, Y, X, Y)
 
 

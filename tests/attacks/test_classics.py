@@ -266,7 +266,7 @@ def test_several_targets_are_fitted_or_refused_by_their_number(kind):
     targets = np.array([LABELS, LABELS[::-1]]).T
 
     if kind in ONE_TARGET:
-        with pytest.raises(ParameterError, match="one target, y has 2"):
+        with pytest.raises(ParameterError, match="one target, but y has 2"):
             KINDS[kind]().fit(WORDS, targets)
     else:
         assert quietly(fit(kind, WORDS, targets).predict, WORDS).shape == (12, 2)

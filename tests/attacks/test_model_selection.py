@@ -231,7 +231,7 @@ class GivesFive:
         (NoArguments(), ParameterError, "does not split"), (GivesFive(), ParameterError, "does not split"),
         (StratifiedKFold(20), DataError, "cannot make folds of these 30 rows"),
         (GroupKFold(3), ParameterError, "give groups="), (LeaveOneGroupOut(), ParameterError, "give groups="),
-        (np.array(["a", 1] * 15, object), DataError, "do not sort together"),
+        (np.array(["a", 1] * 15, object), DataError, "types that cannot be compared"),
     ],
 )  # fmt: skip
 def test_folds_that_nobody_can_make_are_refused_by_every_function(cv, error, message):

@@ -93,7 +93,7 @@ def test_more_neighbours_than_rows_are_refused_with_both_numbers(case):
     est = KNeighborsClassifier(n_neighbors=3).fit(X[:3], y[:3])
 
     assert est.kneighbors(X[:2])[1].shape == (2, 3)
-    with pytest.raises(ParameterError, match=r"n_neighbors=4 > 3 stored row\(s\): ask"):
+    with pytest.raises(ParameterError, match=r"n_neighbors=4 > 3 stored row\(s\): give a smaller"):
         est.kneighbors(X, 4)
     with pytest.raises(ParameterError, match=r"n_neighbors=3 > 2 stored row\(s\) other than the row itself"):
         est.kneighbors()

@@ -224,7 +224,7 @@ LIES: list[tuple[str, Callable[[dict[str, np.ndarray]], None], str]] = [
     ("two numbers", with_cell("values", (0, 1), np.inf), "values, row 0: a cell is not finite"),
     ("two numbers", with_array("values", lambda cells: cells[:, :1]), "values have shape"),
     ("jaccard", with_cell("points", (1, 1), 0.5), "is neither 0 nor 1"),
-    ("angle", with_cell("points", (1, 1), 0.9), "of a row not of length one"),
+    ("angle", with_cell("points", (1, 1), 0.9), "a cell is in a row not of length one"),
     ("correlation", with_array("points", lambda cells: cells[:, :-1]), "points have shape"),
     ("gower", with_cell("points", (1, 0), 3), "points, column 0, row 1: a cell is not the code of a level"),
     ("gower", with_cell("points", (1, 0), 0.5), "points, column 0, row 1: a cell is not the code of a level"),

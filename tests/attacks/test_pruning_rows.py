@@ -189,7 +189,7 @@ def test_error_based_refuses_other_rows_of_every_sort(way):
     for X, y, weights in hostile:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
-            with pytest.raises(TreewrightError, match=r"grown on|surrogates"):
+            with pytest.raises(TreewrightError, match=r"fitted on|surrogates"):
                 est.prune("error_based", X, y, weights)
 
 

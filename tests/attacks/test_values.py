@@ -145,8 +145,8 @@ def test_dates_are_days_and_missing_stays_missing(cells: object, family: str, da
             pd.Series([pd.Timestamp(DAY, tz="UTC"), pd.Timestamp(DAY)], dtype=object),
             r"column 'ts' row 1: some instants have a time zone",
         ),
-        (["text", DAY], r"column 'ts' row 1: .* make them one type"),
-        ([DAY, dt.timedelta(1)], r"column 'ts' row 1: .* make them one type"),
+        (["text", DAY], r"column 'ts' row 1: .* convert the cells to one type"),
+        ([DAY, dt.timedelta(1)], r"column 'ts' row 1: .* convert the cells to one type"),
     ],
 )
 def test_what_is_no_column_of_dates_is_refused_with_a_remedy(cells: object, message: str) -> None:

@@ -39,7 +39,7 @@ def test_text_names_the_estimators_and_what_a_value_may_be(command):
     printed = command("parameters", "c45").stdout
 
     assert printed.startswith("C4.5 (--algorithm c45): C45Classifier\n")
-    assert "confidence=0.25\n    level of the error's upper limit in pruning" in printed
+    assert "confidence=0.25\n    confidence level of the error's upper limit in pruning" in printed
     assert "number above 0.0 to 0.5, None" in printed
 
 

@@ -121,7 +121,7 @@ def test_the_page_of_benchmarks_is_what_the_result_files_say():
 def test_every_link_between_pages_leads_to_a_file():
     wrong = []
     for page in sorted(DOCS.rglob("*.md")):
-        text = page_programs.FENCED.sub("", page.read_text(encoding="utf-8"))
+        text = page_programs.prose_of(page.read_text(encoding="utf-8"))
         made = files_of(page, text)  # the run of the page sees to these
         for link in re.findall(r"\]\(([^)\s]+)\)", text):
             target = link.split("#")[0]

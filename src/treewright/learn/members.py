@@ -577,7 +577,7 @@ class BagWarmStart:
         """
         refuse_changed(self.parameters, now.parameters, "members")
         if self.columns != now.columns:
-            raise ParameterError("warm_start=True adds members on the same columns: pass these, or fit anew")
+            raise ParameterError("warm_start=True needs the same columns as the fit before: pass these, or fit anew")
         if self.rows.digest != now.rows.digest:
             raise ParameterError(
                 "warm_start=True adds members on the same table, but rows, target or weights are different from the "

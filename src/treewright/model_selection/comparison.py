@@ -173,7 +173,7 @@ class Comparison(Sequence[Compared]):
             return ""
         what = "the most frequent class" if is_classification else "the mean"
         return (
-            f"WARNING: no better than one answer for all rows ({what}, {shown_score(self.score)[0]} "
+            f"WARNING: no better than a constant prediction ({what}, {shown_score(self.score)[0]} "
             f"{self.constant:.3f}): {', '.join(bad)}"
         )
 

@@ -100,7 +100,7 @@ def test_a_warm_start_refuses_another_table(base, table, target, weights):
 def test_a_warm_start_refuses_renamed_columns():
     bag = BaggingClassifier(n_estimators=2, warm_start=True).fit(pd.DataFrame(X, columns=list("abcd")), LABELS)
 
-    with pytest.raises(ParameterError, match="adds members on the same columns"):
+    with pytest.raises(ParameterError, match="needs the same columns as the fit before"):
         bag.set_params(n_estimators=3).fit(pd.DataFrame(X, columns=list("abcz")), LABELS)
 
 

@@ -149,7 +149,7 @@ def test_shuffling_what_does_not_matter_raises_nothing_and_the_rest_does(judged)
 
     assert found.values[0] > found.values[1] > 10 * np.abs(found.values[2:]).max()
     assert found.values.tobytes() == again.values.tobytes() != other.values.tobytes()
-    assert "rise of the loss" in str(found)
+    assert "increase of the loss" in str(found)
     assert "mean over 3 shuffles" in str(found)
 
 

@@ -70,7 +70,7 @@ def test_automatic_outliers_that_are_most_of_the_rows_are_warned_of(n):
 
     share = (forest.predict(table) == -1).mean()
     assert share > 0.5
-    said = int(str(heard[0].message).split("calls ")[1].split("%")[0]) / 100
+    said = int(str(heard[0].message).split("makes ")[1].split("%")[0]) / 100
     # Beyond 1,000 rows a sample of them is looked at: four standard errors, and half a percent of rounding.
     assert abs(said - share) <= 0.005 + (n > 1000) * 4 * np.sqrt(0.25 / 1000)
 

@@ -315,7 +315,7 @@ def test_the_same_model_has_the_same_bytes(name):
             "unseen='error'",
         ),
         (lambda: tw.DecisionTreeRegressor(missing="error").fit({"t": [1.0, 2.0]}, [1, 2]), "missing='error'"),
-        (lambda: tw.DecisionTreeRegressor(nominal="all").fit({"t": ["a\0", "b"]}, [1, 2]), "number 0"),
+        (lambda: tw.DecisionTreeRegressor(nominal="all").fit({"t": ["a\0", "b"]}, [1, 2]), "holds NUL"),
         (lambda: tw.DecisionTreeRegressor(nominal="all").fit({"t": [1, "1"]}, [1, 2]), "the same as texts"),
     ],
 )

@@ -235,14 +235,17 @@ def test_names_and_levels_come_back_from_the_file_or_are_refused(names, level, t
     [
         (MODELS["two outputs"], "several outputs"),
         (MODELS["quantiles"], "several outputs"),
-        *((MODELS[name], "cannot say that") for name in ("divided", "median", "isolation")),
+        *((MODELS[name], "does not support that") for name in ("divided", "median", "isolation")),
         (lambda: tw.DecisionTreeClassifier(nominal="all").fit({"t": ["a\x00", "b"]}, [0, 1]), r"column 't'.*a\\x00"),
         (lambda: tw.DecisionTreeClassifier().fit({"\x1b": [1, 2]}, [0, 1]), r"column '\\x1b' holds characters"),
         (lambda: tw.DecisionTreeClassifier().fit({"x": [1, 2]}, ["\ufffe", "b"]), r"class '\\ufffe' holds characters"),
-        (lambda: tw.DecisionTreeClassifier().fit({"": [1, 2]}, [0, 1]), "no column that is called ''"),
-        (lambda: tw.DecisionTreeClassifier().fit({"x": [1, 2]}, ["", "b"]), "no class that is called ''"),
-        (lambda: tw.DecisionTreeRegressor(nominal="all").fit({"t": [1, "1", 2]}, [0, 1, 2]), "'1' stands for two"),
-        (lambda: tw.RandomForestClassifier(2).fit({"x": [1, 2]}, ["a", "a"]), "one class"),
+        (lambda: tw.DecisionTreeClassifier().fit({"": [1, 2]}, [0, 1]), "does not allow a column with the name ''"),
+        (lambda: tw.DecisionTreeClassifier().fit({"x": [1, 2]}, ["", "b"]), "does not allow a class with the name ''"),
+        (
+            lambda: tw.DecisionTreeRegressor(nominal="all").fit({"t": [1, "1", 2]}, [0, 1, 2]),
+            "'1' occurs twice as text",
+        ),
+        (lambda: tw.RandomForestClassifier(2).fit({"x": [1, 2]}, ["a", "a"]), "a single class"),
     ],
 )
 def test_what_pmml_cannot_say_is_refused(make, said, tmp_path):

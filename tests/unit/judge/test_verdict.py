@@ -108,7 +108,7 @@ def test_a_comparison_names_those_that_are_no_better():
     assert (
         str(table)
         .replace("\n  ", " ")
-        .endswith(f"WARNING: no better than one answer for all rows (the mean, r2 0.000): {', '.join(bad)}")
+        .endswith(f"WARNING: no better than a constant prediction (the mean, r2 0.000): {', '.join(bad)}")
     )
     table = tw.model_selection.compare(candidates, NOISE, 2 * NOISE["a"], cv=4)
     assert "WARNING" not in str(table)

@@ -73,5 +73,5 @@ def test_a_singular_covariance_names_the_columns_that_depend_on_others():
         made("mahalanobis", matrix)
     with pytest.raises(ParameterError, match="4 rows have at most 3 independent columns"):
         made("mahalanobis", numbers()[0][:4])
-    with pytest.raises(ParameterError, match="constant in the 1 row"):
+    with pytest.raises(ParameterError, match="constant in the 1 training row"):
         made("mahalanobis", numbers()[0][:1])

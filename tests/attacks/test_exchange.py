@@ -140,5 +140,5 @@ def test_onnx_files_that_double_again_and_again_are_refused(tmp_path, made):
         ensemble = next(node for node in graph.node if node.op_type == "TreeEnsemble")
         ensemble.input[0] = last
     onnx.save(found, tmp_path / "m.onnx")
-    with pytest.raises(InputFileError, match="more (columns|trees) than are read"):
+    with pytest.raises(InputFileError, match=r"more (columns|trees) than are read"):
         tw.read_model(tmp_path / "m.onnx")

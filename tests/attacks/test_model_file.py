@@ -425,7 +425,7 @@ def test_ten_sparse_gigabytes_are_refused_fast_and_without_memory(tmp_path: Path
     before = peak_memory()
 
     began = time.perf_counter()
-    with pytest.raises(ModelFileError, match="not a Treewright model file|followed by other bytes"):
+    with pytest.raises(ModelFileError, match=r"not a Treewright model file|followed by other bytes"):
         load(tmp_path / "model.tw")
 
     assert time.perf_counter() - began < 1.0

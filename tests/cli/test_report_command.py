@@ -120,7 +120,7 @@ def test_reading_options_are_those_of_the_other_commands(command, model, penguin
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--out", "r.txt"], 2, "a report is a page, .html, or its summary, .json"),
+        (["--out", "r.txt"], 2, "name a page, .html, or its summary, .json"),
         (["--out", "there.html"], 1, "there.html: already exists: name another file, or replace it with --force"),
         (["--out", "nowhere/r.html"], 1, "the folder nowhere does not exist"),
         (["--out", "r.html", "--cv", "1"], 2, "--cv 1: give 2 folds or more, none"),
@@ -186,7 +186,7 @@ def test_nearest_neighbours_have_a_report_without_a_tree(command, penguins, tmp_
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--report", "r.pdf"], 2, "a report is a page"),
+        (["--report", "r.pdf"], 2, "name a page, .html"),
         (["--report", "there.html"], 1, "already exists"),
         (["--report", "same.html", "--svg", "same.html"], 2, "--svg and --report name the same file same.html"),
         (["--report", "same.html", "--out", "same.html"], 2, "--out and --report name the same file same.html"),

@@ -55,7 +55,7 @@ def test_costs_that_chose_are_told_without_being_asked_for(command, data, tmp_pa
     assert (cost["name"], cost["value"]) == ("cost per row", pytest.approx(document["score"]["cost"]))
     n_no = data.read_text().count(",no")
     never, always = 5 * n_no / 400, (400 - n_no) / 400
-    assert f"never predicting it costs {never:.4g} a row, always {always:.4g}" in cost["says"]
+    assert f"Never predicting it costs {never:.4g} per row, always {always:.4g}" in cost["says"]
     assert cost["beside"] == pytest.approx(always)  # "no" is the commonest class
 
 

@@ -434,7 +434,7 @@ def _grow_id3(dataset: Dataset, params: ID3Params, n_threads: int) -> Grown:  # 
 def _grow_c45(dataset: Dataset, params: C45Params, n_threads: int) -> Grown:  # noqa: ARG001 - this grower has one thread
     if dataset.n_outputs > 1:
         raise ParameterError(
-            f"C4.5 has one target, y has {dataset.n_outputs}: fit one tree each, or use DecisionTreeClassifier"
+            f"C4.5 takes one target, but y has {dataset.n_outputs}: fit one tree each, or use DecisionTreeClassifier"
         )
     dataset.warn_of_small_weights("C4.5")
     stops = Stops(

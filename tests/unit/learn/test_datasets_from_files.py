@@ -513,5 +513,5 @@ def test_fits_at_once_are_right_or_refused(tmp_path):
     for worker in workers:
         worker.join()
     assert found
-    assert all("one after another" in each for each in refused)
+    assert all("run one fit after another" in each for each in refused)
     assert all(model == expected[seed] for seed, model in found)

@@ -3,7 +3,8 @@
     python benchmarks/page.py > docs/numbers/benchmarks.md
 
 A result file is what a script of ``versus`` wrote with ``--out``: copy it to ``results`` under the script's name,
-with nothing else running while it is measured. Every row of every file is on the page, lost ones first."""
+with nothing else running while it is measured. Every row of every file is on the page, lost ones first.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +36,17 @@ FILES = {
     "adaboost": ("AdaBoost", "scikit-learn's"),
     "neighbours": ("Nearest neighbours", "scikit-learn, SciPy and pykdtree"),
     "explain": ("Contributions (SHAP values)", "shap, and the libraries' own"),
-    "startup": ("Starting", "scikit-learn's processes"),
     "imported": ("Imported models", "the library that the model comes from"),
+    "startup": ("Starting", "processes that fit with scikit-learn"),
 }
+OTHER = ", scikit-learn"  # how the jobs of scikit-learn end in startup.json
 HEAD = """\
 # Benchmarks against other libraries
 
 Treewright next to other libraries, on the same rows, with the same parameters, in one process. Ours and theirs run in
 turn, and a *ratio* is the median of theirs / ours over neighbouring pairs: above 1 Treewright is faster (or smaller),
-below 1 it is slower. Kernels are compiled before the clock runs; [starting](#starting) is a table of its own. Notes
-give the quality of both models where it can differ.
+below 1 it is slower. Kernels are compiled before the clock runs; [starting](#starting) has whole processes. Notes give
+the quality of both models where it can differ.
 
 Your machine, your table and your versions give other numbers: [run the scripts](../../benchmarks/README.md). This page
 is written by `python benchmarks/page.py` from the files in `benchmarks/results`, and shows every row that was measured.
@@ -53,16 +55,20 @@ is written by `python benchmarks/page.py` from the files in `benchmarks/results`
 
 def main() -> None:
     """Print the page."""
-    results = {name: read(name) for name in FILES if name != "startup" and (HERE / "results" / f"{name}.json").exists()}
+    results = {name: read(name) for name in FILES if (HERE / "results" / f"{name}.json").exists()}
     pieces = [HEAD, summary_of(results), lost_of(results)]
     pieces += [section_of(name, content) for name, content in results.items()]
-    pieces.append(starting_of(read("startup")))
     print("\n".join(pieces), end="")
 
 
 def read(name: str) -> dict[str, Any]:
-    """A result file."""
+    """A result file; whole processes become pairs where one of ours and one of scikit-learn do the same."""
     content: dict[str, Any] = json.loads((HERE / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    seconds = content.get("seconds", {})
+    for job in [job.removesuffix(OTHER) for job in seconds if job.endswith(OTHER)]:
+        ours, theirs = seconds[f"{job}, cached"], seconds[f"{job}{OTHER}"]
+        row = {"job": f"{job}, kernels compiled", "ours": ours, "theirs": theirs, "ratio": theirs / ours, "unit": "s"}
+        content.setdefault("results", []).append({**row, "pairs": 1, "note": "medians of whole processes"})
     return content
 
 
@@ -83,7 +89,7 @@ def summary_of(results: dict[str, dict[str, Any]]) -> str:
         ratios = [row["ratio"] for row in compared(content)]
         title, rivals = FILES[name]
         numbers = f"{len(ratios)} | {ratio(statistics.median(ratios))} | {ratio(min(ratios))} | {ratio(max(ratios))}"
-        lines.append(f"| [{title}](#{anchor_of(title)}) | {rivals} | {numbers} | {sum(each < 1 for each in ratios)} |")
+        lines.append(f"| {title} | {rivals} | {numbers} | {sum(each < 1 for each in ratios)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +98,6 @@ def lost_of(results: dict[str, dict[str, Any]]) -> str:
     lost = [
         (row["ratio"], name, row) for name, content in results.items() for row in compared(content) if row["ratio"] < 1
     ]
-    lost += [(row["ratio"], "startup", row) for row in starts() if row["ratio"] < 1]
     lines = [
         "## Where Treewright loses",
         "",
@@ -104,42 +109,15 @@ def lost_of(results: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def starts() -> list[dict[str, Any]]:
-    """Processes of ours that fit what one of scikit-learn fits."""
-    seconds = read("startup")["seconds"]
-    rows = []
-    for job, theirs in seconds.items():
-        if job.endswith(", scikit-learn"):
-            ours = seconds[job.replace(", scikit-learn", ", cached")]
-            job = f"{job.removesuffix(', scikit-learn')}: whole process, kernels compiled"
-            rows.append(
-                {
-                    "job": job,
-                    "ours": ours,
-                    "theirs": theirs,
-                    "ratio": theirs / ours,
-                    "unit": "s",
-                    "pairs": 1,
-                    "note": "",
-                }
-            )
-    return rows
-
-
 def section_of(name: str, content: dict[str, Any]) -> str:
     """A file: where it was measured, and its rows."""
     title, rivals = FILES[name]
     lines = [f"## {title}", "", f"Next to {rivals}. {measured(content)}", ""]
     lines += ["| job | Treewright | the other | ratio | pairs | note |", "|---|---|---|---|---|---|"]
     lines += ["| " + " | ".join(cells_of(row)) + " |" for row in content["results"]]
-    return "\n".join(lines) + "\n"
-
-
-def starting_of(content: dict[str, Any]) -> str:
-    """Whole processes."""
-    lines = ["## Starting", "", f"Whole processes, from start to end: median seconds. {measured(content)}", ""]
-    lines += ["| process | time |", "|---|---|"]
-    lines += [f"| {job} | {written(seconds, 's')} |" for job, seconds in content["seconds"].items()]
+    if "seconds" in content:
+        lines += ["", "| process, from start to end | median |", "|---|---|"]
+        lines += [f"| {job} | {written(seconds, 's')} |" for job, seconds in content["seconds"].items()]
     return "\n".join(lines) + "\n"
 
 
@@ -151,8 +129,7 @@ def measured(content: dict[str, Any]) -> str:
     threads = f", {content['threads']} threads for every library" if "threads" in content else ""
     return (
         f"`{content['command']}`, {machine['date']}, {machine['processors']} x {machine['processor']} "
-        f"({machine['system']}, "
-        f"Python {machine['python']}){threads}{': ' * bool(told)}{told}."
+        f"({machine['system']}, Python {machine['python']}){threads}{': ' * bool(told)}{told}."
     )
 
 
@@ -166,11 +143,6 @@ def cells_of(row: dict[str, Any]) -> list[str]:
 def ratio(number: float) -> str:
     """A ratio with three digits."""
     return f"{number:.3g}"
-
-
-def anchor_of(title: str) -> str:
-    """The anchor of a heading."""
-    return "".join(each for each in title.lower() if each.isalnum() or each in " -").replace(" ", "-")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # No test is a measurement of time: an example may be slow beside other work. Nor is it a matter of luck: a run fails
@@ -25,6 +26,14 @@ os.environ.setdefault("TREEWRIGHT_COMPILE", "first")
 # A shell that starts the run in the background lets it ignore Ctrl-C, and the tests of Ctrl-C send that to themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of the documentation site."""
+    from built_site import built_site
+
+    return built_site(tmp_path_factory)
 
 
 def pytest_collection_modifyitems(items):

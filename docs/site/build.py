@@ -32,7 +32,15 @@ sys.path.insert(0, str(SITE))
 
 from links import drop_dead_backlinks, faults_of  # noqa: E402
 from names import write_names  # noqa: E402
-from page_programs import blocks_of, files_of, output_of_blocks, program_of, slug_of  # noqa: E402
+from page_programs import (  # noqa: E402
+    LINK,
+    blocks_of,
+    files_of,
+    output_of_blocks,
+    outside_code,
+    program_of,
+    slug_of,
+)
 
 # Pages of the repository that lie outside docs, and where they stand on the site.
 JOINED = {
@@ -42,8 +50,6 @@ JOINED = {
     "benchmarks/README.md": "project/benchmark-scripts.md",
     "benchmarks/reference/README.md": "project/reference-programs.md",
 }
-LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
-FENCE = re.compile(r"^(```.*?^```)$", flags=re.MULTILINE | re.DOTALL)
 RUN_COMMAND = """\
 import os
 import subprocess
@@ -66,6 +72,9 @@ def main() -> int:
         "--draft", action="store_true", help="for writers: grey boxes for made pictures, faults are only told"
     )
     given = asked.parse_args()
+    if given.out.exists() and not is_replaceable(given.out):
+        print(f"{given.out} holds something other than a site: name another folder with --out", file=sys.stderr)
+        return 2
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as work:
         source, html = Path(work) / "source", Path(work) / "html"
@@ -90,6 +99,11 @@ def main() -> int:
     n_pages = sum(1 for _ in given.out.rglob("*.html"))
     print(f"{given.out}: {n_pages} pages in {time.perf_counter() - begin:.0f} s, programs {seconds:.0f} s")
     return 0
+
+
+def is_replaceable(out: Path) -> bool:
+    """Whether nothing is lost when a site takes the place of a folder: it is empty, or a site that was built before."""
+    return out.is_dir() and ((out / "searchindex.js").is_file() or not any(out.iterdir()))
 
 
 def copy_pages(source: Path) -> None:
@@ -133,14 +147,14 @@ def relinked(page: Path, text: str) -> str:
             return words
         return f"[{words}]({os.path.relpath(place, own.parent)}{'#' * bool(anchor)}{anchor})"
 
-    return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in FENCE.split(text))
+    return outside_code(lambda prose: LINK.sub(moved, prose), text)
 
 
 def run_programs(source: Path, *, skip: bool) -> list[Path]:
     """Run the pages that show files of their own; these files, beside the copies of the pages."""
     wanted = {}
     for page in sorted(DOCS.rglob("*.md")):
-        names = [name for name in files_of(page, page.read_text(encoding="utf-8")) if not name.endswith(".md")]
+        names = files_of(page, page.read_text(encoding="utf-8"))
         if names:
             wanted[page] = names
     run = grey if skip else run_program
@@ -169,7 +183,8 @@ def run_program(page: Path, names: list[str], target: Path) -> list[Path]:
         )
         if done.returncode:
             raise SystemExit(f"{page.relative_to(ROOT)}: its program failed\n{done.stdout[-500:]}{done.stderr}")
-        for block, printed in zip(blocks_of(text), output_of_blocks(text, done.stdout), strict=True):
+        blocks = blocks_of(text)
+        for block, printed in zip(blocks, output_of_blocks(blocks, done.stdout), strict=True):
             if printed != block.shown:
                 line = text.count("\n", 0, block.start) + 1
                 raise SystemExit(

@@ -29,7 +29,8 @@ def fold_answers(app: Any, doctree: nodes.document) -> None:
             answer.append(parent[at])
             parent.remove(parent[at])
         if not answer:
-            raise ValueError(f"an exercise without an answer: {paragraph.astext()[:60]}")
+            what = f"{app.env.docname}: no code with the answer stands below the exercise {paragraph.astext()[:60]!r}"
+            raise ValueError(what)
         printed = answer[-1].astext().strip() if answer[-1]["language"] == "text" else ""
         field = field_of(printed, number) if printed and "\n" not in printed else ""
         box = nodes.container(classes=["exercise"])

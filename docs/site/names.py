@@ -6,16 +6,14 @@ return annotation names belongs to the reference as well. Texts are the docstrin
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
-import pkgutil
 import re
 from pathlib import Path
 from typing import Any
 
 from page_programs import slug_of
-
-import treewright
 
 # Title of a page -> the modules whose names it lists, and which; None is all that ``__all__`` lists.
 MODULES: dict[str, dict[str, tuple[str, ...] | None]] = {
@@ -73,46 +71,43 @@ def public_names() -> dict[str, Any]:
 
 
 def returned_classes(public: dict[str, Any]) -> dict[str, type]:
-    """Classes of the package that public functions and methods return, and their methods in turn."""
-    classes = classes_of_package()
+    """Classes of the package that public functions and methods return, and what their methods return in turn."""
     known = {id(held) for held in public.values()}
     found: dict[str, type] = {}
     waiting = list(public.values())
     while waiting:
-        held = waiting.pop(0)
-        for annotation in return_annotations(held):
-            for name in re.findall(r"\b[A-Z]\w+", annotation):
-                for each in classes.get(name, [])[:1]:
-                    if id(each) not in known and not name.startswith("_"):
-                        known.add(id(each))
-                        found[f"{each.__module__}.{name}"] = each
-                        waiting.append(each)
+        for function in functions_of(waiting.pop(0)):
+            annotation = getattr(function, "__annotations__", {}).get("return", "")
+            for name in re.findall(r"\b[A-Z]\w+", annotation if isinstance(annotation, str) else ""):
+                held = meaning_of(name, function.__module__)
+                if inspect.isclass(held) and held.__module__.startswith("treewright") and id(held) not in known:
+                    known.add(id(held))
+                    found[f"{held.__module__}.{name}"] = held
+                    waiting.append(held)
     return dict(sorted(found.items(), key=lambda pair: pair[1].__name__))
 
 
-def classes_of_package() -> dict[str, list[type]]:
-    """The classes of all modules of the package, by name."""
-    found: dict[str, list[type]] = {}
-    for info in pkgutil.walk_packages(treewright.__path__, "treewright."):
-        if info.name.endswith("__main__"):
-            continue
-        for name, held in vars(importlib.import_module(info.name)).items():
-            if inspect.isclass(held) and held.__module__ == info.name:
-                found.setdefault(name, []).append(held)
-    return found
+def functions_of(held: Any) -> list[Any]:
+    """A function, or the public methods and properties of a class that the package defines."""
+    if not inspect.isclass(held):
+        return [held]
+    members = [
+        getattr(each, "fget", None) or getattr(each, "func", None) or getattr(each, "__func__", None) or each
+        for base in held.__mro__ if base.__module__.startswith("treewright")
+        for name, each in vars(base).items() if not name.startswith("_")
+    ]  # fmt: skip
+    return [each for each in members if inspect.isfunction(each)]
 
 
-def return_annotations(held: Any) -> list[str]:
-    """What a function, or the public methods and properties of a class, say they return."""
-    members = [held]
-    if inspect.isclass(held):
-        members = [
-            getattr(each, "fget", None) or getattr(each, "func", None) or each
-            for base in held.__mro__ if base.__module__.startswith("treewright")
-            for name, each in vars(base).items() if not name.startswith("_")
-        ]  # fmt: skip
-    written = [getattr(each, "__annotations__", {}).get("return", "") for each in members if callable(each)]
-    return [each if isinstance(each, str) else getattr(each, "__name__", "") for each in written]
+def meaning_of(name: str, module: str) -> Any:
+    """What a name in an annotation means in its module, also where the module imports it for types alone."""
+    held = importlib.import_module(module)
+    if hasattr(held, name):
+        return getattr(held, name)
+    for node in ast.walk(ast.parse(inspect.getsource(held))):
+        if isinstance(node, ast.ImportFrom) and any(each.name == name for each in node.names):
+            return getattr(importlib.import_module(str(node.module)), name, None)
+    return None
 
 
 def summary_of(held: Any) -> str:
@@ -155,6 +150,8 @@ def write_names(folder: Path) -> None:
 def write_class(folder: Path, name: str, held: type) -> str:
     """A page for a class; its line in the list."""
     short = held.__name__
+    if (folder / f"{short}.md").exists():  # treewright.Dataset, and the dataset of learning without scikit-learn
+        short = name.removeprefix("treewright.")
     lines = [f"# {short}", ""]
     for heading, estimators in re.findall(
         r"^## (.+)\n\n(.*)$", (folder.parent / "parameters.md").read_text("utf-8"), re.MULTILINE

@@ -12,8 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)\.md(?:#[^)]*)?\)")
-FENCED = re.compile(r"^```.*?^```$", flags=re.MULTILINE | re.DOTALL)
+from page_programs import FENCED, LINK
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -35,8 +34,9 @@ def toctrees_of(root: Path, docname: str, text: str) -> str:
     for heading, body in sections_of(FENCED.sub("", text)):
         names = []
         for words, link in LINK.findall(heading + body):
-            name = posixpath.normpath(posixpath.join(folder, link))
-            if name not in known and belongs(root, folder, name):
+            page, is_page, _ = link.partition("#")[0].rpartition(".md")
+            name = posixpath.normpath(posixpath.join(folder, page))
+            if is_page and name not in known and belongs(root, folder, name):
                 known.add(name)
                 title = re.sub(r"[`*]|\s+", " ", words).strip()
                 names.append(f"{title[0].upper()}{title[1:]} </{name}>")
@@ -67,6 +67,3 @@ def belongs(root: Path, folder: str, name: str) -> bool:
             return False
         between = posixpath.dirname(between)
     return True
-
-
-__all__ = ["add_toctrees", "setup", "toctrees_of"]

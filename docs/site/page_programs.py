@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ FENCED = re.compile(r"^```(\w*)\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```text\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 SHOWS_FILE = re.compile(r"""!\[[^\]]*\]\(([^)\s#]+)\)|<(?:iframe|img|a)\b[^>]*?\b(?:src|href)="([^"#]+)\"""")
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")  # words, target
 MARK = "--- the end of block {} ---"
 
 
@@ -34,11 +36,16 @@ class Block(NamedTuple):
     shown_end: int
 
 
-def blocks_of(text: str) -> list[Block]:
-    """The blocks of a page that run, in order."""
+def is_ours(kind: str, code: str) -> bool:
+    """Whether a block belongs to the page's own program."""
+    return kind in ("python", "sh")
+
+
+def blocks_of(text: str, is_wanted: Callable[[str, str], bool] = is_ours) -> list[Block]:
+    """The blocks of a page that run, in order: those of its own program, or those that ``is_wanted(kind, code)``."""
     blocks = []
     for found in FENCED.finditer(text):
-        if found[1] not in ("python", "sh"):
+        if not is_wanted(found[1], found[2]):
             continue
         below = SHOWN.match(text, found.end())
         shown, shown_end = (below[1], below.end()) if below else ("", found.end())
@@ -73,21 +80,30 @@ def command_of(line: str) -> str:
     return f"run_command({words!r}, {int(code[1]) if code else 0})"
 
 
-def output_of_blocks(text: str, output: str) -> list[str]:
+def output_of_blocks(blocks: list[Block], output: str) -> list[str]:
     """What each block printed, out of what the whole program printed."""
     printed = []
-    for number in range(len(blocks_of(text))):
+    for number in range(len(blocks)):
         own, output = output.split(MARK.format(number) + "\n", 1)
         printed.append("".join(line.rstrip() + "\n" for line in own.splitlines()))
     return printed
 
 
-def rewritten(text: str, printed: list[str]) -> str:
-    """The page with what was printed below each block."""
-    for block, output in reversed(list(zip(blocks_of(text), printed, strict=True))):
+def rewritten(text: str, blocks: list[Block], printed: list[str]) -> str:
+    """The page with what was printed below each of the blocks."""
+    for block, output in reversed(list(zip(blocks, printed, strict=True))):
         shown = f"\n```text\n{output}```\n" if output else ""
         text = text[: block.end] + shown + text[block.shown_end :]
     return text
+
+
+def outside_code(change: Callable[[str], str], text: str) -> str:
+    """A page with what lies between its blocks of code changed."""
+    pieces, at = [], 0
+    for found in FENCED.finditer(text):
+        pieces += [change(text[at : found.start()]), found[0]]
+        at = found.end()
+    return "".join([*pieces, change(text[at:])])
 
 
 def prose_of(text: str) -> str:

@@ -416,8 +416,17 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-@pytest.mark.parametrize("beginning", ["zeros", "a header length", "a model"])
-def test_ten_sparse_gigabytes_are_refused_fast_and_without_memory(tmp_path: Path, data: bytes, beginning: str) -> None:
+@pytest.mark.parametrize(
+    ("beginning", "told"),
+    [
+        ("zeros", "not a Treewright model file"),
+        ("a header length", "not a Treewright model file"),
+        ("a model", "followed by other bytes"),
+    ],
+)
+def test_ten_sparse_gigabytes_are_refused_fast_and_without_memory(
+    tmp_path: Path, data: bytes, beginning: str, told: str
+) -> None:
     begin = {"zeros": b"", "a header length": (2**26).to_bytes(8, "little"), "a model": data}[beginning]
     with (tmp_path / "model.tw").open("wb") as file:
         file.write(begin)
@@ -425,7 +434,7 @@ def test_ten_sparse_gigabytes_are_refused_fast_and_without_memory(tmp_path: Path
     before = peak_memory()
 
     began = time.perf_counter()
-    with pytest.raises(ModelFileError, match=r"not a Treewright model file|followed by other bytes"):
+    with pytest.raises(ModelFileError, match=told):
         load(tmp_path / "model.tw")
 
     assert time.perf_counter() - began < 1.0

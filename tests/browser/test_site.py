@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import subprocess
-import sys
 import threading
-import time
 import tomllib
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
 QUESTIONS = tomllib.loads((Path(__file__).parent / "site_questions.toml").read_text(encoding="utf-8"))["question"]
 # One page of each kind.
 KINDS = [
@@ -30,40 +25,15 @@ LOOKS = [(path, width, scheme) for path in KINDS for width, scheme in ((1280, "l
 LOOKS += [(path, width, scheme) for path in KINDS[:3] for width, scheme in ((1280, "dark"), (420, "light"))]
 
 
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    """The built site: ``TREEWRIGHT_SITE``, or one that the first of the processes that run tests builds for all."""
-    if "TREEWRIGHT_SITE" in os.environ:
-        return Path(os.environ["TREEWRIGHT_SITE"])
-    shared = (
-        tmp_path_factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else tmp_path_factory.getbasetemp()
-    )
-    lock, site, failed = shared / "site.lock", shared / "site", shared / "site.failed"
-    try:
-        lock.touch(exist_ok=False)
-    except FileExistsError:
-        while not (site / "index.html").exists():
-            assert not failed.exists(), "another process could not build the site"
-            time.sleep(0.5)
-        return site
-    command = [sys.executable, ROOT / "docs" / "site" / "build.py", "--out", shared / "site.new"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
-    if done.returncode:
-        failed.touch()
-    assert done.returncode == 0, done.stdout + done.stderr
-    (shared / "site.new").rename(site)
-    return site
-
-
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
 
 @pytest.fixture(scope="session")
-def address(folder):
+def address(site):
     """Where the site is served on this machine."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()

@@ -1,11 +1,12 @@
 """What the pages under docs/ say is what happens: every block of code runs, and the page shows what it prints.
 
 How a page is a program stands in ``docs/site/page_programs.py``. Pages that show files which their programs write
-are run by the build of the site (``docs/site/build.py``), which compares what they print as well:
-``tests/browser/test_site.py``.
+are run by the build of the site (``docs/site/build.py``), which compares what they print as well
+(``test_site.py``).
 
 ``TREEWRIGHT_WRITE_DOCS=1 pytest tests/docs`` writes what is printed into the pages: read the difference before
-keeping it. Records (``decisions``) quote code without running it and are left alone."""
+keeping it. Records (``decisions``) quote code without running it and are left alone.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def printed_by(text, folder):
     }
     done = ready_process.run("page", [], folder, surroundings, strict=True, timeout=500)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    return page_programs.output_of_blocks(text, done.stdout)
+    return page_programs.output_of_blocks(blocks_of(text), done.stdout)
 
 
 @pytest.mark.timeout(600)
@@ -83,7 +84,7 @@ def test_a_page_shows_what_its_blocks_print(page, tmp_path):
 
     assert [name for name in files_of(page, text) if not (tmp_path / name).is_file()] == []
     if WRITES:
-        page.write_text(rewritten(text, printed), encoding="utf-8")
+        page.write_text(rewritten(text, blocks_of(text), printed), encoding="utf-8")
         return
     for block, output in zip(blocks_of(text), printed, strict=True):
         line = text.count("\n", 0, block.start) + 1
@@ -106,7 +107,7 @@ def test_what_is_printed_replaces_what_was_shown_and_nothing_else(tmp_path):
 
     assert printed == ["2\n", "3\n"]
     wanted = page.replace("```text\n1\n", "```text\n2\n").replace("1)\n```\n", "1)\n```\n\n```text\n3\n```\n")
-    assert rewritten(page, printed) == wanted
+    assert rewritten(page, blocks_of(page), printed) == wanted
 
 
 def test_the_page_of_benchmarks_is_what_the_result_files_say():

@@ -19,13 +19,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from page_programs import FENCED, SHOWN, Block, program_of
+from page_programs import MARK, blocks_of, output_of_blocks, program_of, rewritten
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "coming-from"
 WEKA = Path("/usr/share/java/weka.jar")
 R_PACKAGES = ("rpart", "partykit", "jsonlite")
-MARK = "--- the end of block {} ---"
 NEWLINE = "\n"
 # No reading of what other programs print depends on the language of the machine.
 SURROUNDINGS = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "en", "PYTHONUTF8": "1"}
@@ -46,25 +45,6 @@ def is_r(kind, code):
 
 def is_weka(kind, code):
     return kind == "console" and all(line.startswith("java ") for line in code.splitlines())
-
-
-def blocks_of_others(text, is_theirs):
-    """The blocks of another program, each with what the page shows below it."""
-    blocks = []
-    for found in FENCED.finditer(text):
-        if is_theirs(found[1], found[2]):
-            below = SHOWN.match(text, found.end())
-            shown, shown_end = (below[1], below.end()) if below else ("", found.end())
-            blocks.append(Block(found[1], found[2], found.start(2), found.end(), shown, shown_end))
-    return blocks
-
-
-def rewritten(text, blocks, printed):
-    """The page with what was printed below each of the blocks."""
-    for block, output in reversed(list(zip(blocks, printed, strict=True))):
-        shown = f"\n```text\n{output}```\n" if output else ""
-        text = text[: block.end] + shown + text[block.shown_end :]
-    return text
 
 
 def folder_of(text, folder):
@@ -97,11 +77,7 @@ def printed_by_r(blocks, folder):
     script = "".join(f"{block.code}cat({MARK.format(number) + NEWLINE!r})\n" for number, block in enumerate(blocks))
     (folder / "page.R").write_text(script, encoding="utf-8")
     output = run(["Rscript", "--vanilla", "page.R"], folder)
-    printed = []
-    for number in range(len(blocks)):
-        own, output = output.split(MARK.format(number) + "\n", 1)
-        printed.append(without_blanks_at_ends(own))
-    return printed
+    return [without_blanks_at_ends(own) for own in output_of_blocks(blocks, output)]
 
 
 def printed_by_weka(blocks, folder):
@@ -140,7 +116,7 @@ def test_a_page_shows_what_the_other_program_prints(name, is_theirs, printed_by,
     skip()
     page = PAGES / name
     text = page.read_text(encoding="utf-8")
-    blocks = blocks_of_others(text, is_theirs)
+    blocks = blocks_of(text, is_theirs)
     assert blocks
     folder_of(text, tmp_path)
 
@@ -159,7 +135,7 @@ def test_only_blocks_of_the_other_program_get_what_it_printed():
         "```python\nprint(1)\n```\n\n```text\n1\n```\n\n```r\nx <- 2\n```\n\n```r\nx\n```\n\n```text\nold\n```\n\n"
         "```console\njava -cp weka.jar J48\n```\n\n```console\npip install treewright\n```\n"
     )
-    of_r, of_weka = blocks_of_others(page, is_r), blocks_of_others(page, is_weka)
+    of_r, of_weka = blocks_of(page, is_r), blocks_of(page, is_weka)
 
     assert [block.code for block in of_r] == ["x <- 2\n", "x\n"]
     assert [block.code for block in of_weka] == ["java -cp weka.jar J48\n"]

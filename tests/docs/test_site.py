@@ -126,6 +126,50 @@ def test_every_public_name_and_what_it_returns_are_found(site_module):
     assert all(names.summary_of(held) for held in [*public.values(), *results.values()])
 
 
+def test_a_returned_class_is_the_one_that_the_module_of_the_annotation_means(site_module):
+    names = site_module("names")
+    results = names.returned_classes(names.public_names())
+
+    assert "treewright.model.summary.Node" in results  # not export.structure.Node
+    assert not [name for name in results if name.endswith(".Path")]  # that is pathlib's
+
+
+def test_two_classes_of_one_name_have_two_pages(site_module, tmp_path):
+    names = site_module("names")
+    (tmp_path / "parameters.md").write_text("", encoding="utf-8")
+    folder = tmp_path / "api"
+    folder.mkdir()
+
+    first = names.write_class(folder, "treewright.Dataset", type("Dataset", (), {"__doc__": "One."}))
+    second = names.write_class(folder, "treewright.data.dataset.Dataset", type("Dataset", (), {"__doc__": "Two."}))
+
+    assert first == "- [Dataset](Dataset.md): One."
+    assert second == "- [data.dataset.Dataset](data.dataset.Dataset.md): Two."
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("kept", ["thesis.txt", "index.html"])
+def test_a_folder_that_holds_something_else_is_not_replaced(site_module, tmp_path, capsys, monkeypatch, kept):
+    (tmp_path / kept).write_text("years of work", encoding="utf-8")
+    build = site_module("build")
+    monkeypatch.setattr(sys, "argv", ["build.py", "--out", str(tmp_path)])
+
+    assert build.main() == 2
+
+    assert "name another folder with --out" in capsys.readouterr().err
+    assert (tmp_path / kept).read_text(encoding="utf-8") == "years of work"
+    (tmp_path / "searchindex.js").touch()
+    assert build.is_replaceable(tmp_path)
+    assert not build.is_replaceable(tmp_path / kept)
+
+
+@pytest.mark.timeout(900)  # whoever builds it runs the programs of the gallery
+def test_the_site_is_built_and_has_every_public_name(site_module, site):
+    shown = "".join(page.read_text(encoding="utf-8") for page in (site / "reference" / "api").glob("*.html"))
+
+    assert [name for name in site_module("names").public_names() if f'id="{name}"' not in shown] == []
+
+
 def test_words_that_are_linked_stand_in_the_glossary(site_module):
     words = (SITE.parent / "glossary.md").read_text(encoding="utf-8")
 

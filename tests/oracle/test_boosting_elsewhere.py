@@ -183,7 +183,7 @@ def test_the_loss_of_rows_elsewhere_is_that_of_rows_here(name, weighted):
         ({"losses": (AbsoluteError(),)}, "quantile of all targets"),
         ({"losses": (Quantile((0.5,)),)}, "quantile of all targets"),
         ({"sampling": "gradient"}, "compares the gradients of all rows"),
-        ({"tree": GradientSettings(order="symmetric", max_depth=3)}, "one test for a whole level"),
+        ({"tree": GradientSettings(order="symmetric", max_depth=3)}, "one test per level"),
         ({"evaluation": Evaluation(score=lambda scores: 0.0)}, "rows of your own"),
     ],
 )

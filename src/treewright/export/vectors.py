@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,66 +107,84 @@ def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator
     for at in range(int(tables.n_branches.max(initial=0))):
         above = np.flatnonzero(tables.n_branches > at)
         parent[tables.first_child[above] + at], branch[tables.first_child[above] + at] = above, at
+    # Of 5,000 tests in a row each is reached by all before it: plain numbers, and every branch is asked for once.
+    feature, parents, branches = tables.feature.tolist(), parent.tolist(), branch.tolist()
+    asked = cache(partial(_asked, program))
     # With few tests several rows each: subtrees on both sides of a cut may predict the same for a row.
-    for node in np.repeat(inner, max(1, min(_MOST_REPEATS, _MOST_TESTS // max(len(inner), 1)))).tolist():
-        way, here = [], node
-        while parent[here] >= 0:
-            way.append((int(parent[here]), int(branch[here])))
-            here = int(parent[here])
-        row = _row_on_way(program, way, drawn[rng.integers(len(drawn))].copy())
-        if row is not None:
-            answers = _answers(program, node)
-            at, rows = int(tables.feature[node]), np.repeat(row[None], len(answers), axis=0)
-            inside = [_meets(program, at, way, answer) for answer in answers]
-            rows[:, at] = answers
-            yield rows[inside]
+    n_repeats = max(1, min(_MOST_REPEATS, _MOST_TESTS // max(len(inner), 1)))
+    for node in inner.tolist():
+        way: dict[int, _Cells] = {}
+        here = node
+        while (above := parents[here]) >= 0:
+            way[feature[above]] = way.get(feature[above], _ANY).also(asked(above, branches[here]))
+            here = above
+        at, answers = feature[node], _answers(program, node)
+        inside = [way.get(at, _ANY).holds(answer) for answer in answers]
+        for _ in range(n_repeats):
+            row = _row_on_way(program, way, drawn[rng.integers(len(drawn))].copy())
+            if row is not None:
+                rows = np.repeat(row[None], len(answers), axis=0)
+                rows[:, at] = answers
+                yield rows[inside]
 
 
-def _asked(program: Program, node: int, branch: int) -> tuple[float, float, set[int] | None, bool]:
-    """The values that take a branch: above, up to, one of these codes, missing."""
+class _Cells(NamedTuple):
+    """The cells of a column that take a branch, or all branches of a path that the column decides."""
+
+    low: float
+    high: float
+    codes: frozenset[int] | None
+    is_missing_in: bool
+    only_missing: bool
+
+    def also(self, other: _Cells) -> _Cells:
+        """The cells that are in both."""
+        codes = self.codes if other.codes is None else other.codes
+        return _Cells(
+            max(self.low, other.low), min(self.high, other.high),
+            codes if codes is None or self.codes is None else codes & self.codes,
+            self.is_missing_in and other.is_missing_in, self.only_missing or other.only_missing,
+        )  # fmt: skip
+
+    def holds(self, cell: float) -> bool:
+        if math.isnan(cell) or self.only_missing:
+            return math.isnan(cell) and self.is_missing_in
+        return self.low < cell <= self.high and (self.codes is None or cell in self.codes)
+
+
+_ANY = _Cells(-math.inf, math.inf, None, is_missing_in=True, only_missing=False)
+
+
+def _asked(program: Program, node: int, branch: int) -> _Cells:
+    """The cells that take a branch."""
     tables, kind = program.tables, int(program.tables.kind[node])
-    begin, low, high = int(tables.level_set[node]), -math.inf, math.inf
+    is_missing_in = int(tables.missing_branch[node]) == branch
     if kind in (SUBSET, MULTIWAY):
         ways = branches_of_codes(program, node)[:-1]
-        codes = {code for code, way in enumerate(ways) if way == branch}
-        return low, high, codes, not codes
+        codes = frozenset(code for code, way in enumerate(ways) if way == branch)
+        return _Cells(-math.inf, math.inf, codes, is_missing_in, not codes)
     cuts = [float(tables.threshold[node])]
     if kind == INTERVALS:
+        begin = int(tables.level_set[node])
         cuts = tables.cuts[begin : begin + int(tables.n_branches[node]) - 1].tolist()
-    low = cuts[branch - 1] if branch else low
-    high = cuts[branch] if branch < len(cuts) else high
-    return low, high, None, low == math.inf or branch > len(cuts)
+    low = cuts[branch - 1] if branch else -math.inf
+    high = cuts[branch] if branch < len(cuts) else math.inf
+    return _Cells(low, high, None, is_missing_in, low == math.inf or branch > len(cuts))
 
 
-def _meets(program: Program, at: int, way: list[tuple[int, int]], cell: float) -> bool:
-    """Whether a cell takes all branches of a path that its column decides."""
-    for node, branch in way:
-        if int(program.tables.feature[node]) == at:
-            low, high, codes, is_missing = _asked(program, node, branch)
-            if math.isnan(cell) or is_missing:
-                if not (math.isnan(cell) and int(program.tables.missing_branch[node]) == branch):
-                    return False
-            elif not (low < cell <= high if codes is None else cell in codes):
-                return False
-    return True
-
-
-def _row_on_way(program: Program, way: list[tuple[int, int]], row: np.ndarray) -> np.ndarray | None:
+def _row_on_way(program: Program, way: dict[int, _Cells], row: np.ndarray) -> np.ndarray | None:
     """A row changed so that it takes a path; None if that is impossible, or if derived columns decide."""
-    for at in {int(program.tables.feature[node]) for node, _ in way}:
+    for at, cells in way.items():
         if at >= program.n_given:
             return None
-        if not _meets(program, at, way, float(row[at])):
-            own = [_asked(program, node, branch) for node, branch in way if int(program.tables.feature[node]) == at]
-            low, high = max(each[0] for each in own), min(each[1] for each in own)
-            tried = [math.nan, high, math.nextafter(low, math.inf), math.floor(min(high, 2.0**53))]
-            sets = [each[2] for each in own if each[2] is not None]
-            tried += map(float, sorted(sets[0].intersection(*sets))) if sets else []
+        if not cells.holds(float(row[at])):
+            tried = [math.nan, cells.high, math.nextafter(cells.low, math.inf), math.floor(min(cells.high, 2.0**53))]
+            tried += map(float, sorted(cells.codes or ()))
             tried = [cell for cell in tried if not (math.isnan(cell) and program.refuses_missing)]
             n_levels = len(program.columns[at].levels)
             if program.columns[at].kind != "numeric":
                 tried = [cell for cell in tried if math.isnan(cell) or (cell in range(n_levels))]
-            found = next((cell for cell in tried if _meets(program, at, way, float(cell))), None)
+            found = next((cell for cell in tried if cells.holds(float(cell))), None)
             if found is None:
                 return None
             row[at] = found

@@ -29,6 +29,7 @@ def run(*words):
 
 
 @pytest.mark.skipif(not sklearn.__version__.startswith(LISTED_FOR), reason=f"the list is of scikit-learn {LISTED_FOR}")
+@pytest.mark.slow  # another library's tests, a minute of them
 def test_the_quick_suites_pass_but_for_the_listed_differences():
     done = run("--quick")
 

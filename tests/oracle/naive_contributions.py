@@ -65,10 +65,10 @@ def contents(model: ModelData) -> list[np.ndarray]:
 
 def value_by_shares(model: ModelData, player_of: Sequence[int], row: np.ndarray) -> ValueOf:
     """What a set of players is worth where all others count by the training rows."""
-    values = contents(model)
+    values, trees = contents(model), list(model.trees)
 
     def below(at: int, node: int, known: frozenset[int]) -> np.ndarray:
-        tree = model.trees[at]
+        tree = trees[at]
         if tree.is_leaf[node]:
             return values[at][node]
         first = int(tree.first_child[node])
@@ -78,15 +78,15 @@ def value_by_shares(model: ModelData, player_of: Sequence[int], row: np.ndarray)
             parts = {b: cover(tree, node, first + b) for b in range(int(tree.n_branches[node]))}
         return sum(part * below(at, first + b, known) for b, part in parts.items() if part > 0)
 
-    return lambda known: start_of(model, values) + sum(below(at, 0, known) for at in range(len(model.trees)))
+    return lambda known: start_of(model, values) + sum(below(at, 0, known) for at in range(len(trees)))
 
 
 def value_by_rows(model: ModelData, player_of: Sequence[int], row: np.ndarray, others: np.ndarray) -> ValueOf:
     """What a set of players is worth where all others are those of background rows."""
-    values = contents(model)
+    values, trees = contents(model), list(model.trees)
 
     def answer(at: int, known: frozenset[int], other: np.ndarray) -> np.ndarray:
-        tree, node = model.trees[at], 0
+        tree, node = trees[at], 0
         while not tree.is_leaf[node]:
             whose = row if player_of[int(tree.feature[node])] in known else other
             ((branch, _),) = ways(model, tree, node, whose).items()
@@ -94,8 +94,7 @@ def value_by_rows(model: ModelData, player_of: Sequence[int], row: np.ndarray, o
         return values[at][node]
 
     def value(known: frozenset[int]) -> np.ndarray:
-        trees = range(len(model.trees))
-        each = [sum(answer(at, known, other) for at in trees) for other in others]
+        each = [sum(answer(at, known, other) for at in range(len(trees))) for other in others]
         return start_of(model, values) + np.mean(each, axis=0)
 
     return value

@@ -31,7 +31,8 @@ def naive_leaf(tree: Tree, row: np.ndarray) -> int:
 
 def naive_leaves(model: Model, matrix: np.ndarray) -> np.ndarray:
     """int64[n, n_trees]: where each row ends in each tree."""
-    return np.array([[naive_leaf(tree, row) for tree in model.trees] for row in matrix], np.int64)
+    trees = tuple(model.trees)
+    return np.array([[naive_leaf(tree, row) for tree in trees] for row in matrix], np.int64)
 
 
 def naive_answers(model: Model, matrix: np.ndarray) -> list[list[float]]:

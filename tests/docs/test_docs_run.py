@@ -10,6 +10,7 @@ keeping it. Records (``decisions``) quote code without running it and are left a
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -34,9 +35,8 @@ def is_run_by_the_site(page):
     return bool(files_of(page, page.read_text(encoding="utf-8")))
 
 
-PAGES = sorted(
-    page for page in DOCS.rglob("*.md") if "decisions" not in page.parts and (WRITES or not is_run_by_the_site(page))
-)
+PAGES_THAT_RUN = sorted(page for page in DOCS.rglob("*.md") if "decisions" not in page.parts)
+PAGES = [page for page in PAGES_THAT_RUN if WRITES or not is_run_by_the_site(page)]
 # What a page's program begins with: a command runs in a copy of a process that has only imported. In a copy of the
 # page's own process the threads of polars would be missing, and its next table waits for them for ever.
 RUN_COMMAND = """\
@@ -89,6 +89,24 @@ def test_a_page_shows_what_its_blocks_print(page, tmp_path):
     for block, output in zip(blocks_of(text), printed, strict=True):
         line = text.count("\n", 0, block.start) + 1
         assert output == block.shown, f"{page.name}, the block on line {line}"
+
+
+INSTALLED = {"numpy", "numba", "narwhals", "sklearn", "scipy", "polars", "safetensors", "typer", "rich", "jinja2"}
+INSTALLED |= {"treewright", *sys.stdlib_module_names}
+BROUGHT_BY = {"matplotlib": "plot", "onnxruntime": "onnx", "xgboost": "xgboost-cpu"}  # extras, and another name
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=[str(page.relative_to(DOCS)) for page in PAGES_THAT_RUN])
+def test_a_page_says_what_to_install_beyond_the_package(page):
+    text = page.read_text(encoding="utf-8")
+    nodes = [node for block in blocks_of(text) if block.kind == "python" for node in ast.walk(ast.parse(block.code))]
+    wanted = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    wanted |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    wanted |= {"pandas"} if "as_frame=True" in text else set()
+    told = set(re.findall(r"[\w-]+", " ".join(re.findall(r"pip install ([^`\n]*)", text))))
+
+    needed = {name.split(".")[0] for name in wanted} - INSTALLED
+    assert {name for name in needed if not {name, BROUGHT_BY.get(name)} & told} == set()
 
 
 def test_a_program_keeps_the_lines_of_its_page():

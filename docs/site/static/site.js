@@ -8,6 +8,15 @@ for (const arrow of document.querySelectorAll("summary:has(.toctree-toggle)")) {
   const link = arrow.closest("li").querySelector("a");
   arrow.setAttribute("aria-label", `Pages below ${link ? link.textContent.trim() : "this one"}`);
 }
+// A picture of a large tree is small in the column: it opens in full size.
+for (const picture of document.querySelectorAll(".bd-article img")) {
+  if (picture.closest("a") === null) {
+    const link = document.createElement("a");
+    link.href = picture.src;
+    picture.replaceWith(link);
+    link.append(picture);
+  }
+}
 for (const form of document.querySelectorAll(".exercise-form")) {
   const wanted = form.dataset.answer.trim();
   const digits = (wanted.match(/^-?\d*\.(\d+)$/) || ["", ""])[1].length;

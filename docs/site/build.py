@@ -27,6 +27,7 @@ from pathlib import Path
 
 SITE = Path(__file__).resolve().parent
 DOCS = SITE.parent
+MARK = ".treewright-site"  # a file of this name says that a folder is a site that was built here
 ROOT = DOCS.parent
 sys.path.insert(0, str(SITE))
 
@@ -94,7 +95,9 @@ def main() -> int:
             print(*faults, f"{len(faults)} faults", sep="\n", file=sys.stderr)
             if not given.draft:
                 return 1
-        shutil.rmtree(given.out, ignore_errors=True)
+        (html / MARK).touch()
+        if given.out.exists():
+            shutil.rmtree(given.out)
         shutil.copytree(html, given.out)
     n_pages = sum(1 for _ in given.out.rglob("*.html"))
     print(f"{given.out}: {n_pages} pages in {time.perf_counter() - begin:.0f} s, programs {seconds:.0f} s")
@@ -103,7 +106,7 @@ def main() -> int:
 
 def is_replaceable(out: Path) -> bool:
     """Whether nothing is lost when a site takes the place of a folder: it is empty, or a site that was built before."""
-    return out.is_dir() and ((out / "searchindex.js").is_file() or not any(out.iterdir()))
+    return not out.is_symlink() and out.is_dir() and ((out / MARK).is_file() or not any(out.iterdir()))
 
 
 def copy_pages(source: Path) -> None:
@@ -140,8 +143,10 @@ def relinked(page: Path, text: str) -> str:
         if "://" in link or not path or link.startswith("mailto:"):
             return found[0]
         target = (page.parent / path).resolve()
-        if not target.exists() and page.is_relative_to(DOCS):
-            return found[0]  # a file that the page's program writes
+        if not target.exists():
+            if page.is_relative_to(DOCS):
+                return found[0]  # a file that the page's program writes
+            raise SystemExit(f"{page.relative_to(ROOT)}: nothing is at {link}")
         place = place_of(target / "README.md" if target.is_dir() and target != DOCS else target)
         if place is None:
             return words
@@ -157,6 +162,10 @@ def run_programs(source: Path, *, skip: bool) -> list[Path]:
         names = files_of(page, page.read_text(encoding="utf-8"))
         if names:
             wanted[page] = names
+    places = [page.parent / name for page, names in wanted.items() for name in names]
+    twice = sorted({str(place.relative_to(ROOT)) for place in places if places.count(place) > 1})
+    if twice:
+        raise SystemExit(f"two pages show a file of one name: {', '.join(twice)}")
     run = grey if skip else run_program
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         jobs = [

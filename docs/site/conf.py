@@ -29,6 +29,7 @@ root_doc = "index"
 exclude_patterns: list[str] = []
 nitpicky = False
 
+smartquotes = False  # an option is --target, not a dash and a word
 myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath"]
 suppress_warnings: list[str] = []

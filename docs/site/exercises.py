@@ -1,8 +1,7 @@
 """Exercises: a paragraph that begins with **Exercise**, and below it the code whose output is the answer.
 
-On the site the code and its output fold away behind "Show the answer", and an answer of one line gets a field to
-type it into, which the page compares with what the library printed (``static/site.js``): the tests hold the
-page to that output.
+On the site the code and its output fold away behind "Show the answer", and a field takes the reader's answer, which the
+page compares with what the library printed (``static/site.js``): the tests hold the page to that output.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ def setup(app: Any) -> dict[str, bool]:
 def fold_answers(app: Any, doctree: nodes.document) -> None:
     """Fold the answer of every exercise of a page."""
     found = [each for each in doctree.findall(nodes.paragraph) if is_exercise(each)]
+    if not found and any(each.astext() == "Exercises" for each in doctree.findall(nodes.title)):
+        raise ValueError(f"{app.env.docname}: no paragraph below the heading Exercises begins with **Exercise**")
     for number, paragraph in enumerate(found, 1):
         parent, answer = paragraph.parent, []
         at = parent.index(paragraph) + 1
@@ -32,7 +33,9 @@ def fold_answers(app: Any, doctree: nodes.document) -> None:
             what = f"{app.env.docname}: no code with the answer stands below the exercise {paragraph.astext()[:60]!r}"
             raise ValueError(what)
         printed = answer[-1].astext().strip() if answer[-1]["language"] == "text" else ""
-        field = field_of(printed, number) if printed and "\n" not in printed else ""
+        if not printed or "\n" in printed:
+            raise ValueError(f"{app.env.docname}: {paragraph.astext()[:60]!r} needs an answer of one line")
+        field = field_of(printed, number)
         box = nodes.container(classes=["exercise"])
         parent.insert(parent.index(paragraph), box)
         parent.remove(paragraph)

@@ -35,6 +35,7 @@ MODULES: dict[str, dict[str, tuple[str, ...] | None]] = {
 def setup(app: Any) -> dict[str, bool]:
     """Connect to Sphinx."""
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("viewcode-follow-imported", home_of)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -45,6 +46,15 @@ def skip_member(app: Any, what: str, name: str, obj: Any, skip: bool, options: A
     if what == "class" and (module is None or not module.startswith("treewright")):
         return True
     return None
+
+
+def home_of(app: Any, module: str, name: str) -> str:
+    """The module whose source stands behind a name: of this package, also where a decorator of Python wraps it."""
+    held = importlib.import_module(module)
+    for part in name.split("."):
+        held = getattr(held, part, None)
+    home = getattr(held, "__module__", None) or module
+    return home if home.partition(".")[0] == "treewright" else module
 
 
 def names_of(module: str, names: tuple[str, ...] | None) -> dict[str, Any]:
@@ -71,15 +81,14 @@ def public_names() -> dict[str, Any]:
 
 
 def returned_classes(public: dict[str, Any]) -> dict[str, type]:
-    """Classes of the package that public functions and methods return, and what their methods return in turn."""
+    """Classes of the package that public functions and methods return or hold, and those that these return in turn."""
     known = {id(held) for held in public.values()}
     found: dict[str, type] = {}
     waiting = list(public.values())
     while waiting:
-        for function in functions_of(waiting.pop(0)):
-            annotation = getattr(function, "__annotations__", {}).get("return", "")
-            for name in re.findall(r"\b[A-Z]\w+", annotation if isinstance(annotation, str) else ""):
-                held = meaning_of(name, function.__module__)
+        for annotation, module in annotations_of(waiting.pop(0)):
+            for name in re.findall(r"\b[A-Z]\w+", annotation):
+                held = meaning_of(name, module)
                 if inspect.isclass(held) and held.__module__.startswith("treewright") and id(held) not in known:
                     known.add(id(held))
                     found[f"{held.__module__}.{name}"] = held
@@ -87,14 +96,34 @@ def returned_classes(public: dict[str, Any]) -> dict[str, type]:
     return dict(sorted(found.items(), key=lambda pair: pair[1].__name__))
 
 
+def annotations_of(held: Any) -> list[tuple[str, str]]:
+    """What functions return and what results hold, as written, and the module that says so.
+
+    Fields are followed in results alone: those of models and reports are their inside.
+    """
+    found = [(each.__annotations__.get("return", ""), each.__module__) for each in functions_of(held)]
+    for base in held.__mro__ if inspect.isclass(held) else ():
+        if base.__module__.startswith("treewright"):
+            is_result = base.__module__.split(".")[1] in ("explain", "model_selection", "prune")
+            fields = vars(base).get("__annotations__", {}) if is_result else {}
+            found += [(said, base.__module__) for name, said in fields.items() if not name.startswith("_")]
+            found += [(said, base.__module__) for said in re.findall(r"Sequence\[[^]]*\]", bases_of(base))]
+    return [(said, module) for said, module in found if isinstance(said, str)]
+
+
+def bases_of(held: type) -> str:
+    """What a class derives from, as written."""
+    return " ".join(map(str, getattr(held, "__orig_bases__", ())))
+
+
 def functions_of(held: Any) -> list[Any]:
     """A function, or the public methods and properties of a class that the package defines."""
     if not inspect.isclass(held):
-        return [held]
+        return [inspect.unwrap(held)]
     members = [
         getattr(each, "fget", None) or getattr(each, "func", None) or getattr(each, "__func__", None) or each
         for base in held.__mro__ if base.__module__.startswith("treewright")
-        for name, each in vars(base).items() if not name.startswith("_")
+        for name, each in vars(base).items() if not name.startswith("_") or name in ("__getitem__", "__iter__")
     ]  # fmt: skip
     return [each for each in members if inspect.isfunction(each)]
 
@@ -191,12 +220,11 @@ def write_commands(folder: Path) -> str:
         context = command.context_class(command, info_name=name)
         pieces = " ".join(command.collect_usage_pieces(context)).replace("{", "").replace("}", "")
         lines += [f"## treewright {name}", "", command.help or "", "", f"```text\ntreewright {name} {pieces}\n```", ""]
-        lines += ["| option | meaning |", "|---|---|"]
-        for parameter in command.params:
-            record = parameter.get_help_record(context)
-            if record:
-                option, meaning = (cell.replace("|", "\\|").replace("<", "&lt;") for cell in record)
-                lines.append(f"| {option} | {meaning} |")
+        records = [record for each in command.params if (record := each.get_help_record(context))]
+        if records:
+            lines += ["| option | meaning |", "|---|---|"]
+        for option, meaning in ((cell.replace("|", "\\|") for cell in record) for record in records):
+            lines.append(f"| `{option}` | {meaning.replace('<', '&lt;')} |")
         lines.append("")
     (folder / "commands.md").write_text("\n".join(lines), encoding="utf-8")
     return "- [Every command and its options](commands.md)"

@@ -39,7 +39,8 @@ def toctrees_of(root: Path, docname: str, text: str) -> str:
             if is_page and name not in known and belongs(root, folder, name):
                 known.add(name)
                 title = re.sub(r"[`*]|\s+", " ", words).strip()
-                names.append(f"{title[0].upper()}{title[1:]} </{name}>")
+                title = title if "." in title else f"{title[0].upper()}{title[1:]}"  # a dotted name stays as it is
+                names.append(f"{title} </{name}>")
         if names:
             plain = re.sub(r"\[(.+?)\]\(.*?\)", r"\1", heading)
             caption = f":caption: {plain}\n" if plain and len(names) > 1 and folder else ""

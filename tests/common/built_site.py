@@ -27,9 +27,11 @@ def built_site(tmp_path_factory):
             time.sleep(0.5)
         return site
     command = [sys.executable, ROOT / "docs" / "site" / "build.py", "--out", shared / "site.new"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
-    if done.returncode:
-        failed.touch()
-    assert done.returncode == 0, done.stdout + done.stderr
-    (shared / "site.new").rename(site)
+    try:
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (shared / "site.new").rename(site)
+    except BaseException:
+        failed.touch()  # also where a test's time is over: others wait
+        raise
     return site

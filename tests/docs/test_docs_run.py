@@ -1,4 +1,4 @@
-"""What the pages under docs/ say is what happens: every block of code runs, and the page shows what it prints.
+"""What the pages under docs/ say is what happens: every python and sh block runs, and the page shows what it prints.
 
 How a page is a program stands in ``docs/site/page_programs.py``. Pages that show files which their programs write
 are run by the build of the site (``docs/site/build.py``), which compares what they print as well
@@ -107,6 +107,15 @@ def test_a_page_says_what_to_install_beyond_the_package(page):
 
     needed = {name.split(".")[0] for name in wanted} - INSTALLED
     assert {name for name in needed if not {name, BROUGHT_BY.get(name)} & told} == set()
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=[str(page.relative_to(DOCS)) for page in PAGES_THAT_RUN])
+def test_no_block_of_a_page_is_written_so_that_it_would_not_run(page):
+    fences = re.findall(r"^[ \t]*(?:```|~~~).*$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+    kinds = {"python", "sh", "text", "bash", "console", "sql", "c", "js", "java", "r", "py"}
+    assert [each for each in fences[::2] if each not in {f"```{kind}" for kind in kinds}] == []
+    assert {*fences[1::2]} <= {"```"}
 
 
 def test_a_program_keeps_the_lines_of_its_page():

@@ -158,16 +158,30 @@ def test_a_folder_that_holds_something_else_is_not_replaced(site_module, tmp_pat
 
     assert "name another folder with --out" in capsys.readouterr().err
     assert (tmp_path / kept).read_text(encoding="utf-8") == "years of work"
-    (tmp_path / "searchindex.js").touch()
+    (tmp_path / "searchindex.js").touch()  # as every site of Sphinx has
+    assert not build.is_replaceable(tmp_path)
+    (tmp_path / build.MARK).touch()
     assert build.is_replaceable(tmp_path)
     assert not build.is_replaceable(tmp_path / kept)
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert not build.is_replaceable(tmp_path / "link")
 
 
 @pytest.mark.timeout(900)  # whoever builds it runs the programs of the gallery
 def test_the_site_is_built_and_has_every_public_name(site_module, site):
     shown = "".join(page.read_text(encoding="utf-8") for page in (site / "reference" / "api").glob("*.html"))
 
-    assert [name for name in site_module("names").public_names() if f'id="{name}"' not in shown] == []
+    names = site_module("names")
+    public = names.public_names()
+    wanted = [*public, *names.returned_classes(public)]
+    assert [name for name in wanted if f'id="{name}"' not in shown] == []
+    assert ">--target COL<" in re.sub(r"<span[^>]*>|</span>", "", shown)  # two hyphens, as they are typed
+    assert {path.parts[0] for path in sources_of(site)} <= {"index.html", "treewright.html", "treewright"}
+
+
+def sources_of(site):
+    folder = site / "_modules"
+    return [path.relative_to(folder) for path in folder.rglob("*.html")]
 
 
 def test_words_that_are_linked_stand_in_the_glossary(site_module):

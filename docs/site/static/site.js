@@ -23,8 +23,9 @@ for (const form of document.querySelectorAll(".exercise-form")) {
   const plain = text => text.trim().toLowerCase().replace(/\s+/g, " ");
   const isRight = given => {
     if (/^-?\d+(\.\d+)?$/.test(wanted)) {
-      const number = Number(given.replace(",", "."));
-      return given.trim() !== "" && Math.abs(number - Number(wanted)) <= 0.51 * 10 ** -digits;
+      const number = given.trim().replace(",", ".").replace("\u2212", "-");
+      const apart = digits ? 0.51 * 10 ** -digits : 0;
+      return /^-?(\d+\.?\d*|\.\d+)$/.test(number) && Math.abs(Number(number) - Number(wanted)) <= apart;
     }
     return plain(given) === plain(wanted);
   };

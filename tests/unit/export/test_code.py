@@ -511,3 +511,12 @@ def test_chains_of_5000_levels_and_2000_trees_are_written(ending, tmp_path):
         except MissingLibraryError as missing:
             pytest.skip(str(missing))
         assert verdict.is_equal, str(verdict)
+
+
+def test_infinite_cells_are_rows_of_the_vectors_on_both_sides_of_their_cut():
+    table = {"a": [-np.inf, -np.inf, 1.0, 2.0, 3.0, np.inf] * 3, "b": [0.0, 1.0, 2.0] * 6}
+    model = tw.DecisionTreeClassifier().fit(table, list("aabbbb") * 3).model_
+    found = vectors_of(model)
+    beside = [row for row in found["rows"][-12:] if row[0] == "-inf"]  # the rows at the test itself come last
+    assert beside, found["rows"][-12:]
+    assert model.node(0).test.column == "a"

@@ -169,8 +169,8 @@ def write_names(folder: Path) -> None:
     lines = [
         "# Every public name",
         "",
-        "Signatures, parameters, errors and examples, from the docstrings. [source] leads to the code of what a class or",
-        "module itself defines; what a class inherits has its source where it is defined.",
+        "Signatures, parameters, errors and examples, from the docstrings. [source] leads to the code of what a class",
+        "or module itself defines; what a class inherits has its source where it is defined.",
     ]
     for heading, rows in listed.items():
         lines += ["", f"## {heading}", "", *rows]

@@ -134,10 +134,12 @@ def measured(content: dict[str, Any]) -> str:
 
 
 def cells_of(row: dict[str, Any]) -> list[str]:
-    """A row's cells: job, ours, theirs, ratio, pairs, note."""
-    ours, theirs = (written(row[who], row["unit"]) for who in ("ours", "theirs"))
+    """A row's cells: job, ours, theirs, ratio, pairs, note; a row without a ratio has nothing next to it."""
+    theirs, told = "-", "-"
+    if row["ratio"] is not None:
+        theirs, told = written(row["theirs"], row["unit"]), ratio(row["ratio"])
     note = row["note"].replace("|", "\\|")
-    return [row["job"], ours, theirs, "-" if row["ratio"] is None else ratio(row["ratio"]), str(row["pairs"]), note]
+    return [row["job"], written(row["ours"], row["unit"]), theirs, told, str(row["pairs"]), note]
 
 
 def ratio(number: float) -> str:

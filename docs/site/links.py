@@ -58,11 +58,13 @@ def faults_of(site: Path) -> list[str]:
             if parts.scheme or parts.netloc:
                 if element.tag != "a" and element.get("rel") != "canonical":
                     faults.append(f"{name}: <{element.tag}> loads {address}")
+                elif parts.scheme not in ("http", "https") or not parts.netloc:
+                    faults.append(f"{name}: no address of the web {address}")
                 continue
             target = (
                 posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(parts.path))) if parts.path else name
             )
-            if not (site / target).is_file():
+            if target.startswith(("/", "..")) or not (site / target).is_file():
                 faults.append(f"{name}: no file {address}")
             elif parts.fragment and target in anchors and unquote(parts.fragment) not in anchors[target]:
                 faults.append(f"{name}: no anchor {address}")

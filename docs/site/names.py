@@ -1,7 +1,8 @@
 """The reference of names: a page for each public class, one for each module of functions, one for the commands.
 
 Public is what ``__all__`` of ``treewright`` lists, what ``MODULES`` names, and what these return: the class that a
-return annotation names belongs to the reference as well. Texts are the docstrings, and the help of the commands.
+return annotation names belongs to the reference as well, and so do the items and the fields of a
+result. Texts are the docstrings, and the help of the commands.
 """
 
 from __future__ import annotations
@@ -107,13 +108,8 @@ def annotations_of(held: Any) -> list[tuple[str, str]]:
             is_result = base.__module__.split(".")[1] in ("explain", "model_selection", "prune")
             fields = vars(base).get("__annotations__", {}) if is_result else {}
             found += [(said, base.__module__) for name, said in fields.items() if not name.startswith("_")]
-            found += [(said, base.__module__) for said in re.findall(r"Sequence\[[^]]*\]", bases_of(base))]
+            found += [(str(said), base.__module__) for said in vars(base).get("__orig_bases__", ())]  # items
     return [(said, module) for said, module in found if isinstance(said, str)]
-
-
-def bases_of(held: type) -> str:
-    """What a class derives from, as written."""
-    return " ".join(map(str, getattr(held, "__orig_bases__", ())))
 
 
 def functions_of(held: Any) -> list[Any]:

@@ -82,8 +82,8 @@ def test_a_page_shows_what_its_blocks_print(page, tmp_path):
 
     printed = printed_by(text, tmp_path)
 
-    assert [name for name in files_of(page, text) if not (tmp_path / name).is_file()] == []
-    if WRITES:
+    if WRITES:  # else the build runs the pages that show files
+        assert [name for name in files_of(page, text) if not (tmp_path / name).is_file()] == []
         page.write_text(rewritten(text, blocks_of(text), printed), encoding="utf-8")
         return
     for block, output in zip(blocks_of(text), printed, strict=True):

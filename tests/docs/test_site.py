@@ -75,6 +75,10 @@ def test_a_page_shows_files_that_only_its_program_can_have_written(tmp_path):
         ('<a href="nowhere.html">x</a>', "no file"),
         ('<a href="other.html#gone">x</a>', "no anchor"),
         ('<a href="#gone">x</a>', "no anchor"),
+        ('<a href="/etc/hosts">x</a>', "no file"),
+        ('<a href="../outside.html">x</a>', "no file"),
+        ('<a href="file:///etc/hosts">x</a>', "no address"),
+        ('<a href="http:other.html">x</a>', "no address"),
         ('<img src="gone.png">', "no file"),
         ('<img src="https://x.org/a.png">', "loads"),
         ('<script src="//x.org/a.js"></script>', "loads"),
@@ -82,11 +86,12 @@ def test_a_page_shows_files_that_only_its_program_can_have_written(tmp_path):
 )
 def test_a_link_that_leads_nowhere_and_an_address_elsewhere_are_faults(site_module, tmp_path, body, fault):
     right = '<a href="other.html#here">x</a><a href="https://x.org">far</a>'
-    write(tmp_path, {"index.html": right, "other.html": '<p id="here">x</p>'})
-    assert site_module("links").faults_of(tmp_path) == []
+    site = tmp_path / "site"
+    write(site, {"index.html": right, "other.html": '<p id="here">x</p>', "../outside.html": ""})
+    assert site_module("links").faults_of(site) == []
 
-    write(tmp_path, {"index.html": right + body})
-    (told,) = site_module("links").faults_of(tmp_path)
+    write(site, {"index.html": right + body})
+    (told,) = site_module("links").faults_of(site)
     assert fault in told
     assert told.startswith("index.html")
 

@@ -23,6 +23,7 @@ from treewright.boosting.losses import (
     TwoClasses,
 )
 from treewright.boosting.rounds import Boosted, BoostRows, BoostSettings, BoostTable, Evaluation, boost
+from treewright.boosting.sampling import names_of_rows
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.elsewhere import Here
@@ -39,11 +40,13 @@ CELLS = {
     "d": RNG.choice([f"l{at}" for at in range(40)], N),
     "e": RNG.exponential(size=N),
 }
+SAME = np.concatenate((np.arange(700), RNG.integers(0, 100, N - 700)))  # a hundred rows stand there several times
+CELLS = {name: cells[SAME] for name, cells in CELLS.items()}
 SCHEMA, MATRIX = encode_fit(CELLS)
 BINS = bins_of(MATRIX, SCHEMA)
 CODES = bin_rows(BINS, MATRIX)
 TABLE = BoostTable(BINS, SCHEMA, np.array([False, False, False, True, False]))
-NUMBERS = np.nan_to_num(CELLS["a"]) + (CELLS["c"] == "x") + CELLS["b"] / 5 + RNG.normal(size=N) * 0.3
+NUMBERS = np.nan_to_num(CELLS["a"]) + (CELLS["c"] == "x") + CELLS["b"] / 5 + (RNG.normal(size=N) * 0.3)[SAME]
 TARGETS: dict[str, tuple[Loss, np.ndarray]] = {
     "squared error": (SquaredError(), NUMBERS),
     "poisson": (Poisson(), np.exp(NUMBERS / 2)),
@@ -54,7 +57,7 @@ TARGETS: dict[str, tuple[Loss, np.ndarray]] = {
     "three classes": (ManyClasses(3), np.digitize(NUMBERS, np.quantile(NUMBERS, [0.3, 0.6])).astype(np.int32)),
 }
 WEIGHTS = {"none": None, "whole": RNG.integers(1, 4, N).astype(float), "any": RNG.random(N) + 0.1}
-CONTENTS = RNG.integers(0, 2**63, N).astype(np.uint64)
+CONTENTS = RNG.integers(0, 2**64, N, dtype=np.uint64)[SAME]
 LEAF = GradientSettings(max_leaf_nodes=15, min_samples_leaf=10)
 PLANS: dict[str, dict[str, Any]] = {
     "leaf": {"tree": LEAF},
@@ -75,11 +78,22 @@ def parts_of(target: np.ndarray, weights: np.ndarray | None, cuts: list[int], n_
         [
             Part(
                 CODES[rows], len(SCHEMA), [target[rows]], None if weights is None else weights[rows], CONTENTS[rows],
-                n_threads,
+                n_threads, number,
             )
-            for rows in np.split(order, cuts)
+            for number, rows in enumerate(np.split(order, cuts))
         ]
     )  # fmt: skip
+
+
+def rows_here(
+    target: np.ndarray, weights: np.ndarray | None, of_classes: np.ndarray | None, *, drawn: bool
+) -> BoostRows:
+    """All rows in one table; where rows are sampled, a row of a whole weight stands there as often."""
+    rows = np.arange(N)
+    if drawn and weights is not None and (weights == np.rint(weights)).all():
+        rows, weights = np.repeat(rows, weights.astype(int)), None
+    names = names_of_rows(CONTENTS[rows], weights)
+    return BoostRows(CODES[rows], target[rows, None], weights, None if of_classes is None else of_classes[rows], names)
 
 
 def arrays_of(boosted: Boosted) -> dict[str, bytes]:
@@ -103,7 +117,7 @@ def test_trees_of_rows_elsewhere_are_those_of_rows_here(name, weighted, plan):
     of_classes = None if factors is None else factors[0][target].astype(np.float32).astype(np.float64)
     settings = settings_of(loss, PLANS[plan])
 
-    here = boost(TABLE, BoostRows(CODES, target[:, None], weights, of_classes, CONTENTS), settings)
+    here = boost(TABLE, rows_here(target, weights, of_classes, drawn=plan == "drawn"), settings)
 
     for cuts, n_threads in (([], 2), ([300, 600], 1), ([0, 0, 1, 2, N - 7, N], 1)):
         carrier = parts_of(target, weights, cuts, n_threads)
@@ -155,7 +169,7 @@ def test_rows_that_are_here_judge_the_rounds():
     judged = dataclasses.replace(
         settings, evaluation=Evaluation(BoostRows(CODES[:200], target[:200, None]), patience=3)
     )
-    here = boost(TABLE, BoostRows(CODES[200:], target[200:, None], contents=CONTENTS[200:]), judged)
+    here = boost(TABLE, BoostRows(CODES[200:], target[200:, None], names=names_of_rows(CONTENTS[200:])), judged)
     rest = Part(CODES[200:], len(SCHEMA), [target[200:]], None, CONTENTS[200:])
     elsewhere = boost_elsewhere(TABLE, Here([rest]), judged, None, (2,))
     assert len(here.trees) < 60

@@ -2,6 +2,7 @@
 
     RoundsElsewhere                 Part, in any process
       begin                           facts: rows, sums of targets, weights of classes  -> losses, base of scores
+                                      equal rows, if rows are sampled                   -> the number of each copy
       grow, for each round
         "gradients"                   gradients of all scores; their sizes              -> scales
         a tree for each score         grow.gradient.elsewhere
@@ -42,7 +43,7 @@ from treewright.boosting.rounds import (
     scores_of,
     seed_of_round,
 )
-from treewright.boosting.sampling import GradientWeights, chances_of, keys_of
+from treewright.boosting.sampling import GradientWeights, begins_of_equals, count_copies
 from treewright.core import threads
 from treewright.data.elsewhere import Carrier, PartLostError, answers_of, claims, unless_lost
 from treewright.data.stored import StoredArrays
@@ -55,6 +56,7 @@ from treewright.model.aggregation import Boosting
 
 _BLOCK_ROWS = 1 << 16
 _BYTES_BESIDE = 40  # of a row in addition to its bins: its target, scores, gradients and node, roughly
+_SHARE_BITS = 4  # of a content: copies are numbered in 16 shares
 _FEW_KEYS = 63  # leaves; with more, the keys of a tree may not fit into a byte
 
 
@@ -142,6 +144,8 @@ class Part:
     sample_weights : float64[n] or None
     contents : uint64[n] or None
         A hash of the content of each row; needed to sample rows.
+    number : int
+        Of the part.
     n_threads : int
     stored : StoredArrays or None
         The files that the arrays, and those of a fit, are mapped from; None: they are in memory.
@@ -153,6 +157,7 @@ class Part:
     sample_weights: Any = None
     contents: Any = None
     n_threads: int = 1
+    number: int = 0
     stored: StoredArrays | None = None
     orders: Any = field(default=None, repr=False)  # ``Orders`` while a fit learns from the rows
 
@@ -261,6 +266,7 @@ class Part:
         self.node_of = room((n,), np.uint8 if orders.n_leaves <= _FEW_KEYS else np.int32)
         has_times = orders.subsample < 1.0 or (orders.has_weights and orders.weights_are_counts)
         self.times = room((n if has_times else 0,), np.int32)
+        self.first = room((n if orders.subsample < 1.0 else 0,), np.int32)
 
         def fill(block: slice, _thread: int) -> None:
             self.scores[:, block] = orders.base[:, None]
@@ -275,33 +281,62 @@ class Part:
         if self.orders is None or self.orders.fit != fit:
             return
         self.orders = None
-        for name in ("scores", "gradient", "hessian", "node_of", "times"):
+        for name in ("scores", "gradient", "hessian", "node_of", "times", "first"):
             self.__dict__.pop(name, None)
         if self.stored is not None:
             self.stored.end()
+
+    # Copies: equal rows are sampled one by one, so each has a number among those of all parts.
+
+    def equal_rows(self, share: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The distinct contents among a share of all, with weights (0 if these count), and their copies."""
+        _, contents, weights, begins, copies = self._in_order(share)
+        first = np.unique(begins)
+        return contents[first], weights[first], np.add.reduceat(copies, first) if len(first) else copies
+
+    def number_copies(self, share: int, of_parts: list[np.ndarray]) -> None:
+        """Number the copies of the rows of a share: ``of_parts`` has, for each part, how many are before its own."""
+        rows, _, _, begins, copies = self._in_order(share)
+        which = np.cumsum(begins == np.arange(len(begins))) - 1
+        before = np.cumsum(copies) - copies
+        self.first[rows] = of_parts[self.number][which] + before - before[begins]
+
+    def _in_order(self, share: int) -> tuple[np.ndarray, ...]:
+        """The rows of a share in the order of content and weight: rows, contents, weights, first equals, copies."""
+        rows = np.flatnonzero(self.contents >> np.uint64(64 - _SHARE_BITS) == share)
+        weights = np.zeros(len(rows))
+        copies = np.ones(len(rows), np.int64)
+        if self.sample_weights is not None and self.orders.has_weights:
+            own = self.sample_weights[rows]
+            weights, copies = (weights, own.astype(np.int64)) if self.orders.weights_are_counts else (own, copies)
+        contents = self.contents[rows]
+        order = np.lexsort((weights, contents))
+        contents, weights = contents[order], weights[order]
+        return rows[order], contents, weights, begins_of_equals(contents, weights), copies[order]
 
     # Rounds.
 
     def draw(self, number: int) -> tuple[int, int]:
         """Sample the rows of a round; returns their number and the lowest key of all rows."""
-        return self._see(number, lambda keys: chances_of(keys) < self.orders.subsample)
+        return self._draw(number, self.orders.subsample, 0)
 
     def draw_only(self, number: int, key: int) -> None:
         """Use only the rows of one key in a round."""
-        self._see(number, lambda keys: keys == np.uint64(key))
+        self._draw(number, 0.0, key)
 
-    def _see(self, number: int, which: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
+    def _draw(self, number: int, share: float, only: int) -> tuple[int, int]:
         """Choose the rows of a round by their keys."""
-        orders, seed = self.orders, seed_of_round(self.orders.seed, number, ROWS)
-        is_counted = orders.has_weights and orders.weights_are_counts
+        orders, seed = self.orders, np.uint64(seed_of_round(self.orders.seed, number, ROWS))
+        is_counted = orders.has_weights and orders.weights_are_counts and self.sample_weights is not None
         n_drawn, lowest = np.zeros(self.n_threads, np.int64), np.full(self.n_threads, 2**64 - 1, np.uint64)
 
         def work(block: slice, thread: int) -> None:
-            keys = keys_of(self.contents[block], seed)
-            drawn = which(keys)
-            self.times[block] = drawn * self.sample_weights[block].astype(np.int32) if is_counted else drawn
-            n_drawn[thread] += np.count_nonzero(drawn)
-            lowest[thread] = min(lowest[thread], keys.min())
+            counts = self.sample_weights[block] if is_counted else np.empty(0)
+            of_block, least = count_copies(
+                self.contents[block], self.first[block], counts, seed, share, np.uint64(only), self.times[block]
+            )
+            n_drawn[thread] += of_block
+            lowest[thread] = min(lowest[thread], np.uint64(least))
 
         self._blocks(work)
         return int(n_drawn.sum()), int(lowest.min())
@@ -397,8 +432,9 @@ class Part:
                 leaf_of, gradient, hessian, times, scales.fine_gradient, scales.fine_hessian, 0, len(leaf_of), own
             )
             sums[thread, :, :2] += own
-            seen = leaf_of[times > 0] if len(times) else leaf_of
-            sums[thread, :, 2] += np.bincount(seen, minlength=n_leaves)
+            # Sampled copies are rows; where none are sampled, a row is one row, whatever its weight.
+            which = np.repeat(leaf_of, times) if len(self.first) else leaf_of
+            sums[thread, :, 2] += np.bincount(which, minlength=n_leaves)
 
         self._blocks(work)
         return sums.sum(axis=0)
@@ -570,11 +606,25 @@ class RoundsElsewhere:
                 self.ask("end", self.orders.fit)
             if was_lost or not is_begun:
                 self.ask("begin", self.orders)
+                if self.settings.subsample < 1.0:
+                    self._number_copies()
                 if kept:
                     self.ask("walk", kept)
             return work()
 
         return unless_lost(self.carrier, done)
+
+    def _number_copies(self) -> None:
+        """Number equal rows over all parts, a share of the contents at a time: they need not fit in memory at once."""
+        for share in range(2**_SHARE_BITS):
+            of_parts = self.ask("equal_rows", share)
+            contents, weights, copies = (np.concatenate(each) for each in zip(*of_parts, strict=True))
+            part = np.repeat(np.arange(len(of_parts)), [len(own) for own, _, _ in of_parts])
+            order = np.lexsort((part, weights, contents))
+            before = np.cumsum(copies[order]) - copies[order]
+            offsets = np.empty(len(order), np.int64)
+            offsets[order] = before - before[begins_of_equals(contents[order])]
+            self.ask("number_copies", share, [offsets[part == at] for at in range(len(of_parts))])
 
     def _grow(self, number: int) -> None:
         """Grow the trees of a round, if no part is lost."""

@@ -87,26 +87,26 @@ class BoostRows:
         Above 0: weights without class weights; whole numbers are numbers of rows.
     of_classes : float64[n] or None
         Above 0: the class weights of the rows, which are factors of gradients, not numbers of rows.
-    contents : uint64[n] or None
-        A hash of the content of each row, by which it is sampled. None: by its number.
+    names : uint64[n] or None
+        The name of each row, by which it is sampled; it depends on the row's content. None: its number.
     """
 
     codes: np.ndarray
     target: np.ndarray
     sample_weights: np.ndarray | None = None
     of_classes: np.ndarray | None = None
-    contents: np.ndarray | None = None
+    names: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> BoostRows:
         """Some of the rows: bool[n] or int[m]."""
-        sample_weights, of_classes, contents = (
-            None if each is None else each[rows] for each in (self.sample_weights, self.of_classes, self.contents)
+        sample_weights, of_classes, names = (
+            None if each is None else each[rows] for each in (self.sample_weights, self.of_classes, self.names)
         )
-        return BoostRows(self.codes[rows], self.target[rows], sample_weights, of_classes, contents)
+        return BoostRows(self.codes[rows], self.target[rows], sample_weights, of_classes, names)
 
     def keys(self, seed: int) -> np.ndarray:
         """uint64[n]: the keys by which rows are sampled in a round with this seed."""
-        return keys_of(np.arange(len(self.target), dtype=np.uint64) if self.contents is None else self.contents, seed)
+        return keys_of(np.arange(len(self.target), dtype=np.uint64) if self.names is None else self.names, seed)
 
     @cached_property
     def weights(self) -> np.ndarray | None:
@@ -768,11 +768,9 @@ class _Rounds:
             keys = self.rows.keys(seed)
             if settings.sampling == "gradient":
                 sizes = np.abs(self.gradient).sum(axis=0, dtype=np.float64)
-                if self.weights.repeats is not None:
-                    sizes *= self.weights.repeats
                 chosen, factors = drawn_by_gradient(sizes, settings.top_rate, settings.other_rate, keys)
             else:
-                chosen, factors = drawn_by_variance(self._sizes(), settings.subsample, keys, self.weights.repeats)
+                chosen, factors = drawn_by_variance(self._sizes(), settings.subsample, keys)
             self.gradient[:, chosen] *= factors
             self.hessian[:, chosen] *= factors
             return chosen
@@ -786,8 +784,7 @@ class _Rounds:
         g = np.square(self.gradient, dtype=np.float64).sum(axis=0)
         h = np.square(self.hessian, dtype=np.float64).sum(axis=0)
         # Hessians in units of a usual step: the authors use the square of the mean leaf of the tree before.
-        repeats = self.weights.repeats
-        unit = total_of(g, repeats) / max(total_of(h, repeats), np.finfo(np.float64).tiny)
+        unit = total_of(g) / max(total_of(h), np.finfo(np.float64).tiny)
         sizes: np.ndarray = np.sqrt(g + unit * h)
         return sizes
 

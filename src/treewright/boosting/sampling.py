@@ -1,7 +1,9 @@
 """The sampled rows of a round and their weights. In: weights, gradients, a seed. Out: rows, factors.
 
-A row is sampled by a number, its *key*, made from the seed, the round and the content of the row: it depends on neither
-threads nor blocks nor the row's position. Equal rows are sampled together, as one row of their weight would be.
+A row is sampled by a number, its *key*, made from the seed, the round and the row's *name*: it depends on neither
+threads nor blocks nor the row's position. A name is a hash of the row's content and of which copy of it the row is, so
+equal rows are sampled one by one, like others. Where copies shared a key, whole cells of a table of counts were in a
+sample or out of it, and held-out rows had other classes than the training rows next to them.
 """
 
 from __future__ import annotations
@@ -12,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from treewright.core.jit import kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.exceptions import DataError
 
 _LARGEST = 1e30  # gradients are float32
-_NONE = np.empty(0, np.int32)
 _MOST_ROWS = 2**26  # the most rows that weights may count: with more, gradients would have too few units of a word
 
 
@@ -145,9 +146,7 @@ def drawn_by_gradient(
     return rows, factors[rows]
 
 
-def drawn_by_variance(
-    sizes: np.ndarray, share: float, keys: np.ndarray, repeats: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def drawn_by_variance(sizes: np.ndarray, share: float, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sample rows in proportion to their sizes, each independently (MVS: Ibragimov and Gusev 2019, section 4).
 
     Among all samples of the same mean number of rows, these give the sums of a node the least variance.
@@ -159,8 +158,6 @@ def drawn_by_variance(
     share : float, above 0 up to 1
         Mean share of the rows that are sampled.
     keys : uint64[n]
-    repeats : int32[n] or None
-        The number of rows that each counts as.
 
     Returns
     -------
@@ -178,13 +175,12 @@ def drawn_by_variance(
     """
     if not sizes.max() > 0:
         sizes = np.ones(len(sizes))
-    counts = _NONE if repeats is None else repeats
-    n = len(sizes) if repeats is None else int(repeats.sum(dtype=np.int64))
+    n = len(sizes)
     # Rows whose probability would be above 1 are always sampled, and the others share the rest in proportion: then a
     # few more may be above 1, mostly for two or three steps. Sorting 1,000,000 rows took as long as growing on them.
     least = np.inf
     while True:
-        total, n_sure = sum_below(sizes, counts, least)
+        total, n_sure = sum_below(sizes, least)
         if not total > 0 or share * n <= n_sure:
             chance = (sizes >= least).astype(np.float64)
             break
@@ -200,14 +196,57 @@ def drawn_by_variance(
     return rows, (1.0 / chance[rows]).astype(np.float32)
 
 
-def total_of(sizes: np.ndarray, repeats: np.ndarray | None) -> float:
-    """The sum of float64[n] >= 0, each times ``repeats`` int32[n]: the same in any order of rows."""
-    return sum_below(sizes, _NONE if repeats is None else repeats, np.inf)[0]
+def total_of(sizes: np.ndarray) -> float:
+    """The sum of float64[n] >= 0: the same in any order of rows."""
+    return sum_below(sizes, np.inf)[0]
 
 
-def keys_of(contents: np.ndarray, seed: int) -> np.ndarray:
-    """uint64[n]: a key for each row of uint64[n] contents; different contents have different keys."""
-    keys = contents.copy()
+def names_of_rows(contents: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """A name for each row, by which it is sampled.
+
+    Copies of a content are alike, so it does not matter which of them is the k-th: names depend on the contents, not on
+    the order of the rows.
+
+    Parameters
+    ----------
+    contents : uint64[n]
+        A hash of each row's content.
+    weights : float64[n], optional
+        Copies of a content are numbered from the lightest to the heaviest.
+
+    Returns
+    -------
+    uint64[n]
+        The content of a first copy, another hash for each further one.
+
+    Examples
+    --------
+    >>> names = names_of_rows(np.array([5, 8, 5, 5], np.uint64))
+    >>> names[:2].tolist(), len(set(names.tolist()))
+    ([5, 8], 4)
+    """
+    in_order = np.sort(contents)
+    if not (in_order[1:] == in_order[:-1]).any():  # sorting alone takes a tenth of the time
+        return contents
+    order = np.argsort(contents, kind="stable") if weights is None else np.lexsort((weights, contents))
+    copies = np.empty(len(order), np.int64)
+    copies[order] = np.arange(len(order)) - begins_of_equals(contents[order])
+    names = np.empty_like(contents)
+    fill_names(contents, copies, names)
+    return names
+
+
+def begins_of_equals(*in_order: np.ndarray) -> np.ndarray:
+    """int64[n]: for each place of sorted arrays the first place with the same values."""
+    at = np.arange(len(in_order[0]))
+    at[1:][np.logical_and.reduce([each[1:] == each[:-1] for each in in_order])] = 0
+    begins: np.ndarray = np.maximum.accumulate(at)
+    return begins
+
+
+def keys_of(names: np.ndarray, seed: int) -> np.ndarray:
+    """uint64[n]: a key for each row of uint64[n] names; different names have different keys."""
+    keys = names.copy()
     fill_keys(np.uint64(seed), keys)
     return keys
 
@@ -224,37 +263,47 @@ def _lowest(keys: np.ndarray, m: int) -> np.ndarray:
     return np.flatnonzero(keys <= np.partition(keys, m - 1)[m - 1]).astype(np.int32)
 
 
+@inner_kernel
+def name_of(content, copy):
+    """uint64: the name of a copy, int64 from 0, of a content, uint64."""
+    return mix(content, np.uint64(copy)) if copy > 0 else content
+
+
+@kernel
+def fill_names(contents: np.ndarray, copies: np.ndarray, names: np.ndarray) -> None:
+    """The name of each row: ``contents`` uint64[n], ``copies`` int64[n]; ``names`` uint64[n], OUT."""
+    for row in range(len(names)):
+        names[row] = name_of(contents[row], copies[row])
+
+
 @kernel
 def fill_keys(seed: np.uint64, keys: np.ndarray) -> None:
-    """Make keys from the contents of rows (``mix`` maps one to one).
+    """Make keys from the names of rows (``mix`` maps one to one).
 
     Parameters
     ----------
     seed : uint64
     keys : uint64[n], IN and OUT
-        Contents, then keys.
+        Names, then keys.
     """
     for row in range(len(keys)):
         keys[row] = mix(seed, keys[row])
 
 
 @kernel
-def sum_below(sizes: np.ndarray, counts: np.ndarray, least: float) -> tuple[float, Any]:
-    """The sum of the sizes below ``least``, and the number of rows that the others count as.
+def sum_below(sizes: np.ndarray, least: float) -> tuple[float, Any]:
+    """The sum of the sizes below ``least``, and the number of the others.
 
     Sizes are added up as whole numbers of a unit that depends on the largest: the same in any order.
 
     sizes : float64[n], finite
-    counts : int32[n], or empty if each counts as one
     """
-    n, n_others, largest = np.int64(0), np.int64(0), 0.0
+    n, largest = np.int64(0), 0.0
     for row in range(sizes.shape[0]):
-        count = np.int64(counts[row]) if counts.shape[0] > 0 else np.int64(1)
         if sizes[row] < least:
-            n += count
+            n += 1
             largest = max(largest, sizes[row])
-        else:
-            n_others += count
+    n_others = np.int64(sizes.shape[0]) - n
     if largest == 0.0:
         return 0.0, n_others
     exponent = 61 - math.frexp(np.float64(n))[1] - math.frexp(largest)[1]
@@ -262,6 +311,39 @@ def sum_below(sizes: np.ndarray, counts: np.ndarray, least: float) -> tuple[floa
     total = np.int64(0)
     for row in range(sizes.shape[0]):
         if sizes[row] < least:
-            count = np.int64(counts[row]) if counts.shape[0] > 0 else np.int64(1)
-            total += np.int64(np.rint(sizes[row] * scale)) * count
+            total += np.int64(np.rint(sizes[row] * scale))
     return np.float64(total) / scale, n_others
+
+
+@kernel
+def count_copies(
+    contents: np.ndarray, first: np.ndarray, counts: np.ndarray, seed: np.uint64, share: float, only: np.uint64,
+    times: np.ndarray,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Sample the copies that each row counts as, one by one; returns how many, and the lowest key.
+
+    Parameters
+    ----------
+    contents : uint64[n]
+    first : int32[n]
+        The number of each row's first copy: how many equal rows are before it.
+    counts : float64[n], whole, or empty if each counts as one
+    seed : uint64
+    share : float64
+        A copy is sampled if its chance is below; at 0 if its key is ``only``.
+    only : uint64
+    times : int32[n], OUT
+    """
+    n_drawn, lowest = np.int64(0), ~np.uint64(0)
+    for row in range(contents.shape[0]):
+        n_copies = np.int64(counts[row]) if counts.shape[0] > 0 else np.int64(1)
+        drawn = np.int32(0)
+        for copy in range(np.int64(first[row]), np.int64(first[row]) + n_copies):
+            key = mix(seed, name_of(contents[row], copy))
+            lowest = min(lowest, key)
+            chance = np.float64(key >> np.uint64(11)) * 2.0**-53
+            if chance < share or (share == 0.0 and key == only):
+                drawn += np.int32(1)
+        times[row] = drawn
+        n_drawn += np.int64(drawn)
+    return n_drawn, lowest

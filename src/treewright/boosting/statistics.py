@@ -73,7 +73,7 @@ def with_ordered_statistics(
     n_permutations: int = 1,
     max_bins: int = 255,
     seed: int = 0,
-    contents: np.ndarray | None = None,
+    names: np.ndarray | None = None,
     n_threads: int = 1,
 ) -> tuple[BoostTable, np.ndarray]:
     """Bin nominal columns by a target statistic.
@@ -81,7 +81,7 @@ def with_ordered_statistics(
     The smoothed mean of a level is ``(sum + a * prior) / (count + a)``; sum and count are weighted, ``a`` is
     ``prior_weight``, and the prior is the mean of the target. Bins are cut from the values of the training rows and the
     final values of the levels together, each row once with either: trees are fitted on the former, and new rows have
-    the latter. A row of weight 2 is not exactly a row twice: one of two rows is earlier than the other.
+    the latter.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ def with_ordered_statistics(
         The most bins of a column; at most 254 are used.
     seed : int
         Taken modulo 2**64.
-    contents : uint64[n], optional
-        A hash of the content of each row, for the random orders; by default the numbers of the rows.
+    names : uint64[n], optional
+        The names by which rows are put into random orders; by default their numbers.
     n_threads : int >= 1
         The result does not depend on it.
 
@@ -133,7 +133,7 @@ def with_ordered_statistics(
     whole_number("n_permutations", n_permutations, 1)
     if not 0.0 <= prior_weight < np.inf:
         raise ParameterError(f"prior_weight={prior_weight!r}: give a finite number >= 0")
-    rows = _rows_of(target, weights, prior_weight, n_permutations, seed, contents)
+    rows = _rows_of(target, weights, prior_weight, n_permutations, seed, names)
     out = codes.copy()
     n_bins, level_bin = table.bins.n_bins.copy(), table.bins.level_bin.copy()
     starts = table.bins.level_start
@@ -200,7 +200,7 @@ def _checked_columns(table: BoostTable, columns: np.ndarray) -> list[int]:
 
 def _rows_of(
     target: np.ndarray, weights: np.ndarray | None, prior_weight: float, n_permutations: int, seed: int,
-    contents: np.ndarray | None = None,
+    names: np.ndarray | None = None,
 ) -> _Rows:  # fmt: skip
     """Targets and weights, scaled so that no sum overflows, and the random orders."""
     numbers = np.asarray(target, np.float64)
@@ -212,12 +212,9 @@ def _rows_of(
         if len(weights) and not (weights == np.rint(weights)).all():
             weights = weights / weighted_mean(weights, None)
         prior = weighted_mean(numbers, weights) if len(numbers) else 0.0
-    if contents is None:
-        contents = np.arange(len(numbers), dtype=np.uint64)
-    orders = []
-    for permutation in range(n_permutations):
-        keys = keys_of(contents, mixed(seed % 2**64, permutation))
-        orders.append(np.lexsort((weights, keys)) if len(weights) else np.argsort(keys))
+    if names is None:
+        names = np.arange(len(numbers), dtype=np.uint64)
+    orders = [np.argsort(keys_of(names, mixed(seed % 2**64, number))) for number in range(n_permutations)]
     return _Rows(numbers, weights, float(prior), float(prior_weight), orders)
 
 

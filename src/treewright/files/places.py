@@ -447,15 +447,24 @@ class Place:
         if at < self.n:
             raise InputFileError(f"{self.source.name}: there are fewer rows than before; the file changed: retry")
         if stored is None:
-            self.part = _part_of(arrays, len(schema), rows, self.n_threads, None)
+            self.part = self._part_of(arrays, len(schema), rows, None)
         self._known = names, schema, rows
         return of_classes
 
     def take_up(self, folder: Path, schema: Schema, rows: Rows) -> None:
         """Become the part whose bins are in a folder."""
         stored, n_columns = StoredArrays(folder, self.budget // 4), len(schema)
-        self.part = _part_of(self._arrays(n_columns, rows, stored), n_columns, rows, self.n_threads, stored)
+        self.part = self._part_of(self._arrays(n_columns, rows, stored), n_columns, rows, stored)
         self._known = [str(name) for name in schema.names], schema, rows
+
+    def _part_of(
+        self, arrays: Mapping[str, np.ndarray], n_columns: int, rows: Rows, stored: StoredArrays | None
+    ) -> Part:
+        weights = arrays["weights"] if rows.is_weighted else None
+        return Part(
+            arrays["codes"], n_columns, [arrays["target"]], weights, arrays["contents"], self.n_threads, self.number,
+            stored,
+        )  # fmt: skip
 
     # For algorithms that need more than bins.
 
@@ -567,10 +576,3 @@ def shapes_of(n: int, n_columns: int, rows: Rows) -> dict[str, tuple[tuple[int, 
 
 def _table_of(kept: pl.DataFrame, n_columns: int) -> Any:
     return read_table(kept.select(pl.nth(range(n_columns))))
-
-
-def _part_of(
-    arrays: Mapping[str, np.ndarray], n_columns: int, rows: Rows, n_threads: int, stored: StoredArrays | None
-) -> Part:
-    weights = arrays["weights"] if rows.is_weighted else None
-    return Part(arrays["codes"], n_columns, [arrays["target"]], weights, arrays["contents"], n_threads, stored)

@@ -128,10 +128,10 @@ def carry_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, 
         _hash_cells(matrix, hashes)
 
 
-def shuffled(contents: np.ndarray, seed: int) -> np.ndarray:
-    """int64[n]: a random order of distinct contents, uint64[n], that depends on these and the seed alone."""
-    keys = np.full(len(contents), np.uint64(seed % 2**64))
-    hash_rows(contents[:, None], _EVERY_BIT, keys)
+def shuffled(names: np.ndarray, seed: int) -> np.ndarray:
+    """int64[n]: a random order of distinct names, uint64[n], that depends on these and the seed alone."""
+    keys = np.full(len(names), np.uint64(seed % 2**64))
+    hash_rows(names[:, None], _EVERY_BIT, keys)
     return np.argsort(keys, kind="stable")
 
 

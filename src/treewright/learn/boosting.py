@@ -47,7 +47,14 @@ from treewright.learn.forest import refuse_other_table
 from treewright.learn.many_levels import takes_derived, with_derived_columns, with_rows_of_levels
 from treewright.learn.params import finite
 from treewright.learn.quality import Plan, plan_of
-from treewright.learn.rows_aside import contents_of, evaluation_of, held_out, judging_rows, number_of_rows
+from treewright.learn.rows_aside import (
+    evaluation_of,
+    held_out,
+    judging_rows,
+    names_of,
+    number_of_rows,
+    rows_one_by_one,
+)
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
 from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
@@ -100,9 +107,11 @@ def train_boosting(
         beside = "your own evaluation rows (X_val, y_val)" if validation is not None else "warm_start=True"
         notices.warn(f"quality={params.quality!r} is not used: with {beside} one model is grown; leave one of them out")
     asides: list[np.ndarray] = []
+    if _samples_rows(plan.groups, dataset, is_judged_by_user=validation is not None):
+        dataset = rows_one_by_one(dataset)
     if plan.has_members:
         # Samples and sums depend on the contents of the rows, not on their order.
-        dataset = dataset.take(np.argsort(contents_of(dataset), kind="stable"))
+        dataset = dataset.take(np.argsort(names_of(dataset), kind="stable"))
         try:
             asides = _asides_of(dataset, plan.groups[0], seed)
         except DataError:
@@ -226,12 +235,23 @@ def settings_of(
     )
 
 
+def _samples_rows(groups: Sequence[BoostingParams], dataset: Dataset, *, is_judged_by_user: bool = True) -> bool:
+    """Whether rows are sampled: for rounds, for the order of a target statistic, or to be held out."""
+    return any(
+        params.subsample != 1.0
+        or params.sampling != "uniform"
+        or len(_ordered_columns_of(dataset, params)) > 0
+        or (bool(params.early_stopping) and not is_judged_by_user)
+        for params in groups
+    )
+
+
 def _asides_of(dataset: Dataset, params: BoostingParams, seed: int) -> list[np.ndarray]:
     """The held-out rows of each member, int64[m] each."""
-    share, contents = float(cast("float", params.validation_fraction)), contents_of(dataset)
+    share, names = float(cast("float", params.validation_fraction)), names_of(dataset)
     by_class = bool(dataset.classes)
     return [
-        np.flatnonzero(held_out(dataset.target_array, contents, share, seed, by_class=by_class, member=member))
+        np.flatnonzero(held_out(dataset.target_array, names, share, seed, by_class=by_class, member=member))
         for member in range(int(params.n_members))
     ]
 
@@ -246,11 +266,11 @@ def _averaged_members(
     members first check whether that is worth its time. Columns that lower the loss of the held-out rows are kept, and
     so are the members without them.
     """
-    first, contents = plan.groups[0], contents_of(dataset)
+    first, names = plan.groups[0], names_of(dataset)
     groups: list[Members] = []
 
     def grow(params: BoostingParams, wide: _Wide, asides: list[np.ndarray], n_rounds: int | None = None) -> Members:
-        rows = replace(wide.binned.rows, contents=contents)
+        rows = replace(wide.binned.rows, names=names)
         own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
         aside = rows.take(np.concatenate(asides))
         judged = cast("Evaluation", evaluation_of(wide.dataset, params, settings.losses, aside))
@@ -373,11 +393,11 @@ def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Data
     if not params.early_stopping or params.validation_fraction is None:
         return dataset, None
     share, by_class = float(params.validation_fraction), bool(dataset.classes)
-    contents = contents_of(dataset)
-    aside = held_out(dataset.target_array, contents, share, seed, by_class=by_class)
+    names = names_of(dataset)
+    aside = held_out(dataset.target_array, names, share, seed, by_class=by_class)
     # A user's own score may depend on the order of the rows.
     others = np.flatnonzero(aside)
-    return dataset.take(~aside), dataset.take(others[np.argsort(contents[others], kind="stable")])
+    return dataset.take(~aside), dataset.take(others[np.argsort(names[others], kind="stable")])
 
 
 def _weights_of_classes(dataset: Dataset) -> np.ndarray | None:
@@ -507,20 +527,24 @@ class Binned(NamedTuple):
 
 def _binned(dataset: Dataset, params: BoostingParams, seed: int, n_threads: int) -> Binned:
     """The rows as bins; nominal columns of many levels in the order of a target statistic."""
-    one_number = dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes)
     bins, codes = dataset.binned(int(params.max_bins), n_threads)
-    columns = ordered_columns(dataset.schema, params.level_encoding, number_of_rows(dataset), one_number=one_number)
+    columns = _ordered_columns_of(dataset, params)
     table = BoostTable(bins, dataset.schema, np.zeros(len(dataset.schema), bool))
-    draws = params.subsample != 1.0 or params.sampling != "uniform"
-    contents = contents_of(dataset) if draws or len(columns) else None
+    names = names_of(dataset) if _samples_rows((params,), dataset) else None
     if len(columns):
         target = np.ascontiguousarray(dataset.target_array[:, 0], np.float64)
         table, codes = with_ordered_statistics(
             table, codes, dataset.matrix, columns, target, dataset.weights, max_bins=int(params.max_bins), seed=seed,
-            contents=contents, n_threads=n_threads,
+            names=names, n_threads=n_threads,
         )  # fmt: skip
-    rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, _weights_of_classes(dataset), contents)
+    rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, _weights_of_classes(dataset), names)
     return Binned(table, rows)
+
+
+def _ordered_columns_of(dataset: Dataset, params: BoostingParams) -> np.ndarray:
+    """See ``ordered_columns``."""
+    one_number = dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes)
+    return ordered_columns(dataset.schema, params.level_encoding, number_of_rows(dataset), one_number=one_number)
 
 
 def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: bool) -> np.ndarray:

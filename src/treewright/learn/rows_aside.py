@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from treewright.boosting.rounds import BoostRows, BoostTable, Evaluation
-from treewright.boosting.sampling import GradientWeights
+from treewright.boosting.sampling import GradientWeights, names_of_rows
 from treewright.core.random import mixed
 from treewright.data.bin_rows import bin_rows
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
+from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.data.sparse_bins import codes_of_sparse
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
@@ -107,19 +108,19 @@ def _refuse_unknown_labels(labels: Labels, classes: tuple[np.ndarray, ...]) -> N
 
 
 def held_out(
-    target: np.ndarray, contents: np.ndarray, share: float, seed: int, *, by_class: bool, member: int = 0
+    target: np.ndarray, names: np.ndarray, share: float, seed: int, *, by_class: bool, member: int = 0
 ) -> np.ndarray:
     """Which rows are held out, bool[n]: a share sampled at random, the same share of each class.
 
-    The sample depends on the contents of rows, not on their order, and equal rows are sampled together: so neither the
-    order of the rows matters, nor whether a row has weight 2 or is there twice. The first row sampled of each class is
-    not held out: trees know only the classes of their rows.
+    The sample depends on the contents of rows, not on their order. Equal rows are sampled one by one: in a table of
+    many equal rows (a survey, counts) those held out have the proportions of those that stay. The first row sampled of
+    each class is not held out, because trees know only the classes of their rows.
 
     Parameters
     ----------
     target : int32[n, n_outputs] or float64[n, n_outputs]
-    contents : uint64[n]
-        A hash of each row with its target.
+    names : uint64[n], distinct
+        See ``names_of``.
     share : float, between 0 and 1
     seed : int
     by_class : bool
@@ -131,30 +132,28 @@ def held_out(
     DataError
         No row would be held out, or none left.
     """
-    distinct, first, which = np.unique(contents, return_index=True, return_inverse=True)
-    n = len(distinct)
-    order = shuffled(distinct, mixed(seed % 2**64, int(member * share + 1e-9)))
+    n = len(names)
+    order = shuffled(names, mixed(seed % 2**64, int(member * share + 1e-9)))
+    may_go = np.ones(n, bool)
     if by_class:
-        _, group = np.unique(target[first], axis=0, return_inverse=True)
-        order = order[np.argsort(group.ravel()[order], kind="stable")]
+        group = np.unique(target, axis=0, return_inverse=True)[1].ravel()
+        order = order[np.argsort(group[order], kind="stable")]
+        for codes in target.T:
+            may_go[order[np.unique(codes[order], return_index=True)[1]]] = False
     # Where the whole part of share * position rises: as many rows as the share says, evenly along the order. A start in
     # the middle of a step takes as many of a class as its share, rounded; the next member starts a position later.
     reached = np.floor((np.arange(n + 1) + member) * share + 0.5)
     aside = np.zeros(n, bool)
     aside[order[reached[1:] > reached[:-1]]] = True
-    if by_class:
-        for codes in target[first].T:
-            _, at = np.unique(codes[order], return_index=True)
-            aside[order[at]] = False
+    if aside.any() and not (aside & may_go).any():  # seven rows of two classes: the only one is the first of a class
+        aside[order[may_go[order]][:1]] = True
+    aside &= may_go
     if not aside.any() or aside.all():
-        alike = f" ({n} that differ)" if n < len(target) else ""
         raise DataError(
-            f"{len(target)} rows{alike} are too few to hold out the share {share:g} of them for early stopping: give "
-            "more rows, another validation_fraction or n_members, or a number of rounds (n_estimators) without "
-            "early_stopping"
+            f"{n} rows are too few to hold out the share {share:g} of them for early stopping: give more rows, another "
+            "validation_fraction or n_members, or a number of rounds (n_estimators) without early_stopping"
         )
-    kept_aside: np.ndarray = aside[which.ravel()]
-    return kept_aside
+    return aside
 
 
 def number_of_rows(dataset: Dataset) -> int:
@@ -165,11 +164,29 @@ def number_of_rows(dataset: Dataset) -> int:
     return len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
 
 
+def rows_one_by_one(dataset: Dataset) -> Dataset:
+    """The rows without whole weights, a row of weight k as k rows: so copies can be sampled alone."""
+    repeats = GradientWeights.of(dataset.sample_weight).repeats
+    if repeats is None:
+        return dataset
+    n_rows, p = int(repeats.sum(dtype=np.int64)), len(dataset.schema)
+    if not dataset.is_sparse:
+        check_fits(n_rows * (dataset.matrix.itemsize * p + 8), f"sampling {n_rows:,} rows (sample_weight) one by one",
+                   "divide the weights by a number, or sample no rows")  # fmt: skip
+    rows = dataset.take(np.repeat(np.arange(len(dataset)), repeats))
+    return replace(rows, sample_weight=None, weights=weighed(None, rows.class_factors, rows.target_array))
+
+
 def contents_of(dataset: Dataset) -> np.ndarray:
     """uint64[n]: a hash of each row with its target."""
     hashes = np.zeros(len(dataset), np.uint64)
     carry_content(dataset.target_array, dataset.matrix, hashes)
     return hashes
+
+
+def names_of(dataset: Dataset) -> np.ndarray:
+    """uint64[n], distinct: a name for each row, by which it is sampled; it depends on contents, not on positions."""
+    return names_of_rows(contents_of(dataset), dataset.sample_weight)
 
 
 def judging_rows(validation: Dataset | None, of_all: BoostTable, n_threads: int) -> BoostRows | None:

@@ -23,7 +23,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.derived import derived_cells, levels_together, pairs_of, with_derived
 from treewright.data.schema import Column, unlike
 from treewright.learn.many_levels import with_derived_columns
-from treewright.learn.rows_aside import contents_of, number_of_rows
+from treewright.learn.rows_aside import names_of, number_of_rows
 
 _ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns overfit the held-out rows
 _PAIRED = 6  # columns of a kind from which pairs are made
@@ -73,7 +73,7 @@ def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[
         return dataset, []
     together = np.column_stack([own for _, own in outcomes])
     names = unlike((name for name, _ in outcomes), dataset.schema.names)
-    folds = (contents_of(dataset) % FOLDS).astype(np.int32)
+    folds = (names_of(dataset) % FOLDS).astype(np.int32)
 
     def scored(rows: np.ndarray, strength: float | None = None) -> LinearScores:
         own = dataset.take(rows)

@@ -41,7 +41,7 @@ from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.judge.scores import explained, share_right
 from treewright.judge.uncertainty import rows_worth
 from treewright.learn.params import CLASSES, NUMBERS
-from treewright.learn.rows_aside import contents_of, held_out
+from treewright.learn.rows_aside import contents_of, held_out, names_of
 from treewright.learn.single import TreeParams
 from treewright.learn.train import make_dataset, model_of
 from treewright.model.summary import counted
@@ -1162,7 +1162,7 @@ def _apart(
         if not part:
             parts.append((None, given[:0]))
             continue
-        aside = held_out(whole.target_array, contents_of(whole), part, seed + number, by_class=bool(whole.classes))
+        aside = held_out(whole.target_array, names_of(whole), part, seed + number, by_class=bool(whole.classes))
         parts.append((whole.take(aside), given[aside]))
         whole, given = whole.take(~aside), given[~aside]
     return (whole, parts[1][0], parts[0][0]), [given, parts[1][1], parts[0][1]]

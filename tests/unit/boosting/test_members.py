@@ -193,11 +193,23 @@ def test_every_row_is_kept_aside_by_one_of_five_members_but_the_first_of_each_cl
     assert 0 < (again & asides[0]).sum() < 20
 
 
-def test_rows_that_hold_the_same_are_kept_aside_together():
-    contents = np.repeat(np.arange(50, dtype=np.uint64), 3)
-    aside = held_out(np.zeros((150, 1)), contents, 0.3, 4, by_class=False)
-    assert aside.sum() == 45
-    assert (aside.reshape(50, 3).all(axis=1) == aside.reshape(50, 3).any(axis=1)).all()
+@pytest.mark.parametrize("n", range(5, 30))
+def test_as_soon_as_rows_suffice_to_hold_some_out_more_rows_do_too(n):
+    for codes in (np.arange(n) % 2, np.arange(n) % 3, np.zeros(n, int)):
+        aside = held_out(codes[:, None], np.arange(n, dtype=np.uint64), 0.1, 0, by_class=True)
+        assert 1 <= aside.sum() <= n // 10 + 1
+        assert set(codes[~aside]) == set(codes)
+
+
+def test_the_cells_of_a_survey_do_not_end_early_stopping():
+    rng = np.random.default_rng(0)
+    X = {name: rng.choice(list("abcde"), 4_000) for name in ("one", "two", "three")}
+    chance = 0.2 + 0.2 * (X["one"] < "c") + 0.3 * (X["two"] == "d")
+    y = rng.random(4_000) < chance
+    for params in ({}, {"early_stopping": True, "n_members": 1}):
+        model = tw.GradientBoostingClassifier(**params).fit(X, y)
+        assert model.n_estimators_ > 5
+        assert np.abs(model.predict_proba(X)[:, 1] - chance).mean() < 0.04
 
 
 OWN = {"random_state": 0, "n_jobs": 1}

@@ -193,17 +193,6 @@ def test_noise_gains_nothing_where_every_step_is_too_large(case):
     assert found.trees.n_nodes == 1
 
 
-def test_rows_that_count_as_several_have_gradients_so_much_larger(case):
-    target, weights = np.tile([1.0, -1.0], N // 2), np.where(np.arange(N) % 20 < 2, 50.0, 1.0)
-    found = boost_case(
-        case, target, loss_named("squared_error"), weights, tree={"min_samples_leaf": 10_000}, n_rounds=3,
-        learning_rate=1.0, sampling="gradient", top_rate=0.1, other_rate=0.3,
-    )  # fmt: skip
-    # The trees are leaves that say 0, so all errors are 1: the 24 rows that weigh 50 are taken, of the others a third.
-    assert rows_per_tree(found) == [240, 96, 96]
-    assert weight_per_tree(found) == [24 * 50.0 + 216] * 3
-
-
 def test_a_row_of_several_classes_is_drawn_for_all_of_them(case):
     found = boost_case(
         case, target_of(case, "four classes"), loss_named("four classes"), tree=TREE, n_rounds=3, subsample=0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treewright as tw
-from treewright.boosting.sampling import drawn_by_gradient, drawn_by_variance, drawn_uniformly, keys_of, total_of
+from treewright.boosting.sampling import (
+    drawn_by_gradient,
+    drawn_by_variance,
+    drawn_uniformly,
+    keys_of,
+    names_of_rows,
+    total_of,
+)
 from treewright.core.random import mixed
 from treewright.exceptions import ParameterError
 from treewright.model.codec import dumps
@@ -110,28 +118,24 @@ def test_another_seed_draws_other_rows():
     assert len(drawn) == 50
 
 
-def chances_by_bisection(sizes, counts, share):
+def chances_by_bisection(sizes, share):
     """The chances that are in proportion up to 1 and add up to the share of the rows."""
     low, high = 0.0, 1.0
-    while (np.minimum(1.0, sizes * high) * counts).sum() < share * counts.sum() and high < 1e30:
+    while np.minimum(1.0, sizes * high).sum() < share * len(sizes) and high < 1e30:
         high *= 2
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if (np.minimum(1.0, sizes * middle) * counts).sum() < share * counts.sum() else (low, middle)
-        )
+        low, high = (middle, high) if np.minimum(1.0, sizes * middle).sum() < share * len(sizes) else (low, middle)
     return np.minimum(1.0, sizes * high)
 
 
-@pytest.mark.parametrize("repeated", [False, True])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_chances_are_in_proportion_and_add_up_to_the_share(seed, share, repeated):
+def test_chances_are_in_proportion_and_add_up_to_the_share(seed, share):
     rng = np.random.default_rng(seed)
     sizes = rng.exponential(size=4_000) ** 3
-    repeats = rng.integers(1, 4, 4_000).astype(np.int32) if repeated else None
-    expected = chances_by_bisection(sizes, np.ones(4_000) if repeats is None else repeats, share)
-    rows, factors = drawn_by_variance(sizes, share, keys_for(4_000, seed), repeats)
+    expected = chances_by_bisection(sizes, share)
+    rows, factors = drawn_by_variance(sizes, share, keys_for(4_000, seed))
     np.testing.assert_allclose(1.0 / factors, expected[rows], rtol=1e-5)
     assert abs(len(rows) - expected.sum()) < 4 * np.sqrt((expected * (1 - expected)).sum()) + 1e-6
     # Sums of what is drawn come close to those of all rows.
@@ -150,38 +154,57 @@ def test_rows_of_no_size_are_drawn_where_there_are_no_others():
 
 def test_sums_of_sizes_do_not_depend_on_the_order_of_rows():
     rng = np.random.default_rng(0)
-    sizes, repeats, order = (
-        rng.exponential(size=5_000) ** 9,
-        rng.integers(1, 9, 5_000).astype(np.int32),
-        rng.permutation(5_000),
-    )
-    assert (
-        total_of(sizes, repeats) == total_of(sizes[order], repeats[order]) == total_of(np.repeat(sizes, repeats), None)
-    )
-    assert total_of(sizes, None) == pytest.approx(sizes.sum(), rel=1e-12)
+    sizes, order = rng.exponential(size=5_000) ** 9, rng.permutation(5_000)
+    assert total_of(sizes) == total_of(sizes[order])
+    assert total_of(sizes) == pytest.approx(sizes.sum(), rel=1e-12)
     for others in ([0.0, 0.0], [1e300, 3.0], [1e-290], [5e-324, 1e307]):
-        assert total_of(np.array(others), None) == pytest.approx(sum(others), rel=1e-9)
+        assert total_of(np.array(others)) == pytest.approx(sum(others), rel=1e-9)
 
 
-def test_equal_rows_of_one_key_are_drawn_together():
-    sizes, keys = np.repeat(np.arange(1.0, 301.0), 2), np.repeat(keys_for(300, 5), 2)
-    rows, _ = drawn_by_variance(sizes, 0.4, keys)
-    assert (np.bincount(rows // 2, minlength=300) % 2 == 0).all()
-    once, _ = drawn_by_variance(sizes[::2], 0.4, keys[::2], np.full(300, 2, np.int32))
-    assert once.tolist() == (rows[::2] // 2).tolist()
+def test_every_copy_of_a_row_has_a_name_of_its_own_whatever_the_order():
+    rng = np.random.default_rng(0)
+    contents, order = rng.integers(0, 40, 500).astype(np.uint64), rng.permutation(500)
+    names = names_of_rows(contents)
+    assert len(set(names.tolist())) == 500
+    assert set(contents.tolist()) <= set(names.tolist())
+    assert sorted(names) == sorted(names_of_rows(contents[order]))
+    weights = rng.random(500)
+    weighed, shuffled = names_of_rows(contents, weights), names_of_rows(contents[order], weights[order])
+    assert (weighed[order] == shuffled).all()
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
-        {"subsample": 0.5},
-        {"sampling": "gradient", "learning_rate": 0.5},
-        {"sampling": "minimal_variance", "subsample": 0.5, "learning_rate": 0.5},
-        {"early_stopping": True},
-        {"level_encoding": "ordered"},
-    ],
-    ids=lambda plan: next(iter(plan)),
-)
+PLANS: list[dict[str, Any]] = [
+    {"subsample": 0.5},
+    {"sampling": "gradient", "learning_rate": 0.5},
+    {"sampling": "minimal_variance", "subsample": 0.5, "learning_rate": 0.5},
+    {"early_stopping": True},
+    {"level_encoding": "ordered"},
+]
+
+
+@pytest.mark.parametrize("plan", [*PLANS, {"n_estimators": "auto"}], ids=lambda plan: next(iter(plan)))
+def test_a_row_of_a_whole_weight_is_so_many_rows(plan):
+    rng = np.random.default_rng(0)
+    X = {"k": rng.choice(list("abcde"), 150), "few": rng.integers(0, 3, 150)}
+    y, times = (X["k"] < "c") ^ (rng.random(150) < 0.3), rng.integers(1, 5, 150)
+    make = partial(tw.GradientBoostingClassifier, **{"n_estimators": 20, **plan})
+    order = rng.permutation(np.repeat(np.arange(150), times))
+    one = make().fit(X, y, sample_weight=times).model_
+    other = make().fit({name: cells[order] for name, cells in X.items()}, y[order]).model_
+    assert one.predict_scores(X).tobytes() == other.predict_scores(X).tobytes()
+
+
+@pytest.mark.parametrize("plan", PLANS[:3], ids=lambda plan: next(iter(plan)))
+def test_copies_of_a_row_are_sampled_one_by_one(plan):
+    X, y = {"k": np.repeat(list("abcd"), 100)}, np.tile([0, 0, 0, 1, 1], 80)
+    rates = {"top_rate": 0.21, "other_rate": 0.11} if plan.get("sampling") == "gradient" else {}
+    model = tw.GradientBoostingClassifier(20, min_samples_leaf=1, **plan, **rates).fit(X, y).model_
+    rows = [tree.n_samples[0] for tree in model.trees]
+    # Eight contents of 40 or 60 copies: sampled together, each tree would have a multiple of 20 rows.
+    assert any(count % 20 for count in rows)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: next(iter(plan)))
 @pytest.mark.parametrize("weighted", ["none", "whole", "any"])
 def test_one_model_of_drawn_rows_knows_no_order(plan, weighted):
     rng = np.random.default_rng(0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
+from treewright.boosting.sampling import names_of_rows
 from treewright.forest.draws import carry_content
 from treewright.learn.rows_aside import held_out
 from treewright.tree.packing import leaf_samples_of
@@ -57,15 +58,16 @@ def test_classes_that_weigh_one_change_nothing(class_weight):
     assert plain.tobytes() == weighed.tobytes()
 
 
-def test_rows_kept_aside_leave_the_others_their_weights():
-    weights = RNG.integers(1, 4, N).astype(float)
+def test_a_row_of_weight_three_can_be_held_out_once():
+    often = np.repeat(np.arange(N), RNG.integers(1, 4, N))
     more = {"class_weight": {1: 3.0}, "n_estimators": 40, "early_stopping": True}
-    stopped = boosted(Y, weights, validation_fraction=0.25, **more)
-    contents = np.zeros(N, np.uint64)
-    carry_content(Y[:, None], X, contents)
-    aside = held_out(Y[:, None], contents, 0.25, 0, by_class=True)
+    stopped = boosted(Y, np.bincount(often).astype(float), validation_fraction=0.25, **more)
+    contents = np.zeros(len(often), np.uint64)
+    carry_content(Y[often, None], X[often], contents)
+    aside = held_out(Y[often, None], names_of_rows(contents), 0.25, 0, by_class=True)
+    assert np.intersect1d(often[aside], often[~aside]).size
     given = tw.GradientBoostingClassifier(**{**FEW, **more}).fit(
-        X[~aside], Y[~aside], weights[~aside], X_val=X[aside], y_val=Y[aside], sample_weight_val=weights[aside]
+        X[often[~aside]], Y[often[~aside]], X_val=X[often[aside]], y_val=Y[often[aside]]
     )
 
     assert stopped.model_.predict_scores(X).tobytes() == given.model_.predict_scores(X).tobytes()

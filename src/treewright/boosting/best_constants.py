@@ -67,20 +67,28 @@ def grouped_sums(
     >>> grouped_sums(np.array([1.0, 2.5, 8.0]), None, high=7.0)[WITHIN]
     Sums(product=Fraction(7, 2), weight=Fraction(2, 1))
     """
+    weight_unit = 1 if weights is None else _UNIT
+    below, within, above = (
+        Sums(Fraction(product, _UNIT), Fraction(weight, weight_unit))
+        for product, weight in _whole_sums(numbers, weights, low, high)
+    )
+    return below, within, above
+
+
+def _whole_sums(
+    numbers: np.ndarray, weights: np.ndarray | None, low: float = -math.inf, high: float = math.inf
+) -> list[list[int]]:
+    """The two sums of each group, in units of 1 / ``_UNIT``; without weights a sum of weights is a number of rows."""
     given = np.empty(0) if weights is None else np.ascontiguousarray(weights, np.float64)
     numbers = np.ascontiguousarray(numbers, np.float64)
-    total = np.zeros((3, 2), object)
+    totals = [[0, 0], [0, 0], [0, 0]]
     for first in range(0, len(numbers), _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
         digits = np.zeros((3, 2, _N_DIGITS), np.int64)
         add_rows(numbers[part], given[part], low, high, digits)
-        for group, kind in np.ndindex(3, 2):
-            total[group, kind] += sum(int(digit) << (32 * d) for d, digit in enumerate(digits[group, kind]))
-    weight_unit = 1 if weights is None else _UNIT
-    below, within, above = (
-        Sums(Fraction(int(product), _UNIT), Fraction(int(weight), weight_unit)) for product, weight in total
-    )
-    return below, within, above
+        for group, kind, digit in np.argwhere(digits).tolist():
+            totals[group][kind] += int(digits[group, kind, digit]) << (32 * digit)
+    return totals
 
 
 def exact_sum(numbers: np.ndarray) -> Fraction:
@@ -118,8 +126,10 @@ def weighted_mean(numbers: np.ndarray, weights: np.ndarray | None) -> float:
     >>> weighted_mean(np.array([1.0, 4.0]), np.array([2.0, 1.0]))
     2.0
     """
-    rows = grouped_sums(numbers, scaled_weights(weights))[WITHIN]
-    return float(rows.product / rows.weight)
+    product, weight = _whole_sums(numbers, scaled_weights(weights))[WITHIN]
+    # A quotient of whole numbers is rounded once, and needs no common divisor, as a Fraction does: of small tables a
+    # quarter of the time of all rounds.
+    return product / (weight * _UNIT if weights is None else weight)
 
 
 @kernel

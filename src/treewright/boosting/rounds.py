@@ -48,6 +48,7 @@ from treewright.tree.packing import join, take
 
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
+MOST_RATE = 0.4
 LARGEST_LOSS = 1e200  # the largest loss whose sums are exact
 ROWS, TREE = 0, 1  # the purposes of seeds
 Sampling = Literal["uniform", "gradient", "minimal_variance"]
@@ -151,6 +152,8 @@ class BoostSettings:
     n_rounds : int >= 1
         The total number of rounds, including those of ``start``.
     learning_rate : float, above 0 up to 1
+    doubles_after : int or None
+        The rate doubles whenever so many rounds have passed, up to ``MOST_RATE``. None: it stays.
     subsample : float, above 0 up to 1
         Share of the rows sampled for each round, without replacement.
     sampling : {"uniform", "gradient", "minimal_variance"}
@@ -171,6 +174,7 @@ class BoostSettings:
     tree: GradientSettings = field(default_factory=GradientSettings)
     n_rounds: int = 100
     learning_rate: float = 0.1
+    doubles_after: int | None = None
     subsample: float = 1.0
     sampling: Sampling = "uniform"
     top_rate: float = 0.2
@@ -179,6 +183,12 @@ class BoostSettings:
     n_threads: int = 1
     evaluation: Evaluation | None = None
     callbacks: Sequence[Callable[[Round], bool | None]] = ()
+
+    def rate_of(self, number: int) -> float:
+        """The learning rate of a round, counted from 1."""
+        if self.doubles_after is None:
+            return self.learning_rate
+        return min(self.learning_rate * 2.0 ** ((number - 1) // self.doubles_after), max(self.learning_rate, MOST_RATE))
 
 
 # What comes out ------------------------------------------------------------------------------------------------------
@@ -700,7 +710,7 @@ class _Rounds:
         tree = grower.grow(
             self.gradient[score], hessian, chosen, seed_of_round(self.settings.seed, number, TREE, score), step
         )
-        kept = KeptTree(tree, self.settings.learning_rate * self._values(tree, score))
+        kept = KeptTree(tree, self.settings.rate_of(number) * self._values(tree, score))
         grower.add_to_scores(kept.adds, self.train.scores[score])
         if chosen is not None or self.other is not None:
             # The grower has the leaf of each row that the tree was fitted on; the others have to go down the tree.
@@ -729,7 +739,7 @@ class _Rounds:
                     each.tree, leaf_of, self.gradient[score], hessian,
                     needs_rows=self.losses[train.output_of[score]].renews,
                 )  # fmt: skip
-                adds = self.settings.learning_rate * self._values(tree, score)
+                adds = self.settings.rate_of(at // k + 1) * self._values(tree, score)
                 train.scores[score] += adds[leaf_of]
                 found.append(KeptTree(tree, adds))
             threads.heed()

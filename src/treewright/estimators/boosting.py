@@ -577,10 +577,10 @@ class GradientBoostingClassifier(Boosting, Classifier):
     tol : float >= 0, default 0
         A value must be better by more than this to count.
     scoring : str or callable, optional
-        Evaluates the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as
-        "roc_auc"; or a function of the true labels and the predicted probabilities, higher is better. For two classes
-        it gets the second's probability float64[n], as ``sklearn.metrics.roc_auc_score`` expects it, for more classes
-        float64[n, n_classes].
+        Evaluates the rounds instead of the loss: a score of scikit-learn by name ("roc_auc"), by ``get_scorer`` or as a
+        metric (``sklearn.metrics.accuracy_score``), with its sign and on labels or probabilities as the score needs; or
+        a function of your own of the true labels and the predicted probabilities, higher is better. For two classes it
+        gets the second's probability float64[n], for more classes float64[n, n_classes].
     callbacks : callable or sequence of them, optional
         Each is called after each round with a ``treewright.boosting.rounds.Round``; one that returns True ends the
         growth.

@@ -110,19 +110,30 @@ class _SaidOfClasses(ClassifierMixin, BaseEstimator):
 
 
 def round_score(scoring: Any) -> Any:
-    """The score for rounds of boosting: a ``RoundScore`` for a name or a scikit-learn scorer, else ``scoring`` itself.
+    """The score for rounds of boosting: a ``RoundScore`` for what scikit-learn names, else ``scoring`` itself.
+
+    A metric of scikit-learn counts as its scorer, which has a sign (errors are negated) and says whether it compares
+    labels or probabilities.
 
     Examples
     --------
     >>> score = round_score("roc_auc").of_labels((np.array(["no", "yes"]),))
     >>> score(np.array(["no", "yes", "yes"]), np.array([0.1, 0.4, 0.3]))
     1.0
+    >>> from sklearn.metrics import log_loss
+    >>> round(round_score(log_loss).of_labels((np.array(["no", "yes"]),))(["no", "yes"], np.array([0.5, 0.5])), 4)
+    -0.6931
     """
     if isinstance(scoring, str):
         _named(scoring)  # a wrong name is refused
         return RoundScore(scoring, get_scorer(scoring))
     if hasattr(scoring, "_score_func"):
         return RoundScore(scoring._score_func.__name__, scoring)
+    if getattr(scoring, "__module__", "").startswith("sklearn.metrics"):
+        for name in get_scorer_names():
+            scorer = get_scorer(name)
+            if scorer._score_func is scoring and not scorer._kwargs:
+                return RoundScore(scoring.__name__, scorer)
     return scoring
 
 

@@ -37,6 +37,7 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.dataset import Dataset
 from treewright.data.derived import is_derived, with_derived
 from treewright.data.elsewhere import answers_of
+from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
 from treewright.data.weights import weighed
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
@@ -46,7 +47,7 @@ from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, OF_EACH_ROUND
 from treewright.learn.forest import refuse_other_table
 from treewright.learn.many_levels import takes_derived, with_derived_columns, with_rows_of_levels
 from treewright.learn.params import finite
-from treewright.learn.quality import Plan, plan_of
+from treewright.learn.quality import SYMMETRIC_DEPTH, Plan, Size, plan_of
 from treewright.learn.rows_aside import (
     evaluation_of,
     held_out,
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
     from treewright.data.elsewhere import Elsewhere
 
-SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far; twice as many fit into 64 bits, too
 _ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
@@ -100,9 +100,8 @@ def train_boosting(
     n_scores = sum(loss.n_scores for loss in unbound)
     can_judge = params.scoring is not None or all(loss.has_values for loss in unbound)
     can_judge = can_judge or params.early_stopping is True  # then it is refused with the reason
-    plan = plan_of(
-        params, number_of_rows(dataset), n_scores, judged_by_user=validation is not None, can_judge=can_judge
-    )
+    size = _size_of(dataset, n_scores)
+    plan = plan_of(params, size, judged_by_user=validation is not None, can_judge=can_judge)
     if params.quality != "balanced" and params.n_estimators == AUTO and (validation is not None or params.warm_start):
         beside = "your own evaluation rows (X_val, y_val)" if validation is not None else "warm_start=True"
         notices.warn(f"quality={params.quality!r} is not used: with {beside} one model is grown; leave one of them out")
@@ -110,6 +109,9 @@ def train_boosting(
     if _samples_rows(plan.groups, dataset, is_judged_by_user=validation is not None):
         dataset = rows_one_by_one(dataset)
     if plan.has_members:
+        n_members = int(plan.groups[0].n_members)
+        remedy = "set n_members=1 or quality='fast'"
+        check_fits(n_members * size.bytes_of_member, f"boosting with {n_members} members at a time", remedy)
         # Samples and sums depend on the contents of the rows, not on their order.
         dataset = dataset.take(np.argsort(names_of(dataset), kind="stable"))
         try:
@@ -118,7 +120,7 @@ def train_boosting(
             if params.n_members != AUTO or params.early_stopping is True:
                 raise
             # Held-out rows were not requested, and the rows are too few, or all alike.
-            plan = plan_of(params, number_of_rows(dataset), n_scores, can_judge=False)
+            plan = plan_of(params, size, can_judge=False)
     first = plan.groups[0]
     if params.stops and not first.early_stopping:
         for name in ("validation_fraction", "n_iter_no_change"):
@@ -144,6 +146,7 @@ def train_boosting(
     base = base_scores(params.init, n_scores)
     settings = settings_of(first, dataset, losses, seed, n_threads)
     with bar_where_nobody_listens(bool(params.verbose)):
+        progress.report(0.0, str(plan))
         binned = _binned(dataset, first, seed, n_threads)
         now = WarmStart(dataset.digest(binned.table.bins, binned.rows.codes), params.shared_by_rounds(), seed, _NOTHING)
         if start is not None and _nothing_to_add(start, dataset, now, settings.n_rounds):
@@ -179,9 +182,7 @@ def _trained_elsewhere(
     losses = params.losses(dataset.n_outputs, dataset.n_classes)
     n_scores = sum(loss.n_scores for loss in losses)
     can_judge = params.scoring is not None or all(loss.has_values for loss in losses)
-    plan = plan_of(
-        params, number_of_rows(dataset), n_scores, judged_by_user=validation is not None, can_judge=can_judge
-    )
+    plan = plan_of(params, _size_of(dataset, n_scores), judged_by_user=validation is not None, can_judge=can_judge)
     first = plan.groups[0]
     columns = ordered_columns(
         dataset.schema, params.level_encoding, number_of_rows(dataset),
@@ -235,6 +236,13 @@ def settings_of(
     )
 
 
+def _size_of(dataset: Dataset, n_scores: int) -> Size:
+    """What the plan depends on."""
+    n_rows, p = number_of_rows(dataset), len(dataset.schema)
+    n_cells = len(dataset.matrix.stored.data) if dataset.is_sparse else n_rows * p
+    return Size(n_rows, p, n_cells, n_scores)
+
+
 def _samples_rows(groups: Sequence[BoostingParams], dataset: Dataset, *, is_judged_by_user: bool = True) -> bool:
     """Whether rows are sampled: for rounds, for the order of a target statistic, or to be held out."""
     return any(
@@ -268,31 +276,38 @@ def _averaged_members(
     """
     first, names = plan.groups[0], names_of(dataset)
     groups: list[Members] = []
+    spent = 0
 
-    def grow(params: BoostingParams, wide: _Wide, asides: list[np.ndarray], n_rounds: int | None = None) -> Members:
+    def grow(
+        params: BoostingParams, wide: _Wide, asides: list[np.ndarray], n_rounds: int, *, is_look: bool = False
+    ) -> Members:
+        nonlocal spent
         rows = replace(wide.binned.rows, names=names)
         own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
         aside = rows.take(np.concatenate(asides))
         judged = cast("Evaluation", evaluation_of(wide.dataset, params, settings.losses, aside))
-        own = replace(own, evaluation=judged)
-        if n_rounds is not None:  # by the loss: a tenth of a user's own score has no meaning
-            own = replace(own, n_rounds=n_rounds, callbacks=(), evaluation=replace(judged, score=None))
-        look = n_rounds is not None
-        return grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, is_look=look)
+        own = replace(own, n_rounds=n_rounds, evaluation=judged, doubles_after=plan.doubles_after)
+        if is_look:  # by the loss: a tenth of a user's own score has no meaning
+            own = replace(own, callbacks=(), evaluation=replace(judged, score=None))
+        grown = grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, is_look=is_look)
+        spent += len(asides) * grown.history.last
+        return grown
 
     few = asides[:_MEMBERS_OF_PROBE]
     unavoidable = _unavoidable(binned.rows.take(np.concatenate(few)), settings.losses)
 
     def loss_of_few(wide: _Wide) -> float:
-        return min(grow(first, wide, few, _ROUNDS_OF_PROBE).history.validation) - unavoidable
+        return min(grow(first, wide, few, _ROUNDS_OF_PROBE, is_look=True).history.validation) - unavoidable
 
     now, loss_now = _Wide(dataset, binned), math.nan
-    groups.append(grow(first, now, asides))
+    n_after = len(plan.groups) - 1  # groups that follow in any case
+    groups.append(grow(first, now, asides, plan.rounds_of(spent, 1 + bool(has_derived) + n_after)))
     # By a callback. A further group that it ends early would count as much as a whole one: it is left out.
     ended = groups[0].is_called_off
     can_look = all(loss.has_values for loss in settings.losses)
     for way in ("pairs", *(("levels", "linear") if can_look else ())) if has_derived else ():
-        if ended:
+        # A group that may not grow as long as the one before cannot show that its columns are better.
+        if ended or plan.rounds_of(spent, 1 + n_after) < groups[-1].history.best:
             break
         if way == "linear":
             wide = _with_linear_scores(now, few, first, settings)
@@ -309,7 +324,7 @@ def _averaged_members(
             wide = _with_linear_scores(now, asides, first, settings)
         if wide is None:
             continue
-        group = grow(first, wide, asides)
+        group = grow(first, wide, asides, plan.rounds_of(spent, 1 + n_after))
         ended = group.is_called_off
         if not ended and min(group.history.validation) < min(groups[-1].history.validation):
             now, loss_now = wide, math.nan
@@ -317,7 +332,8 @@ def _averaged_members(
     for params in plan.groups[1:]:
         if ended:
             break
-        further = grow(params, now, asides)
+        further = grow(params, now, asides, plan.rounds_of(spent, n_after))
+        n_after -= 1
         ended = further.is_called_off
         groups += [] if ended else [further]
     warn_of_no_better_round(min((group.history for group in groups), key=lambda each: min(each.validation[1:])))
@@ -694,7 +710,7 @@ def _first_hessian(trees: PackedTrees) -> float:
 
 
 def warn_of_no_better_round(history: History) -> None:
-    """Warn if early stopping found no round better than none.
+    """Warn if early stopping found no round better than none, or a score that never changed.
 
     Parameters
     ----------
@@ -706,7 +722,14 @@ def warn_of_no_better_round(history: History) -> None:
     DataWarning
     """
     before, *after = history.validation or history.train
-    if after and before <= min(after) and min(after) != 0:  # 0: nothing can be better, as of a constant target
+    if history.scored and len(after) > 1 and min(after) == max(after):
+        notices.warn(
+            f"early stopping: the score is {-min(after):g} in all {len(after)} rounds, so round {history.best} is "
+            "kept; a score of probabilities, such as 'neg_log_loss', tells rounds apart"
+        )
+        return
+    is_perfect = not history.scored and bool(after) and min(after) == 0  # as of a constant target
+    if after and before <= min(after) and not is_perfect:
         notices.warn(
             f"early stopping: no round is better than none ({before:g} before the first tree, {min(after):g} at the "
             f"best); round {history.best} is kept, but the columns seem to predict nothing about other rows"

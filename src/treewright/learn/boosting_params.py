@@ -189,7 +189,8 @@ class BoostingParams(ColumnParams):
     )  # fmt: skip
     scoring: Any = param(
         None, TEXT, FUNCTION, NOTHING,
-        help="evaluates rounds instead of the loss: a scikit-learn score by name, or a function; higher is better",
+        help="evaluates rounds instead of the loss: a scikit-learn score by name, or a function of the true targets "
+        "and predicted numbers or probabilities; higher is better",
     )  # fmt: skip
     callbacks: Any = param(
         None, LISTED, FUNCTION, NOTHING, shapes_model=False,
@@ -242,7 +243,9 @@ class BoostingParams(ColumnParams):
                 "function of true and predicted targets, or fit the estimator"
             )
         if self.scoring is not None:
-            refuse_other_function(self.scoring, "scoring", "two arguments, the true targets and the predicted ones", 2)
+            refuse_other_function(
+                self.scoring, "scoring", "two arguments, the true targets and predicted numbers or probabilities", 2
+            )
         for each in self.functions_to_call:
             refuse_other_function(each, "callbacks", "one argument, a Round", 1)
         if self.task == NUMBERS:

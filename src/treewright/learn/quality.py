@@ -8,7 +8,9 @@ rounds is set, one model with so many rounds is grown.
                columns, each stopped on its held-out rows and replayed on all; more rows: one model of 300 rounds
     best       the same up to 100,000 rows, with four groups and twice the members
 
-docs/decisions/0012 has the figures behind each number.
+Members share a budget of rounds (``_rounds_of``): a multiple of what ``fast`` grows, so that a fit takes a multiple of
+its time on any table. Each group takes from it while its held-out rows still gain, and leaves the rest to the next.
+docs/decisions/0012 and 0018 have the figures behind each number.
 """
 
 from __future__ import annotations
@@ -39,9 +41,19 @@ _MEMBERS: dict[str, Any] = {
     "derived_columns": "all",
 }
 _DRAWN_BY_VARIANCE = 0.5  # of the rows
-# Of a group whose loss on held-out rows never rises, as on tables without noise: there the last thousands of trees
-# change the third digit.
-_MOST_TREES, _FEWEST_ROUNDS, _MOST_SCORES = 20_000, 100, 40
+SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
+# The budget: rounds of all members together, 15 times those of "fast" (60 times for "best"). Where so many take less
+# than nobody would notice, more; no more than a minute's worth on one thread.
+_ROUNDS = {"balanced": 1_500, "best": 6_000}
+# A loss that still falls after so many rounds is one of a table with little noise: there larger steps arrive sooner at
+# the same place (penguins, bike_sharing: as good in 150 rounds as in 900 and 500).
+_DOUBLES = 50
+_UNNOTICED, _LONGEST = 1.5, 60.0  # seconds
+_FEWEST_ROUNDS, _FEWEST_OF_MEMBER = 100, 50  # of one model; of each member of a group
+# Seconds of a tree on one thread, by what it does: per tree, per cell of its rows, per column that is searched.
+_OF_TREE, _OF_CELL, _OF_COLUMN = 1.5e-4, 2.5e-9, 5e-6
+_REPLAYED = 1.25  # the time of a round with that of its replay on all rows
+_MOST_HISTOGRAMS = 2**30  # bytes of the histograms of all members: a symmetric tree keeps one for each leaf
 _SYMMETRIC = {"growth": "symmetric"}
 _LEAF = {"growth": "leaf"}
 _DRAWN = {"subsample": 0.7, "features_per_node": 0.3}
@@ -57,6 +69,47 @@ _N_MEMBERS: dict[str, tuple[tuple[int, int], ...]] = {
 
 
 @dataclass(frozen=True)
+class Size:
+    """What the time and the memory of a fit depend on.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        A row of a whole weight k counts as k.
+    n_cells : int
+        Those that are stored, of a sparse table fewer than rows times columns.
+    n_scores : int
+        Trees of a round.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_cells: int
+    n_scores: int
+
+    @property
+    def seconds_of_round(self) -> float:
+        """About how long a round takes on one thread: a rule, not a measurement, so that plans repeat."""
+        return self.n_scores * (_OF_TREE + _OF_CELL * self.n_cells + _OF_COLUMN * self.n_columns)
+
+    @property
+    def histograms(self) -> int:
+        """Bytes of the histograms of a symmetric tree."""
+        return (2**SYMMETRIC_DEPTH + 2) * 256 * 8 * self.n_columns
+
+    @property
+    def bytes_of_member(self) -> int:
+        """About how much memory a member needs while it grows: its rows as bins, scores, gradients, histograms."""
+        return self.n_cells + 16 * self.n_rows * self.n_scores + min(self.histograms, _MOST_HISTOGRAMS // 4)
+
+
+def _rounds_of(quality: str, size: Size) -> int:
+    """The budget of a fit with members, in rounds of one."""
+    unnoticed, longest = (int(seconds / size.seconds_of_round) for seconds in (_UNNOTICED, _LONGEST))
+    return min(max(_ROUNDS[quality], unnoticed), longest)
+
+
+@dataclass(frozen=True)
 class Plan:
     """What is grown.
 
@@ -64,9 +117,38 @@ class Plan:
     ----------
     groups : tuple of BoostingParams
         Every parameter is a value, none is "auto"; with members one for each group, else one.
+    n_rounds : int
+        The budget: rounds of all members of all groups; 0 if the user has set the number of rounds.
+    seconds_of_round : float
+        About how long a round of one member takes on one thread.
+    doubles_after : int or None
+        Rounds of a group after which its learning rate doubles; None: it stays.
     """
 
     groups: tuple[BoostingParams, ...]
+    n_rounds: int = 0
+    seconds_of_round: float = 0.0
+    doubles_after: int | None = None
+
+    def __str__(self) -> str:
+        """The plan in a few words."""
+        if not self.has_members:
+            return f"one model, at most {self.groups[0].n_estimators} rounds"
+        n_members = int(self.groups[0].n_members)
+        n_rounds = self.n_rounds or n_members * int(self.groups[0].n_estimators)
+        return (
+            f"{n_members} members in {len(self.groups)} groups or more, at most {n_rounds} rounds in all, at most "
+            f"about {max(1.0, n_rounds * self.seconds_of_round * _REPLAYED):.0f} s on one thread"
+        )
+
+    def rounds_of(self, spent: int, n_groups: int) -> int:
+        """The most rounds of each member of a group, if it and those after it, ``n_groups`` in all, share the rest.
+
+        ``spent``: the rounds of all members so far.
+        """
+        most = int(self.groups[0].n_estimators)
+        left = max(0, self.n_rounds - spent) // (int(self.groups[0].n_members) * n_groups)
+        return most if self.n_rounds == 0 else min(most, max(1, left))
 
     @property
     def has_members(self) -> bool:
@@ -74,18 +156,15 @@ class Plan:
         return int(self.groups[0].n_members) > 1
 
 
-def plan_of(
-    params: BoostingParams, n_rows: int, n_scores: int, *, judged_by_user: bool = False, can_judge: bool = True
-) -> Plan:
+def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False, can_judge: bool = True) -> Plan:
     """The parameters of a fit as values.
 
     Parameters
     ----------
     params : BoostingParams
         As given.
-    n_rows : int
-    n_scores : int
-        Trees of a round: with many classes growth ends earlier.
+    size : Size
+        Of the table: larger ones get fewer members and rounds.
     judged_by_user : bool
         Whether the user's own rows evaluate the rounds: then no rows are held out, and there are no members.
     can_judge : bool
@@ -94,12 +173,13 @@ def plan_of(
 
     Examples
     --------
-    >>> plan = plan_of(BoostingParams(task="classification"), 500, 3)
-    >>> [(each.growth, each.n_members, each.validation_fraction, each.n_estimators) for each in plan.groups]
-    [('symmetric', 5, 0.2, 1000), ('leaf', 5, 0.2, 1000)]
-    >>> plan = plan_of(BoostingParams(task="classification", n_estimators=50), 500, 3)
-    >>> [(each.growth, each.n_members, each.early_stopping) for each in plan.groups]
-    [('leaf', 1, False)]
+    >>> plan = plan_of(BoostingParams(task="classification"), Size(500, 4, 2_000, 3))
+    >>> [(each.growth, each.n_members, each.validation_fraction) for each in plan.groups]
+    [('symmetric', 5, 0.2), ('leaf', 5, 0.2)]
+    >>> print(plan)
+    5 members in 2 groups or more, at most 2857 rounds in all, at most about 2 s on one thread
+    >>> print(plan_of(BoostingParams(task="classification", n_estimators=50), Size(500, 4, 2_000, 3)))
+    one model, at most 50 rounds
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
     if params.sampling == "minimal_variance":
@@ -107,30 +187,38 @@ def plan_of(
     if not params.is_open or not can_judge:
         if params.n_estimators == AUTO and quality == "fast" and not params.warm_start:
             values |= _FAST
-        return Plan((_filled(params, {**values, "early_stopping": params.stops and can_judge}),))
+        only = _filled(params, {**values, "early_stopping": params.stops and can_judge})
+        return Plan((only,), seconds_of_round=size.seconds_of_round)
     if judged_by_user:
         return Plan((_filled(params, values | _MEMBERS | {"derived_columns": "none"}),))
-    n_members = next((count for most, count in _N_MEMBERS[quality] if n_rows <= most), 1)
-    # Each needs a held-out row or two; and with very many classes or quantiles even one model is slow.
-    n_members = min(n_members, n_rows // 2) if n_scores <= _MOST_SCORES else 1
+    n_members = next((count for most, count in _N_MEMBERS[quality] if size.n_rows <= most), 1)
+    n_members = min(n_members, size.n_rows // 2)  # each needs a held-out row or two
+    groups = [
+        group
+        for group in _GROUPS[quality]
+        if group["growth"] != "symmetric" or size.histograms * n_members <= _MOST_HISTOGRAMS
+    ]
+    n_rounds = _rounds_of(quality, size)
+    if n_members > 1 and n_rounds < _FEWEST_OF_MEMBER * n_members * len(groups):  # many classes, or a wide table
+        n_members = 1
+        values["n_estimators"] = min(int(values["n_estimators"]), max(_FEWEST_ROUNDS, n_rounds))
     n_members = n_members if params.n_members == AUTO else int(params.n_members)
     if n_members <= 1 or params.validation_fraction is None:
         one: dict[str, Any] = {"n_members": 1, "early_stopping": params.validation_fraction is None}
         if params.early_stopping is True:
             one |= _MEMBERS | {"derived_columns": "none"}
         return Plan((_filled(params, values | one),))
-    most_rounds = max(_FEWEST_ROUNDS, min(int(_MEMBERS["n_estimators"]), _MOST_TREES // (n_members * n_scores)))
-    values |= _MEMBERS | {
-        "n_members": n_members, "validation_fraction": 1 / n_members, "n_estimators": most_rounds,
-    }  # fmt: skip
+    values |= _MEMBERS | {"n_members": n_members, "validation_fraction": 1 / n_members}
     sized = params.max_leaf_nodes not in (None, DEFAULT_LEAVES)  # a symmetric tree has 2**max_depth
     own: dict[str, Any] = _LEAF if sized else {}
     if params.sampling == "gradient":  # samples rows in its own way
         own = own | {"subsample": 1.0}
     if params.sampling == "minimal_variance":
         own = own | {"subsample": _DRAWN_BY_VARIANCE}
-    groups = [_filled(params, values | group | own) for group in _GROUPS[quality]]
-    return Plan(tuple(group for at, group in enumerate(groups) if group not in groups[:at]))
+    filled = [_filled(params, values | group | own) for group in groups]
+    distinct = tuple(group for at, group in enumerate(filled) if group not in filled[:at])
+    n_rounds = max(n_rounds, _FEWEST_OF_MEMBER * n_members * len(distinct))  # the user may ask for many members
+    return Plan(distinct, n_rounds, size.seconds_of_round, _DOUBLES if params.learning_rate == AUTO else None)
 
 
 def _filled(params: BoostingParams, values: dict[str, Any]) -> BoostingParams:

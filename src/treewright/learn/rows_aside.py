@@ -250,7 +250,16 @@ class UserScore:
 
     def __call__(self, scores: np.ndarray) -> float:
         """Minus the score of the rows' scores, float64[n_scores, n]."""
-        value = self.score(self.true, self.predicted(scores))
+        try:
+            value = self.score(self.true, self.predicted(scores))
+        except (ValueError, TypeError) as error:
+            if isinstance(error, TreewrightError):
+                raise
+            gets = "numbers" if self.model.task == "regression" else "probabilities (of two classes the second's)"
+            raise ParameterError(
+                f"scoring={name_of(self.score)} gets the true targets and {gets}, and failed: {error}; wrap it in a "
+                "function that makes of them what it needs, or name a score of scikit-learn"
+            ) from error
         if not hasattr(value, "__float__") or np.ndim(value) or not math.isfinite(float(value)):
             raise ParameterError(f"scoring={name_of(self.score)} must return a finite number, not {value!r}")
         return -float(value)

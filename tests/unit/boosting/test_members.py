@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,13 @@ import pytest
 import scipy.sparse as sp
 
 import treewright as tw
+from treewright.boosting.rounds import BoostSettings
+from treewright.core.progress import listen
 from treewright.data import encoder
 from treewright.data.table import is_sparse
 from treewright.exceptions import ParameterError
+from treewright.learn.boosting_params import BoostingParams
+from treewright.learn.quality import Size, plan_of
 from treewright.learn.rows_aside import held_out
 
 RNG = np.random.default_rng(7)
@@ -263,22 +268,52 @@ def test_a_group_that_a_callback_cuts_short_has_no_share():
     assert min(rounds_of(est)) > 2
 
 
-def test_many_scores_and_very_few_rows_are_one_model():
-    levels = np.linspace(0.01, 0.99, 60).tolist()
-    est = tw.GradientBoostingRegressor(loss="quantile", quantile=levels, max_leaf_nodes=2, **OWN).fit(
-        X[:90], NUMBERS[:90]
-    )
-    assert not rounds_of(est)
+def test_very_few_rows_are_one_model():
     for n in (1, 2, 3, 5, 8):
         few = tw.GradientBoostingRegressor(quality="best", **OWN).fit(X[:n], NUMBERS[:n])
         assert few.predict(X[:n]).shape == (n,)
         assert few.model_.facts["parameters"]["early_stopping"] == "auto"
 
 
-def test_classes_share_a_bound_of_trees():
-    labels = np.arange(N) % 12
-    est = tw.GradientBoostingClassifier(learning_rate=0.01, features_per_node=1.0, subsample=1.0, **OWN).fit(X, labels)
-    assert max(rounds_of(est)) <= 20_000 // (5 * 12)
+def test_members_share_a_budget_of_rounds():
+    labels = np.argsort(np.argsort(NUMBERS)) * 12 // N
+    est = tw.GradientBoostingClassifier(learning_rate=0.001, features_per_node=1.0, subsample=1.0, **OWN)
+    plan = plan_of(BoostingParams(task="classification"), Size(N, 4, 4 * N, 12))
+    assert 0.8 * plan.n_rounds < sum(rounds_of(est.fit(X, labels))) <= plan.n_rounds
+
+
+@pytest.mark.parametrize(
+    ("size", "growths", "n_members"),
+    [
+        (Size(10_000, 10, 100_000, 1), ["symmetric", "leaf"], 5),
+        (Size(20_001, 10, 200_010, 1), ["leaf"], 1),
+        (Size(1_000, 3_000, 50_000, 1), ["leaf"], 5),  # symmetric trees would need 2 GB of histograms
+        (Size(1_600, 14_249, 100_000, 4), ["leaf"], 1),  # documents: a round takes a quarter of a second
+        (Size(4_000, 5, 20_000, 3_000), ["leaf"], 1),
+    ],
+)
+def test_the_plan_depends_on_what_it_costs(size, growths, n_members):
+    plan = plan_of(BoostingParams(task="classification"), size)
+    assert [each.growth for each in plan.groups] == growths
+    assert plan.groups[0].n_members == n_members
+    assert plan.n_rounds * size.seconds_of_round <= 60.0
+    assert 100 <= plan.groups[0].n_estimators <= 1_000
+
+
+def test_the_learning_rate_doubles_only_where_it_is_open():
+    assert plan_of(BoostingParams(task="regression"), Size(500, 4, 2_000, 1)).doubles_after == 50
+    assert plan_of(BoostingParams(task="regression", learning_rate=0.1), Size(500, 4, 2_000, 1)).doubles_after is None
+    rates = [BoostSettings((), learning_rate=0.1, doubles_after=50).rate_of(at) for at in (1, 50, 51, 101, 900)]
+    assert rates == [0.1, 0.1, 0.2, 0.4, 0.4]
+
+
+def test_the_plan_is_said_before_it_begins():
+    heard: list[str] = []
+    with listen(lambda _, words: heard.append(words)):
+        tw.GradientBoostingRegressor(**OWN).fit(X, NUMBERS)
+    assert re.fullmatch(
+        r"5 members in 2 groups or more, at most \d+ rounds in all, at most about \d s on one thread", heard[0]
+    )
 
 
 def test_a_constant_target_brings_no_warning(recwarn):

@@ -9,11 +9,11 @@ from contextlib import redirect_stderr
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import get_scorer, log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import accuracy_score, get_scorer, log_loss, mean_squared_error, roc_auc_score, zero_one_loss
 
 import treewright as tw
 from treewright.core.progress import listen
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, DataWarning, ParameterError
 from treewright.forest.draws import carry_content
 from treewright.learn.rows_aside import held_out
 
@@ -197,6 +197,28 @@ def test_a_score_by_name_may_stop_the_growth_on_rows_of_the_fit():
 
     assert boosted.n_iter_ < 200
     assert boosted.best_iteration_ == int(np.argmin(boosted.history_["validation"]))
+
+
+@pytest.mark.parametrize(("name", "metric"), [("accuracy", accuracy_score), ("neg_log_loss", log_loss)])
+def test_a_metric_of_scikit_learn_is_its_scorer_with_its_sign(name, metric):
+    for target in (TWO, THREE):
+        one, other = (
+            tw.GradientBoostingClassifier(30, scoring=scoring, early_stopping=True).fit(X, target).history_
+            for scoring in (name, metric)
+        )
+        assert one == other
+
+
+def test_a_function_that_needs_labels_is_refused_with_what_it_gets():
+    with pytest.raises(ParameterError, match=r"gets the true targets and probabilities .*, and failed: .*wrap it"):
+        tw.GradientBoostingClassifier(2, scoring=zero_one_loss).fit(X, TWO)
+
+
+@pytest.mark.parametrize("params", [{"n_estimators": 50, "early_stopping": True}, {}])
+def test_a_score_that_never_changes_is_named(params):
+    few = np.arange(len(X)) % 20 == 0
+    with pytest.warns(DataWarning, match=r"the score is 0\.9\d* in all \d+ rounds, so round 1 is kept"):
+        tw.GradientBoostingClassifier(scoring="accuracy", max_depth=1, **params).fit(X, few)
 
 
 @pytest.mark.parametrize(

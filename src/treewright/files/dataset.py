@@ -159,7 +159,8 @@ class Dataset(encoded.Dataset):
             if not Path(path).is_file():
                 raise InputFileError(f"{path}: no such file")
             reading = ReadOptions(**{name: options.pop(name) for name in READING if name in options})
-            asked = asked_of(options.get("target", ...), {n: v for n, v in options.items() if n not in _OF_ALL})
+            own = {name: value for name, value in options.items() if name not in _OF_ALL}
+            asked = asked_of(options.get("target", ...), own, (*_OF_ALL, *READING))
             source = text_source(Path(path), reading, partial(_cell_types, asked), asked.leave_out)
             return _made(cls, source, **options)
 
@@ -253,12 +254,15 @@ def _cell_types(asked: Asked, columns: Sequence[str]) -> dict[str, CellType]:
     }
 
 
-def asked_of(target: Any, options: Mapping[str, Any]) -> Asked:
-    """The options as ``Asked``; ParameterError for unknown options, and for a target that is not a name."""
+def asked_of(target: Any, options: Mapping[str, Any], others: Sequence[str] = _OF_ALL) -> Asked:
+    """The options as ``Asked``; ParameterError for unknown options, and for a target that is not a name.
+
+    ``others`` are the options that are not in ``options``, for hints.
+    """
     known = [name for name in signature(Asked.of).parameters if name != "target"]
     for name in options:
         if name not in known:
-            raise ParameterError(f"a dataset has no option {name!r}{did_you_mean(name, [*known, *_OF_ALL])}")
+            raise ParameterError(f"a dataset has no option {name!r}{did_you_mean(name, [*known, *others])}")
     if target is ...:
         raise ParameterError("target is missing: name the column to predict, or give None if there is none")
     for name, column in (("target", target), ("weight", options.get("weight"))):

@@ -148,7 +148,7 @@ def test_unseen_levels_are_counted_once_and_warned_of_if_they_are_most(fitted, c
     for found in (command("evaluate", model, judged, "--json"), command("evaluate", model, judged)):
         assert "'code' (22 of 30 cells, such as 'X2'), at fit '1010', '2020', ..." in found.stderr
     document = json.loads(command("evaluate", model, judged, "--json").stdout)
-    assert document["unseen_levels"] == {"code": {"cells": 22, "of": 30, "levels": {"X1": 2, "X2": 20}}}
+    assert document["unseen_levels"] == {"code": {"cells": 22, "of": 30, "levels": {"X2": 20, "X1": 2}}}
     assert "levels that fit never saw: 'code' (22 of 30 cells, such as 'X2')" in found.stdout
     for name in ("predictions.csv", "predictions.parquet"):
         done = command("predict", model, judged, "--proba", "--out", tmp_path / name)
@@ -223,8 +223,10 @@ def test_python_tables_warn_of_columns_of_unseen_levels():
 
     with pytest.warns(DataWarning, match=r"'code' \(3 of 4 cells, such as '1010 '\)"):
         est.predict({"code": ["1010 "] * 3 + ["2020"]})
-    est.predict({"code": ["1010 ", "2020"]})  # half, and a single row, are no sign of another spelling
-    est.predict({"code": ["1010 "]})
+    est.predict(
+        {"code": ["1010 ", "1010 ", "2020", "2020"]}
+    )  # half of the cells, and a row or two, are no sign of another spelling
+    est.predict({"code": ["1010 ", "2020 "]})
 
 
 def test_an_identifier_beyond_float64_is_to_be_dropped_first(command, tmp_path):

@@ -5,6 +5,7 @@ Classification: accuracy with its interval, a table per class, the confusion mat
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["run_evaluate"]
 
 _MOST_SHOWN = 20
-_MOST_TOLD = 10  # columns with unseen levels
+_MOST_TOLD, _MOST_LEVELS = 10, 20  # columns with unseen levels, and levels of one
 
 
 def run_evaluate(
@@ -133,7 +134,7 @@ def run_evaluate(
                     str(column): {
                         "cells": held.total(),
                         "of": unseen.present[column],
-                        "levels": {str(level): n for level, n in held.items()},
+                        "levels": _most_frequent(held),
                     }
                     for column, held in unseen.levels.items()
                 },
@@ -158,6 +159,12 @@ def run_evaluate(
     if matter:
         say()
         say(matter)
+
+
+def _most_frequent(held: Mapping[Hashable, int]) -> dict[str, int]:
+    """The most frequent levels with their cells, in an order that does not depend on that of the rows."""
+    levels = sorted(((str(level), n) for level, n in held.items()), key=lambda each: (-each[1], each[0]))
+    return dict(levels[:_MOST_LEVELS])
 
 
 def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs | None:

@@ -35,6 +35,7 @@ UNSEEN = ("missing", "error", "majority")
 FLOATS = (DOUBLE, SINGLE)
 BLOCK = 65_536
 MAX_NAMED = 10
+FEWEST_TO_WARN = 3  # cells
 _REMEDY = "fill them in, drop the rows, or fit with missing='direction'"
 _EXACT = 2**53  # whole numbers up to here are floats without loss
 # Where a missing value goes, by ``ModelData.missing``.
@@ -378,8 +379,8 @@ class UnseenLevels:
         return f"{shown(name)} ({held.total()} of {self.present[name]} cells, such as {shown(some[0])})"
 
     def is_most(self, name: Hashable) -> bool:
-        """Whether more than half of the cells of a column, of two or more, hold unseen levels."""
-        return self.present[name] > 1 and 2 * self.levels[name].total() > self.present[name]
+        """Whether more than half of the cells of a column hold unseen levels; a row or two may be new by chance."""
+        return self.present[name] >= FEWEST_TO_WARN and 2 * self.levels[name].total() > self.present[name]
 
     def warn(self) -> None:
         """Warn of columns in which most cells hold unseen levels: they are hardly the same column as at fit.

@@ -170,7 +170,7 @@ def first_marks(text: TextColumns, declared: Mapping[str, CellType]) -> FirstMar
     found: list[FirstMarks] = []
     for series in text.frame:
         kind = declared.get(series.name)
-        cells = _ungrouped(series.str.strip_chars(), text.options.thousands)
+        cells = _ungrouped(series.str.strip_chars(), text.options.thousands or "")
         has_mark = cells.str.contains(r"[.,]").fill_null(value=False)
         if kind not in (None, "number") or not has_mark.any():
             continue
@@ -333,8 +333,8 @@ def tallies_of(text: TextColumns, declared: Mapping[str, CellType]) -> dict[str,
         if tally.padded:
             tally.padded_cell = _first(text, name, _has(text.frame.get_column(name).str.strip_chars(), PADDED))
         if text.options.date_format is not None:
-            cells = text.frame.get_column(name)
-            tally.dated = int(cells.is_in(list(_dates(cells, text.options.date_format))).sum() or 0)
+            series = text.frame.get_column(name)
+            tally.dated = int(series.is_in(list(_dates(series, text.options.date_format))).sum() or 0)
     return tallies
 
 
@@ -571,18 +571,14 @@ def _as_levels(series: pl.Series, levels: Sequence[Hashable]) -> pl.Series:
     """Cells in the spelling of a model's levels: a whole number with a fraction of zeros is the level without one."""
     if not series.str.contains(r"^-?[0-9]+([.,]0+)?$").any():  # names: most columns of text end here
         return series
-    known = set(filter(_is_text, levels))
-    spelled = {without_zero_fraction(str(level)): level for level in sorted(known, key=len, reverse=True)}
+    known = {level for level in levels if isinstance(level, str)}
+    spelled = {without_zero_fraction(level): level for level in sorted(known, key=len, reverse=True)}
     changes = {
         text: spelled[short]
         for text in series.unique().drop_nulls().to_list()
         if text not in known and (short := without_zero_fraction(text)) in spelled
     }
     return series.replace(changes) if changes else series
-
-
-def _is_text(level: Hashable) -> bool:
-    return isinstance(level, str)
 
 
 def _iso(cells: pl.Series, form: str) -> pl.Series:

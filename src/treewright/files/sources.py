@@ -148,7 +148,10 @@ def text_source(
     """
     check_regular(path)
     header, _ = open_delimited(path, options)
-    declared = {**types(header.names), **dict.fromkeys(set(leave_out) & {*header.names}, "text")}
+    declared: dict[str, CellType] = dict(types(header.names))
+    for name in leave_out:
+        if name in header.names:
+            declared[name] = "text"
     marks = Marks.given(options, header.separator)
     if marks is None:
         found = (first_marks(text, declared) for text in _text_blocks(path, options, None, header.names))

@@ -117,7 +117,7 @@ class ReadOptions:
         if self.thousands == "space":
             object.__setattr__(self, "thousands", " ")
         mark = self.thousands
-        if mark is not None and (not isinstance(mark, str) or len(mark) != 1 or mark in _NO_MARKS):
+        if mark is not None and (len(str(mark)) != 1 or str(mark) in _NO_MARKS):
             raise ParameterError(
                 setting("thousands", mark), ": give one character, such as , or . or ', or space",
                 parameter="thousands",

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from treewright.cli.terminal import worded
-from treewright.exceptions import ColumnError, InputFileError
+from treewright.exceptions import ColumnError, DataWarning, InputFileError, ParameterError
 from treewright.files import text
 from treewright.files.table import read_table
 from treewright.files.text import ReadOptions, open_delimited
@@ -265,6 +265,39 @@ def test_ids_with_leading_zeros_stay_text(read):
     assert read(b"id,x\n00123,1\n456,2\n").frame["id"].to_list() == ["00123", "456"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "last"),
+    [
+        pytest.param([f"{at * 3 + 0.5}" for at in range(120)] + ["007.5"], 7.5, id="one padded price"),
+        pytest.param([f"{17 + at % 90}" for at in range(400)] + ["045"], 45, id="one padded age"),
+        pytest.param([f"{100 + at}" for at in range(400)] + ["045"], 45, id="one padded age of the width of the rest"),
+        pytest.param(["10.5", "01.5", "00.5"], 0.5, id="decimals of one width"),
+        pytest.param(["1e3", "005"], 5.0, id="a power of ten beside a padded cell"),
+    ],
+)
+def test_a_padded_cell_among_numbers_is_a_number(read, cells, last):
+    column = read(("x,y\n" + "".join(f"{cell},1\n" for cell in cells)).encode()).frame["x"]
+
+    assert column.dtype.is_numeric()
+    assert column[-1] == last
+
+
+def test_a_date_among_padded_ages_is_refused_with_its_line(read):
+    content = ("age,y\n" + "".join(f"{17 + at % 90},1\n" for at in range(400)) + "045,1\n01/02/2020,1\n").encode()
+
+    with pytest.raises(InputFileError, match=r":403: column 'age': '01/02/2020' is not a number, though 401 of 402"):
+        read(content)
+
+
+def test_padded_numbers_of_one_length_are_refused_unless_most_are_padded(read):
+    mostly, seldom = b"zip,y\n" + b"02134,1\n10001,2\n" * 9, b"zip,y\n" + b"02134,1\n" + b"10001,2\n" * 9
+
+    assert read(mostly).frame["zip"][0] == "02134"
+    with pytest.raises(InputFileError, match=r":2: column 'zip': '02134' is padded .* 1 of 10 .*--types zip=nominal"):
+        read(seldom)
+    assert read(seldom, declared={"zip": "number"}).frame["zip"][0] == 2134
+
+
 def test_zero_and_fractions_are_no_ids(read):
     assert read(b"x,y\n0,1\n0.5,2\n-0.25,3\n").frame["x"].to_list() == [0.0, 0.5, -0.25]
 
@@ -313,6 +346,120 @@ def test_a_comma_is_the_decimal_mark_between_semicolons(read):
     assert read(b"a;b\n1,5;x\n-0,25;y\n2;z\n").frame["a"].to_list() == [1.5, -0.25, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("p;y\n2.155;1\n999;2\n", r":2: column 'p': '2\.155' may be 2155 or 2\.155, .*--thousands \. or --decimal \."),
+        ("p;y\n1,250;1\n3;2\n", r":2: column 'p': '1,250' may be 1250 or 1\.250, .*--thousands , or --decimal ,"),
+        ("p;y\n999;1,5\n2.155;2\n", r":3: column 'p': '2\.155' seems to hold thousands .*--thousands \."),
+        ("p;y\n999;1\n1.234.567;2\n", r":3: column 'p': '1\.234\.567' seems to hold thousands .*--thousands \."),
+        ("p;y\n1.234,5;1\n2;2\n", r":2: column 'p': '1\.234,5' seems to hold thousands .*--thousands \."),
+        ("p;y\n1,5;1\n2.5;2\n", r":3: column 'p': '2\.5' and '1,5' in column 'p' \(line 2\) have different decimal"),
+        ("p;y\n1,5;0.5\n2;2\n", r":2: .*have different decimal marks"),
+        ("p\ty\n1,5\t1\n2,25\t2\n", r":2: column 'p': '1,5' has a decimal comma, .*--decimal ,"),
+        ("p,y\n1'250,1\n999,2\n", r""":2: column 'p': "1'250" seems to hold thousands .*--thousands '"""),
+        ("p;y\n1\u00a0250,5;1\n999;2\n", r":2: column 'p': .* seems to hold thousands .*--thousands space"),
+    ],
+)
+def test_a_number_that_may_mean_two_things_is_refused_with_its_line_and_the_option(read, content, message):
+    with pytest.raises(InputFileError, match=message):
+        read(content.encode())
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "numbers"),
+    [
+        ("p;y\n2.155;1\n999;2\n", {"thousands": "."}, [2155, 999]),
+        ("p;y\n2.155;1\n999;2\n", {"decimal": "."}, [2.155, 999]),
+        ("p;y\n1.234.567,25;1\n-2,5;2\n", {"thousands": "."}, [1234567.25, -2.5]),
+        ("p;y\n1,250;1\n0,5;2\n", {}, [1.25, 0.5]),
+        ("p;y\n1.250;1\n0.5;2\n", {}, [1.25, 0.5]),
+        ("p;y\n1'250;1,5\n999;2\n", {"thousands": "'"}, [1250, 999]),
+        ("p;y\n1\u00a0250,5;1\n1 000;2\n", {"thousands": "space"}, [1250.5, 1000]),
+        ("p\ty\n1,5\t1\n2\t2\n", {"decimal": ","}, [1.5, 2]),
+        ('p,y\n"1,250",1\n"12,345.5",2\n', {"thousands": ","}, [1250, 12345.5]),
+        ("p,y\n2.155,1\n999,2\n", {}, [2.155, 999]),
+    ],
+)
+def test_marks_are_those_of_the_file_or_of_the_options(read, content, options, numbers):
+    assert read(content.encode(), options=ReadOptions(**options)).frame["p"].to_list() == numbers
+
+
+def test_a_date_format_makes_dates_of_text_and_names_the_cell_that_is_none(read):
+    content, options = b"sold,y\n" + b"13/04/2020,1\n" * 20, ReadOptions(date_format="%d/%m/%Y")
+
+    assert read(content, options=options).frame["sold"][0] == "2020-04-13"
+    with pytest.raises(InputFileError, match=r":22: column 'sold': '31/02/2020' is not a date, though 20 of 21"):
+        read(content + b"31/02/2020,1\n", options=options)
+    with pytest.raises(InputFileError, match=r":22: column 'sold': '13/04/20' is not a date"):
+        read(content + b"13/04/20,1\n", options=options)
+
+
+def test_lines_around_the_table_are_left_out_and_still_counted(read):
+    content = b'Report\n"made today\n\na;b\n1,5;x\n2;y\n\nTotal;"2\n\nend\n\n'
+
+    table = read(content, options=ReadOptions(skip_rows=3, skip_footer=2))
+
+    assert rows(table) == [(1.5, "x"), (2.0, "y")]
+    assert table.lines.tolist() == [5, 6]
+    with pytest.raises(InputFileError, match="fewer lines than --skip-footer 9"):
+        read(b"a,b\n1,2\n", options=ReadOptions(skip_footer=9))
+    with pytest.raises(InputFileError, match="has only 2 lines"):
+        read(b"a,b\n1,2\n", options=ReadOptions(skip_rows=9))
+
+
+def test_a_line_that_names_the_separator_is_understood(read):
+    table = read(b"\xef\xbb\xbfsep=;\r\na,x;b\r\n1;2\r\n")
+
+    assert table.frame.columns == ["a,x", "b"]
+    assert (rows(table), table.lines.tolist()) == ([(1, 2)], [3])
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_where_blocks_end_changes_nothing_of_what_is_left_out(read, monkeypatch, size):
+    monkeypatch.setattr(text, "BLOCK_BYTES", size)
+
+    table = read(b"first\nsep=;\na;b\n1;2\n3;4\nlast\n\n", options=ReadOptions(skip_rows=1, skip_footer=1))
+
+    assert (rows(table), table.lines.tolist()) == ([(1, 2), (3, 4)], [4, 5])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decimal": ";"}, "--decimal ;: give"),
+        ({"thousands": "12"}, "--thousands 12: give one character"),
+        ({"thousands": ",", "decimal": ","}, "is the decimal mark too"),
+        ({"date_format": "%H:%M"}, "--date-format %H:%M: name day, month and year"),
+        ({"skip_rows": -1}, "--skip-rows -1: give a number of lines"),
+    ],
+)
+def test_options_of_reading_that_mean_nothing_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message), worded():
+        ReadOptions(**options)
+
+
+@pytest.mark.parametrize(("content", "n"), [("a,b,\n1,2,\n3,4,\n", "1 column"), ("a;b;;\n1;2;;\n3;4;;\n", "2 columns")])
+def test_columns_without_a_name_and_without_a_cell_are_left_out_with_a_word(read, content, n):
+    with pytest.warns(DataWarning, match=f"{n} without a name and without a cell"):
+        table = read(content.encode())
+
+    assert table.frame.columns == ["a", "b"]
+    assert rows(table) == [(1, 2), (3, 4)]
+
+
+def test_a_column_without_a_name_that_holds_cells_stays_unless_there_are_two(read):
+    with pytest.warns(DataWarning, match="1 column without a name"):
+        assert rows(read(b",a,\n7,1,\n8,2,\n")) == [(7, 1), (8, 2)]
+    with pytest.raises(InputFileError, match=r":3: column 3 has no name, like one before it, and holds 'x'"):
+        read(b",a,\n7,1,\n8,2,x\n")
+
+
+def test_a_level_with_a_fraction_of_zeros_is_the_level_without(read):
+    assert read(b"code,y\n1010,1\n1010.0,2\nA,3\n").frame["code"].to_list() == ["1010", "1010", "A"]
+    assert read(b"version,y\n1.1,1\n1.10,2\n2.x,3\n").frame["version"].to_list() == ["1.1", "1.10", "2.x"]
+
+
 def test_an_empty_column_is_numeric_and_missing(read):
     column = read(b"a,b\n,1\n,2\n").frame["a"]
 
@@ -353,6 +500,7 @@ def test_any_text_is_a_column_name(read, name):
     assert read(f"{name},t\n1,2\n".encode()).frame.columns == [name, "t"]
 
 
+@pytest.mark.filterwarnings("ignore:.*without a name and without a cell")
 def test_random_bytes_give_a_table_or_one_error(read):
     letters = np.frombuffer(b"ab1,\n" * 8 + b'.;"\r\t \0\xe9\xef', np.uint8)
     stream = np.random.default_rng(0)

@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from treewright.cli.options import (
+    AS_IT_IS,
     Calendar,
     Color,
     ColorName,
@@ -21,12 +22,10 @@ from treewright.cli.options import (
     Cost,
     Data,
     Drop,
-    Encoding,
     Force,
     FormatName,
     Jobs,
     Json,
-    MissingTokens,
     ModelFile,
     Nominal,
     Numeric,
@@ -35,8 +34,8 @@ from treewright.cli.options import (
     ParameterForm,
     Positive,
     PruneSettings,
+    Reading,
     Seed,
-    Separator,
     Settings,
     SkipMissingTarget,
     Target,
@@ -48,7 +47,7 @@ from treewright.cli.options import (
     Weight,
     Width,
     declare,
-    reading,
+    with_reading,
 )
 from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING, Hinting, with_settings
 from treewright.cli.streams import check_files, input_path, output_path
@@ -94,6 +93,7 @@ def treewright(
 
 @app.command(cls=Hinting)
 @with_settings(OF_A_FIT)
+@with_reading()
 def fit(
     data: Data,
     target: Annotated[
@@ -137,9 +137,7 @@ def fit(
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
     unseen: Unseen = None,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     out: Annotated[
         Path | None,
         typer.Option("--out", parser=output_path, metavar="FILE", help="Save the model.", rich_help_panel="Output"),
@@ -217,7 +215,7 @@ def fit(
             drop=tuple(drop or ()),
             weight=weight,
             skip_missing_target=skip_missing_target,
-            reading=reading(missing_tokens, separator, encoding),
+            reading=read.options(),
             unseen=None if unseen is None else unseen.value,
             test_size=test_size,
             n_folds=cv,
@@ -238,6 +236,7 @@ def fit(
 
 
 @app.command()
+@with_reading()
 def predict(
     model: ModelFile,
     data: Data,
@@ -268,9 +267,7 @@ def predict(
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts that a spreadsheet would run.")
     ] = True,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     force: Force = False,
 ) -> None:
     """Predict every row of a table, or of a folder of tables, and write CSV or Parquet."""
@@ -278,7 +275,7 @@ def predict(
         check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.predict import Answers, run_predict
 
-        options = reading(missing_tokens, separator, encoding)
+        options = read.options()
         words = tuple(part.strip() for word in quantiles or () for part in word.split(","))
         run_predict(
             model,
@@ -292,6 +289,7 @@ def predict(
 
 
 @app.command()
+@with_reading()
 def explain(
     model: ModelFile,
     data: Data,
@@ -322,9 +320,7 @@ def explain(
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts that a spreadsheet would run.")
     ] = True,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     force: Force = False,
 ) -> None:
     """Compute what each column contributes to the predictions; the contributions add up to them."""
@@ -335,7 +331,7 @@ def explain(
         run_explain(
             model,
             data,
-            reading(missing_tokens, separator, encoding),
+            read.options(),
             out,
             question=Question(kind.value, order, background, row),
             force=force,
@@ -421,6 +417,7 @@ def import_model(
 
 
 @app.command()
+@with_reading()
 def evaluate(
     model: ModelFile,
     data: Data,
@@ -435,9 +432,7 @@ def evaluate(
     cost: Cost = None,
     positive: Positive = None,
     skip_missing_target: SkipMissingTarget = False,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     json: Json = False,
     color: Color = ColorName.auto,
     width: Width = None,
@@ -447,7 +442,7 @@ def evaluate(
         check_files({"MODEL": model, "DATA": data}, {})
         from treewright.cli.evaluate import run_evaluate
 
-        options = reading(missing_tokens, separator, encoding)
+        options = read.options()
         run_evaluate(
             model,
             data,
@@ -465,6 +460,7 @@ def evaluate(
 
 
 @app.command()
+@with_reading(hidden=True)
 def show(
     model: ModelFile,
     form: Annotated[
@@ -494,9 +490,7 @@ def show(
     every: Annotated[str | None, typer.Option("--every", hidden=True)] = None,
     target: Annotated[str | None, typer.Option("--target", hidden=True)] = None,
     skip_missing_target: Annotated[bool, typer.Option("--skip-missing-target", hidden=True)] = False,
-    missing_tokens: Annotated[list[str] | None, typer.Option("--missing-tokens", hidden=True)] = None,
-    separator: Annotated[str | None, typer.Option("--separator", hidden=True)] = None,
-    encoding: Annotated[str | None, typer.Option("--encoding", hidden=True)] = None,
+    read: Reading = AS_IT_IS,
     force: Force = False,
     color: Color = ColorName.auto,
     width: Width = None,
@@ -527,14 +521,12 @@ def show(
             },
             for_audits_and_rows={
                 "--data": data,
-                "--missing-tokens": missing_tokens,
-                "--separator": separator,
-                "--encoding": encoding,
+                **read.given(),
             },
             for_rows={"--to": to},
         )
         if row is not None:
-            options = reading(missing_tokens, separator, encoding)
+            options = read.options()
             run_follow(
                 FollowRequest(model, data, row, to, tree, options, out, force, color.value, width, asked="--row")
             )
@@ -543,7 +535,7 @@ def show(
             run_audit(
                 model,
                 data,
-                reading(missing_tokens, separator, encoding),
+                read.options(),
                 node=node or 0,
                 every=every,
                 target=target,
@@ -570,6 +562,7 @@ def show(
 
 
 @app.command()
+@with_reading()
 def audit(
     model: ModelFile,
     data: Data,
@@ -579,9 +572,7 @@ def audit(
     every: Annotated[str | None, typer.Option("--every", metavar="COL", help="List every cut of this column.")] = None,
     target: Truth = None,
     skip_missing_target: SkipMissingTarget = False,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     out: OutText = None,
     force: Force = False,
 ) -> None:
@@ -593,7 +584,7 @@ def audit(
         run_audit(
             model,
             data,
-            reading(missing_tokens, separator, encoding),
+            read.options(),
             node=node,
             every=every,
             target=target,
@@ -604,6 +595,7 @@ def audit(
 
 
 @app.command()
+@with_reading()
 def follow(
     model: ModelFile,
     data: Data,
@@ -619,9 +611,7 @@ def follow(
         ),
     ] = None,
     tree: Annotated[int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0.")] = None,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     out: OutText = None,
     force: Force = False,
     color: Color = ColorName.auto,
@@ -632,11 +622,12 @@ def follow(
         check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.show import FollowRequest, run_follow
 
-        options = reading(missing_tokens, separator, encoding)
+        options = read.options()
         run_follow(FollowRequest(model, data, row, to, tree, options, out, force, color.value, width))
 
 
 @app.command()
+@with_reading()
 def report(
     model: ModelFile,
     data: Data,
@@ -680,9 +671,7 @@ def report(
     ] = None,
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     force: Force = False,
 ) -> None:
     """Write a page about a model, evaluated on rows whose target is known: one HTML file that needs no network."""
@@ -698,7 +687,7 @@ def report(
                 target=target,
                 weight=weight,
                 skip_missing_target=skip_missing_target,
-                reading=reading(missing_tokens, separator, encoding),
+                reading=read.options(),
                 cv=cv,
                 curves=tuple(curves or ()),
                 examples=examples,
@@ -712,6 +701,7 @@ def report(
 
 @app.command(cls=Hinting)
 @with_settings(OF_A_PRUNING)
+@with_reading()
 def prune(
     model: ModelFile,
     data: Annotated[
@@ -745,9 +735,7 @@ def prune(
     target: Truth = None,
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -777,9 +765,7 @@ def prune(
                 "--target": target,
                 "--weight": weight,
                 "--skip-missing-target": skip_missing_target or None,
-                "--missing-tokens": missing_tokens,
-                "--separator": separator,
-                "--encoding": encoding,
+                **read.given(),
             },
         )
         run_prune(
@@ -791,7 +777,7 @@ def prune(
                 target=target,
                 weight=weight,
                 skip_missing_target=skip_missing_target,
-                reading=reading(missing_tokens, separator, encoding),
+                reading=read.options(),
                 out=out,
                 log=log,
                 force=force,
@@ -801,6 +787,7 @@ def prune(
 
 @app.command(cls=Hinting)
 @with_settings(OF_A_FIT)
+@with_reading()
 def compare(
     data: Data,
     target: Target,
@@ -838,9 +825,7 @@ def compare(
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
     unseen: Unseen = None,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -866,7 +851,7 @@ def compare(
             drop=tuple(drop or ()),
             weight=weight,
             skip_missing_target=skip_missing_target,
-            reading=reading(missing_tokens, separator, encoding),
+            reading=read.options(),
             unseen=None if unseen is None else unseen.value,
             seed=seed,
             force=force,
@@ -890,6 +875,7 @@ def compare(
 
 
 @app.command()
+@with_reading()
 def workbench(
     data: Data,
     target: Target,
@@ -939,9 +925,7 @@ def workbench(
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
     unseen: Unseen = None,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
+    read: Reading = AS_IT_IS,
 ) -> None:
     """Grow and prune a tree by hand in the browser; every decision is logged and can be undone."""
     with refusals(data):
@@ -958,7 +942,7 @@ def workbench(
             drop=tuple(drop or ()),
             weight=weight,
             skip_missing_target=skip_missing_target,
-            reading=reading(missing_tokens, separator, encoding),
+            reading=read.options(),
             unseen=None if unseen is None else unseen.value,
             seed=seed,
         )

@@ -5,13 +5,15 @@ Classification: accuracy with its interval, a table per class, the confusion mat
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treewright.cli.holdout import add_rows, score_for, warning_of
 from treewright.cli.models import load_model, note_left_out, of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, unequal_lines
-from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, say_json, screen_of
+from treewright.cli.terminal import Screen, UsageRefusal, note, printable, progress, say, say_json, screen_of
+from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.exceptions import DataError
 from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target, no_target
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["run_evaluate"]
 
 _MOST_SHOWN = 20
+_MOST_TOLD, _MOST_LEVELS = 10, 20  # columns with unseen levels, and levels of one
 
 
 def run_evaluate(
@@ -84,7 +87,8 @@ def run_evaluate(
     costs = _costs_of(model, cost, positive)
     n_missing = n_rows = first = 0
     where = ""  # the first of the rows without a target
-    with progress():
+    unseen = UnseenLevels()
+    with progress(), unseen_levels_counted(unseen):
         for rows in rows_for(model, data, options, (name, target_type(model))):
             if rows.target is None:
                 continue
@@ -100,6 +104,7 @@ def run_evaluate(
                 continue
             truth = as_whole(held.target) if model.task == "classification" else held.target
             add_rows(score, model, model, held.features, truth, always=as_json)
+    unseen.warn()
     if n_missing and (not skip_missing_target or n_missing == n_rows):
         raise no_target(data, name, n_missing, n_rows, first, where)
     if n_missing:
@@ -125,6 +130,14 @@ def run_evaluate(
                 "target": name,
                 "task": model.task,
                 "n_without_target": n_missing,
+                "unseen_levels": {
+                    str(column): {
+                        "cells": held.total(),
+                        "of": unseen.present[column],
+                        "levels": _most_frequent(held),
+                    }
+                    for column, held in unseen.levels.items()
+                },
                 "score": score.facts() | ({} if costs is None else {"cost": costs.total(score) / score.n}),
                 "warning": warning_of(score, model) or None,
             }
@@ -133,6 +146,10 @@ def run_evaluate(
     if decides := threshold_words(model.threshold, model.classes):
         screen.say_prose(f"the model {decides}")
     _say(score, screen, intervals=intervals)
+    if told := unseen.told():
+        say()
+        more = f" and {len(told) - _MOST_TOLD} more columns" if len(told) > _MOST_TOLD else ""
+        screen.say_prose(f"levels that fit never saw: {'; '.join(map(printable, told[:_MOST_TOLD]))}{more}")
     if costs is not None:
         say()
         screen.say_prose(costs.line(score))
@@ -142,6 +159,12 @@ def run_evaluate(
     if matter:
         say()
         say(matter)
+
+
+def _most_frequent(held: Mapping[Hashable, int]) -> dict[str, int]:
+    """The most frequent levels with their cells, in an order that does not depend on that of the rows."""
+    levels = sorted(((str(level), n) for level, n in held.items()), key=lambda each: (-each[1], each[0]))
+    return dict(levels[:_MOST_LEVELS])
 
 
 def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs | None:

@@ -28,6 +28,7 @@ from treewright.cli.terminal import (
     refusals,
     say,
 )
+from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.data.schema import unlike
 from treewright.explain.explanation import ExplanationTable, joined
 from treewright.files.matching import rows_for
@@ -111,7 +112,8 @@ def run_explain(
         note(f"wrote {printable(out)} (contributions)")
         return
     is_parquet, tables = out.suffix.lower() == ".parquet", []
-    with progress(), open_output(out, force) as file:
+    unseen = UnseenLevels()
+    with progress(), open_output(out, force) as file, unseen_levels_counted(unseen):
         begin, is_first = 0, True
         for rows in rows_for(model, data, options):
             found = _explained(model, rows.features, begin, question, background)
@@ -125,6 +127,7 @@ def run_explain(
         _refuse_no_such_row(question, begin)
         if is_parquet:
             pl.concat(tables).write_parquet(file)
+    unseen.warn()
     if not is_standard(out):
         note(f"wrote {printable(out)} (contributions)")
 

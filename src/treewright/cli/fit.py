@@ -7,7 +7,7 @@ no held-out score: it is fitted on all rows, and the rows with the highest anoma
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_stan
 from treewright.cli.tables import unequal_lines
 from treewright.cli.terminal import (
     UsageRefusal,
+    as_option,
     check_output,
     note,
     open_output,
@@ -55,7 +56,7 @@ from treewright.cli.terminal import (
     say_prose,
     worded,
 )
-from treewright.exceptions import DataError, TreewrightError
+from treewright.exceptions import DataError, TreewrightError, setting
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.table import pick
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
@@ -421,8 +422,12 @@ def _rows_in_files(request: FitRequest, target: str | None, task: str | None, ma
     from treewright.files.dataset import Dataset
     from treewright.files.sources import parquet_source
 
-    if request.reading != ReadOptions():
-        raise UsageRefusal("--memory reads Parquet, whose cells need no parsing: leave --missing-tokens out")
+    plain = ReadOptions()
+    given = [each.name for each in fields(plain) if getattr(request.reading, each.name) != getattr(plain, each.name)]
+    if given:
+        raise UsageRefusal(
+            f"--memory reads Parquet, whose cells need no parsing: leave {as_option(setting(given[0]))} out"
+        )
     table = Table(request.data, pl.DataFrame(schema=parquet_source(request.data).schema()))
     declared = declared_columns(request, table)
     if declared.pop("calendar"):

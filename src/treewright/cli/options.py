@@ -6,7 +6,9 @@ starts at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -116,25 +118,6 @@ Positive = Annotated[
     typer.Option("--positive", metavar="CLASS", help="The class that the costs are about; by default the second."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
-MissingTokens = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--missing-tokens",
-        metavar="NA,n/a",
-        help="Cells that mean missing, in addition to empty cells.",
-        rich_help_panel="Reading",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option("--separator", metavar="CHAR", help="Between cells; by default detected.", rich_help_panel="Reading"),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding", metavar="NAME", help="By default the file's byte order mark, or utf-8.", rich_help_panel="Reading"
-    ),
-]
 TaskChoice = Annotated[
     TaskName,
     typer.Option(
@@ -437,8 +420,74 @@ def one_separator(word: str | None) -> str | None:
     return character
 
 
-def reading(missing_tokens: Sequence[str] | None, separator: str | None, encoding: str | None) -> ReadOptions:
-    """How text files are read, from the words of ``--missing-tokens``, ``--separator`` and ``--encoding``."""
-    from treewright.files import ReadOptions
+# --- how text files are read
 
-    return ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
+
+@dataclass(frozen=True)
+class Reading:
+    """The words of the options about reading, by the fields of ``ReadOptions``; None if not given."""
+
+    words: Mapping[str, Any] = field(default_factory=dict)
+
+    def given(self) -> dict[str, Any]:
+        """The options by their names on the command line, with None for those that are not given."""
+        return {_option(name): word or None for name, word in self.words.items()}
+
+    def options(self) -> ReadOptions:
+        """How text files are read."""
+        from treewright.files import ReadOptions
+
+        given = {name: word for name, word in self.words.items() if word is not None}
+        if "missing_tokens" in given:
+            given["missing_tokens"] = split_tokens(given["missing_tokens"])
+        if "separator" in given:
+            given["separator"] = one_separator(given["separator"])
+        return ReadOptions(**given)
+
+
+AS_IT_IS = Reading()
+# Field of ``ReadOptions`` -> type, placeholder, help.
+_READING: Mapping[str, tuple[Any, str, str]] = {
+    "missing_tokens": (list[str] | None, "NA,n/a", "Cells that mean missing, in addition to empty cells."),
+    "separator": (str | None, "CHAR", "Between cells; by default detected."),
+    "encoding": (str | None, "NAME", "By default the file's byte order mark, or utf-8."),
+    "decimal": (str | None, ",", "The decimal mark; by default a point, and between semicolons by the numbers."),
+    "thousands": (str | None, "CHAR|space", "The mark between thousands; without it, such numbers are refused."),
+    "date_format": (str | None, "%d.%m.%Y", "How dates are written; by default as 2021-12-31."),
+    "skip_rows": (int | None, "N", "Lines before the header to leave out."),
+    "skip_footer": (int | None, "N", "Lines at the end to leave out, as totals; blank lines do not count."),
+}
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def with_reading(*, hidden: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options about reading in place of its parameter ``read``."""
+
+    def extend(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*positional: Any, **given: Any) -> None:
+            command(*positional, read=Reading({name: given.pop(name) for name in _READING}), **given)
+
+        known = list(inspect.signature(command, eval_str=True).parameters.values())
+        at = [each.name for each in known].index("read")
+        options = [
+            known[at].replace(
+                name=name,
+                default=None,
+                annotation=Annotated[
+                    kind,
+                    typer.Option(
+                        _option(name), metavar=metavar, help=text, hidden=hidden, rich_help_panel="Reading",
+                        min=0 if name.startswith("skip_") else None,
+                    ),
+                ],
+            )
+            for name, (kind, metavar, text) in _READING.items()
+        ]  # fmt: skip
+        run.__signature__ = inspect.Signature([*known[:at], *options, *known[at + 1 :]])  # type: ignore[attr-defined]
+        return run
+
+    return extend

@@ -24,6 +24,7 @@ from treewright.cli.terminal import (
     printable,
     progress,
 )
+from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.files.matching import rows_for
 from treewright.files.predictions import answers as columns_of_answers
 from treewright.files.predictions import predict_files, quantile_name
@@ -98,7 +99,8 @@ def run_predict(
             )  # fmt: skip
         note(f"wrote {printable(out)} (predictions)")
         return
-    with progress(), open_output(out, force) as file:
+    unseen = UnseenLevels()
+    with progress(), open_output(out, force) as file, unseen_levels_counted(unseen):
         is_first = True
         for rows in rows_for(model, data, options, beside=answers.keep):
             found = columns_of_answers(model, rows.features, proba=answers.proba, quantiles=quantiles)
@@ -107,6 +109,7 @@ def run_predict(
             table = pl.DataFrame([*kept, *found])
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
+    unseen.warn()
     if out is not None and not is_standard(out):
         note(f"wrote {printable(out)} (predictions)")
 

@@ -70,6 +70,8 @@ __all__ = [
 # Python parameters that have options of their own; all others are given by --set.
 _OPTIONS = {
     "calendar": "--calendar",
+    "date_format": "--date-format",
+    "decimal": "--decimal",
     "declared": "--types",
     "encoding": "--encoding",
     "force": "--force",
@@ -83,8 +85,11 @@ _OPTIONS = {
     "random_state": "--seed",
     "scoring": "--scoring",
     "separator": "--separator",
+    "skip_footer": "--skip-footer",
     "skip_missing_target": "--skip-missing-target",
+    "skip_rows": "--skip-rows",
     "target": "--target",
+    "thousands": "--thousands",
     "tree": "--tree",
     "unseen": "--unseen",
     "weight": "--weight",

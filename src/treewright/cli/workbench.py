@@ -84,11 +84,11 @@ def _begun(place: Path) -> dict[str, Any] | None:
 
 def _told(request: FitRequest) -> dict[str, Any]:
     """The options that say how the file is read."""
-    reading = request.reading
+    reading = vars(request.reading)
     return {
         "path": str(request.data), "target": str(request.target), "weight": request.weight, "drop": list(request.drop),
         "types": dict(request.declared.cell_types), "skip_missing_target": request.skip_missing_target,
-        "missing_tokens": list(reading.missing_tokens), "separator": reading.separator, "encoding": reading.encoding,
+        **reading, "missing_tokens": list(reading["missing_tokens"]),
     }  # fmt: skip
 
 

@@ -294,8 +294,8 @@ def as_float(value: Any, label: str, row: int) -> float:
 def refuse_large_whole(label: str, row: int, value: int) -> NoReturn:
     """Refuse an integer that float64 would merge with its neighbours."""
     raise DataError(
-        f"{label} row {row}: the integer {shown(value)} is beyond 2**53, where float64 merges neighbouring integers; "
-        f"subtract an offset, or turn the column into text and declare it nominal"
+        f"{label} row {row}: the integer {shown(value)} is beyond 2**53, where float64 merges neighbouring integers: "
+        f"drop the column if it is an identifier; else subtract an offset, or turn it into text and declare it nominal"
     )
 
 

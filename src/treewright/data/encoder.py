@@ -7,7 +7,11 @@ are matched by name and every level by its value, never by a library's code.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,11 +19,11 @@ import numpy.typing as npt
 
 from treewright.core import notices
 from treewright.data.calendar import Asked, asked_parts, part_cells, with_parts
-from treewright.data.cells import shown
+from treewright.data.cells import Cells, shown
 from treewright.data.derived import ROWS, derived_cells, is_derived
 from treewright.data.frame import read_table
 from treewright.data.identifiers import without_identifiers
-from treewright.data.kinds import Declared, Nominal, column_of, encode_cells, resolve
+from treewright.data.kinds import Declared, Nominal, column_of, encode_cells, resolve, sorted_levels
 from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
@@ -31,6 +35,7 @@ UNSEEN = ("missing", "error", "majority")
 FLOATS = (DOUBLE, SINGLE)
 BLOCK = 65_536
 MAX_NAMED = 10
+FEWEST_TO_WARN = 3  # cells
 _REMEDY = "fill them in, drop the rows, or fit with missing='direction'"
 _EXACT = 2**53  # whole numbers up to here are floats without loss
 # Where a missing value goes, by ``ModelData.missing``.
@@ -229,7 +234,8 @@ def encode(
     Warns
     -----
     DataWarning
-        Extra columns; missing values in columns that had none at fit; names given to a schema without names.
+        Extra columns; missing values in columns that had none at fit; names given to a schema without names; columns in
+        which most cells hold levels that fit never saw (``UnseenLevels``).
 
     Examples
     --------
@@ -255,7 +261,14 @@ def encode(
         raise ParameterError(f"unseen must be one of {UNSEEN}, not {shown(unseen)}")
     if sparse and schema.is_plain and stays_sparse(X):
         return _sparse_rows(schema, X, missing, owner)
-    return encode_table(schema, read_table(X), unseen, owner, missing)
+    found = UnseenLevels()
+    matrix = encode_table(schema, read_table(X), unseen, owner, missing, found)
+    counting = _counting.get()
+    if counting is None:
+        found.warn()
+    else:
+        counting.add(found, X)
+    return matrix
 
 
 def _settle_missing(schema: Schema, matrix: np.ndarray, missing: str, names: tuple[Hashable, ...] | None) -> None:
@@ -265,8 +278,10 @@ def _settle_missing(schema: Schema, matrix: np.ndarray, missing: str, names: tup
     warn_missing(schema, missing_columns(matrix) if schema.never_missing else set(), missing)
 
 
-def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing: str = "direction") -> np.ndarray:
-    """Encode a table that has been read; parameters and errors as in ``encode``."""
+def encode_table(
+    schema: Schema, table: Table, unseen: str, owner: str, missing: str = "direction", found: UnseenLevels | None = None
+) -> np.ndarray:
+    """Encode a table that has been read; parameters and errors as in ``encode``; ``found`` takes the unseen levels."""
     source = match_columns(schema, table, owner)
     numeric = all(column.kind == "numeric" and column.family in ("number", "missing") for column in schema.columns)
     is_whole = source == list(range(table.width)) and len(schema.used) == len(schema) == len(schema.given)
@@ -291,12 +306,115 @@ def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing:
             table.label(source[at]) if table.names is not None or not schema.named else column_label([column.name], 0)
         )
         matrix[:, at] = encode_cells(column, cells, label, unseen)
+        if found is not None and column.kind != "numeric":
+            found.count(column, cells, unseen_cells(column, cells, matrix[:, at]))
         if missing == "error":
             refuse_missing_cells(matrix[:, at], cells.missing(), label)
         elif not column.missing_seen and bool(cells.missing().any()):
             new.add(at)
     warn_missing(schema, new, missing)
     return matrix
+
+
+def unseen_cells(column: Column, cells: Cells, encoded: np.ndarray) -> np.ndarray:
+    """bool[n]: which cells of a nominal or ordinal column hold a level that fit never saw."""
+    unseen: np.ndarray = (np.isnan(encoded) | (encoded == len(column.levels))) & ~cells.missing()
+    return unseen
+
+
+@dataclass
+class UnseenLevels:
+    """How many cells of each column hold levels that fit never saw; those of several tables add up.
+
+    Attributes
+    ----------
+    levels : dict from column name to Counter
+        The unseen levels of the columns that have some, and their cells.
+    present : Counter of column names
+        Cells that are not missing.
+    """
+
+    levels: dict[Hashable, Counter[Hashable]] = field(default_factory=dict)
+    present: Counter[Hashable] = field(default_factory=Counter)
+    _columns: dict[Hashable, Column] = field(default_factory=dict, repr=False)
+    _last: Any = field(default=None, repr=False)
+
+    def count(self, column: Column, cells: Cells, unseen: np.ndarray) -> None:
+        """Add the cells of a column, bool[n] of which are ``unseen``."""
+        self.present[column.name] += len(unseen) - int(np.count_nonzero(cells.missing()))
+        if unseen.any():
+            codes, distinct = cells.coded()
+            own, times = np.unique(codes[unseen], return_counts=True)
+            self._add(column, {distinct[code]: n for code, n in zip(own.tolist(), times.tolist(), strict=True)})
+
+    def add(self, other: UnseenLevels, X: Any) -> None:
+        """Add those of another table; once, if predictions and then probabilities of a table are computed."""
+        if X is self._last:
+            return
+        self._last = X
+        self.present.update(other.present)
+        for name, held in other.levels.items():
+            self._add(other._columns[name], held)
+
+    def _add(self, column: Column, held: Mapping[Hashable, int]) -> None:
+        self._columns[column.name] = column
+        self.levels.setdefault(column.name, Counter()).update(held)
+
+    def told(self) -> list[str]:
+        """Each column with its counts, in words.
+
+        Examples
+        --------
+        >>> found = UnseenLevels()
+        >>> with unseen_levels_counted(found):
+        ...     _ = encode(encode_fit({"city": ["Oslo", "Lima"]})[0], {"city": ["Rome", "Oslo", "Oslo"]})
+        >>> found.told()
+        ["'city' (1 of 3 cells, such as 'Rome')"]
+        """
+        return [self._told(name) for name in self.levels]
+
+    def _told(self, name: Hashable) -> str:
+        held = self.levels[name]
+        some = sorted_levels(level for level, n in held.items() if n == max(held.values()))
+        return f"{shown(name)} ({held.total()} of {self.present[name]} cells, such as {shown(some[0])})"
+
+    def is_most(self, name: Hashable) -> bool:
+        """Whether more than half of the cells of a column hold unseen levels; a row or two may be new by chance."""
+        return self.present[name] >= FEWEST_TO_WARN and 2 * self.levels[name].total() > self.present[name]
+
+    def warn(self) -> None:
+        """Warn of columns in which most cells hold unseen levels: they are hardly the same column as at fit.
+
+        Warns
+        -----
+        DataWarning
+        """
+        names = [name for name in self.levels if self.is_most(name)]
+        if names:
+            told = [f"{self._told(name)}, at fit {_some_levels(self._columns[name])}" for name in names[:MAX_NAMED]]
+            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+            notices.warn(
+                f"most cells of {len(names)} column(s) hold levels that fit never saw: {'; '.join(told)}{more}: the "
+                "model knows nothing about them; check how they are written"
+            )
+
+
+_counting: ContextVar[UnseenLevels | None] = ContextVar("treewright_unseen_levels", default=None)
+
+
+@contextmanager
+def unseen_levels_counted(found: UnseenLevels) -> Iterator[None]:
+    """Within the block all tables that are encoded count as one, and none warns of its unseen levels."""
+    token = _counting.set(found)
+    try:
+        yield
+    finally:
+        _counting.reset(token)
+
+
+def _some_levels(column: Column) -> str:
+    more = ", ..." if len(column.levels) > 2 else ""
+    return ", ".join(map(shown, column.levels[:2])) + more if column.levels else "there was none"
 
 
 def encode_row(

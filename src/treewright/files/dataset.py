@@ -45,9 +45,11 @@ from treewright.data.schema import Column, Schema
 from treewright.data.stored import StoredArrays
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError, setting
+from treewright.files.columns import CellType
 from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
-from treewright.files.sources import Source, parquet_source, told
+from treewright.files.sources import Source, parquet_source, text_source, told
 from treewright.files.table import did_you_mean
+from treewright.files.text import READING, ReadOptions
 from treewright.learn.suspicions import warn_of_left_out
 from treewright.version import __version__
 
@@ -57,6 +59,7 @@ _LEAST_MEMORY = 64 * 2**20
 _FEWEST_BYTES = 10_000  # a smaller number is probably meant as gigabytes
 _BYTES_OF_PASS = 20 * 2**20  # memory of a column of many values during its pass
 _BYTES_BESIDE = 24  # of a row in addition to its bins: target, weight, content
+_OF_ALL = ("target", "folder", "memory", "n_jobs", "n_processes")  # options of every dataset, whatever its rows
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -122,7 +125,32 @@ class Dataset(encoded.Dataset):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], **options: Any) -> Dataset:
-        """Rows of a delimited text file with a header, as polars reads it; options as for ``from_parquet``."""
+        r"""Rows of a delimited text file with a header, read as the command line reads it.
+
+        Parameters
+        ----------
+        path : path
+        **options
+            As for ``from_parquet``; and how the file is read: ``missing_tokens``, ``separator``, ``encoding``,
+            ``decimal``, ``thousands``, ``date_format``, ``skip_rows`` and ``skip_footer``.
+
+        Raises
+        ------
+        InputFileError
+            The file is not a valid table, or a cell may mean two things: the message names its line.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from treewright import Dataset
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "exam.csv"
+        ...     _ = path.write_text("hours;passed\n1,5;no\n8,25;yes\n")
+        ...     dataset = Dataset.from_csv(path, target="passed")
+        >>> dataset.matrix.tolist()
+        [[1.5], [8.25]]
+        """
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f"a {type(path).__name__} was given: name one file")
         with told(path):
@@ -130,9 +158,11 @@ class Dataset(encoded.Dataset):
                 raise InputFileError(f"{path}: is a folder, and from_csv reads one file: write the others as Parquet")
             if not Path(path).is_file():
                 raise InputFileError(f"{path}: no such file")
-            # The types of all rows, not of the first.
-            frame = pl.scan_csv(Path(path), glob=False, infer_schema_length=None)
-            return _made(cls, Source([(os.fspath(path), frame)], [Path(path)]), **options)
+            reading = ReadOptions(**{name: options.pop(name) for name in READING if name in options})
+            own = {name: value for name, value in options.items() if name not in _OF_ALL}
+            asked = asked_of(options.get("target", ...), own, (*_OF_ALL, *READING))
+            source = text_source(Path(path), reading, partial(_cell_types, asked), asked.leave_out)
+            return _made(cls, source, **options)
 
     @classmethod
     def from_frame(cls, frame: Any, **options: Any) -> Dataset:
@@ -215,13 +245,24 @@ def _made(
         raise
 
 
-def asked_of(target: Any, options: Mapping[str, Any]) -> Asked:
-    """The options as ``Asked``; ParameterError for unknown options, and for a target that is not a name."""
+def _cell_types(asked: Asked, columns: Sequence[str]) -> dict[str, CellType]:
+    """The types of the cells of a text file that the options declare."""
+    names = [name for name in columns if name not in {asked.target, asked.weight, *asked.leave_out}]
+    declared = resolve(names, asked.nominal, asked.ordinal, asked.numeric)
+    return {
+        names[at]: "number" if each.kind == "numeric" else "text" for at, each in declared.items() if not each.unnamed
+    }
+
+
+def asked_of(target: Any, options: Mapping[str, Any], others: Sequence[str] = _OF_ALL) -> Asked:
+    """The options as ``Asked``; ParameterError for unknown options, and for a target that is not a name.
+
+    ``others`` are the options that are not in ``options``, for hints.
+    """
     known = [name for name in signature(Asked.of).parameters if name != "target"]
-    also = ["folder", "memory", "n_jobs", "n_processes"]
     for name in options:
         if name not in known:
-            raise ParameterError(f"a dataset has no option {name!r}{did_you_mean(name, [*known, *also])}")
+            raise ParameterError(f"a dataset has no option {name!r}{did_you_mean(name, [*known, *others])}")
     if target is ...:
         raise ParameterError("target is missing: name the column to predict, or give None if there is none")
     for name, column in (("target", target), ("weight", options.get("weight"))):

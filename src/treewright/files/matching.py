@@ -7,7 +7,7 @@ others are ignored. ``rows_for`` gives a block at a time, so the memory in use d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,14 +16,22 @@ import numpy as np
 import polars as pl
 
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
-from treewright.files.columns import CellType, TextColumns, parse_booleans, parse_numbers
+from treewright.files.columns import (
+    CellType,
+    Marks,
+    TextColumns,
+    Wanted,
+    as_fitted,
+    first_marks,
+    marks_of,
+)
 from treewright.files.parquet import parquet_blocks, parquet_columns
 from treewright.files.sources import below, files_of, is_several
 from treewright.files.table import checked_weights, is_parquet, pick, place, require_columns, rows_with_target
 from treewright.files.text import ReadOptions, check_regular, empty_frame, open_delimited, without_missing_tokens
 
 if TYPE_CHECKING:
-    from treewright.data.schema import Column, Schema
+    from treewright.data.schema import Schema
     from treewright.fitted import Model
     from treewright.fitted.neighbors import NeighborsModel
 
@@ -34,7 +42,6 @@ __all__ = [
     "ModelRows",
     "as_at_fit",
     "as_whole",
-    "cell_type",
     "columns_of",
     "labelled_rows",
     "rows_for",
@@ -115,13 +122,6 @@ def columns_of(model: AnyModel) -> Schema:
     return model.schema
 
 
-def cell_type(column: Column) -> CellType:
-    """The type of the cells of a model's column at fit."""
-    if column.family == "number":
-        return "number"
-    return "boolean" if column.family == "boolean" else "text"
-
-
 def target_type(model: AnyModel) -> CellType:
     """The type of the target's cells at fit."""
     kind = model.classes[0].dtype.kind if model.task == "classification" else "f"
@@ -173,7 +173,7 @@ def rows_for(
                 yield replace(rows, file=str(below(file, root)))
         return
     check_regular(path)
-    wanted = {str(column.name): cell_type(column) for column in schema.needed}
+    wanted = {str(column.name): Wanted.of(column) for column in schema.needed}
     if target is not None and target[0] in wanted:
         raise InputFileError(
             f"column {target[0]!r} is one of the model's features: name another target with ",
@@ -182,7 +182,8 @@ def rows_for(
             column=target[0],
         )
     if target is not None:
-        wanted[target[0]] = target[1]
+        labels = model.classes[0].tolist() if model.task == "classification" and target[1] == "text" else ()
+        wanted[target[0]] = Wanted(target[1], tuple(labels))
     first = 0
     for frame, lines, others in _typed_blocks(path, options, wanted, beside):
         truth = frame[target[0]] if target is not None else None
@@ -277,7 +278,7 @@ def _filtered(features: Any, kept: pl.Series) -> Any:
 
 
 def _typed_blocks(
-    path: Path, options: ReadOptions, wanted: dict[str, CellType], beside: tuple[str, ...]
+    path: Path, options: ReadOptions, wanted: dict[str, Wanted], beside: tuple[str, ...]
 ) -> Iterator[tuple[pl.DataFrame, np.ndarray | None, pl.DataFrame]]:
     """Blocks of the typed columns, with the lines of their rows, and of the other columns."""
     every = [*dict.fromkeys((*wanted, *beside))]
@@ -289,30 +290,27 @@ def _typed_blocks(
         return
     header, blocks = open_delimited(path, options)
     require_columns(path, header.names, every)
-    decimal_comma = header.separator == ";"
+    marks = Marks.given(options, header.separator) or _marks_in(path, options, wanted)
     is_empty = True
     for block in blocks:
         is_empty = False
-        text = TextColumns(path, pick(block.frame, list(wanted)), block.lines, decimal_comma)
-        yield _typed(text, wanted), block.lines, pick(block.frame, beside)
+        text = TextColumns(path, pick(block.frame, list(wanted)), block.lines, marks, options)
+        yield as_fitted(text, wanted), block.lines, pick(block.frame, beside)
     if is_empty:
         nothing = np.empty(0, np.int64)
-        text = TextColumns(path, empty_frame(tuple(wanted)), nothing, decimal_comma)
-        yield _typed(text, wanted), nothing, empty_frame(beside)
+        text = TextColumns(path, empty_frame(tuple(wanted)), nothing, marks, options)
+        yield as_fitted(text, wanted), nothing, empty_frame(beside)
 
 
-def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:
-    """Text columns parsed with the types they had at fit."""
-    typed: dict[str, pl.Series] = {}
-    for name, cells in wanted.items():
-        match cells:
-            case "number":
-                typed[name] = parse_numbers(text, name)
-            case "boolean":
-                typed[name] = parse_booleans(text, name)
-            case _:
-                typed[name] = text.frame[name]
-    return pl.DataFrame(typed)
+def _marks_in(path: Path, options: ReadOptions, wanted: Mapping[str, Wanted]) -> Marks:
+    """The marks that the model's columns of numbers decide, before a row is predicted: one pass over the file."""
+    declared: dict[str, CellType] = {name: each.cells for name, each in wanted.items() if each.cells == "number"}
+    _, blocks = open_delimited(path, options)
+    found = (
+        first_marks(TextColumns(path, pick(block.frame, list(declared)), block.lines, None, options), declared)
+        for block in blocks
+    )
+    return marks_of(path, options, found if declared else ())
 
 
 def as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:

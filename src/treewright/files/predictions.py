@@ -23,6 +23,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from treewright.core import progress
+from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.matching import as_at_fit, columns_of, rows_for
 from treewright.files.sources import absolute, below, files_of, is_several, told
@@ -247,7 +248,9 @@ def _predicted(
                 ")",
             )
         if there != made_of:
-            _write(target, digest, _frames(model, rows, options, keep, answered))
+            unseen = UnseenLevels()
+            _write(target, digest, _frames(model, rows, options, keep, answered, unseen))
+            unseen.warn()
         done.append(target)
     progress.report(1.0, "predicting")
     return done
@@ -335,11 +338,14 @@ def _made_of(target: Path) -> str | None:
 
 
 def _frames(
-    model: Any, rows: Path, options: ReadOptions, keep: tuple[str, ...], answered: Callable[[Any], list[pl.Series]]
-) -> Iterator[pl.DataFrame]:
+    model: Any, rows: Path, options: ReadOptions, keep: tuple[str, ...], answered: Callable[[Any], list[pl.Series]],
+    unseen: UnseenLevels,
+) -> Iterator[pl.DataFrame]:  # fmt: skip
     """Predictions of a file's rows, block by block; at least one block, which may be empty."""
     for some in rows_for(model, rows, options, beside=keep):
-        yield _together([] if some.beside is None else some.beside.get_columns(), answered(some.features))
+        with unseen_levels_counted(unseen):
+            found = answered(some.features)
+        yield _together([] if some.beside is None else some.beside.get_columns(), found)
 
 
 def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFrame]) -> None:

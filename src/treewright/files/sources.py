@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from treewright.core import progress
+from treewright.data.texts import are_codes
 from treewright.exceptions import InputFileError, ParameterError
+from treewright.files.columns import (
+    CellType,
+    Marks,
+    Tally,
+    TextColumns,
+    first_marks,
+    marks_of,
+    tallies_of,
+    typed_as,
+    types_of,
+)
+from treewright.files.text import ReadOptions, check_regular, open_delimited, tell_of_nameless
 
 _BLOCK = 1 << 16  # rows of a block
 _SHARE, _MOST_BLOCKS = 16, 8  # read at a time: a sixteenth of the budget, and at most this many blocks
@@ -115,6 +132,72 @@ def parquet_source(path: Any) -> Source:
     files, _ = files_of(path, _PARQUET)
     frames = [(str(each), pl.scan_parquet(each, glob=False, hive_partitioning=False)) for each in files]
     return Source(frames, files, are_parquet=True)
+
+
+def text_source(
+    path: Path, options: ReadOptions, types: Callable[[Sequence[str]], Mapping[str, CellType]], leave_out: Sequence[str]
+) -> Source:
+    """A delimited text file, whose types all its cells decide: one pass, and one before it if they decide the marks.
+
+    Parameters
+    ----------
+    types : callable
+        From the names of the columns to the declared types of some.
+    leave_out : sequence of str
+        Columns whose cells nobody reads.
+    """
+    check_regular(path)
+    header, _ = open_delimited(path, options)
+    declared: dict[str, CellType] = dict(types(header.names))
+    for name in leave_out:
+        if name in header.names:
+            declared[name] = "text"
+    marks = Marks.given(options, header.separator)
+    if marks is None:
+        found = (first_marks(text, declared) for text in _text_blocks(path, options, None, header.names))
+        marks = marks_of(path, options, found)
+    tallies = {name: Tally() for name in header.names}
+    for text in _text_blocks(path, options, marks, header.names):
+        for name, tally in tallies_of(text, declared).items():
+            tallies[name].add(tally)
+    whole = TextColumns(path, pl.DataFrame(), np.empty(0, np.int64), marks, options)
+    decided = types_of(whole, tallies, declared)
+    for name, tally in tallies.items():  # levels that are numbers stay numbers, as in a table
+        if name not in leave_out and tally.numbers == tally.present and not are_codes(tally.padded, tally.present):
+            decided[name] = "number"
+    if "" in decided and not tallies[""].present:
+        del decided[""]
+    tell_of_nameless(path, len(header.nameless) + len(tallies) - len(decided))
+    of_kind = {"number": pl.Float64(), "boolean": pl.Boolean()}
+    schema = {
+        name: pl.Int64() if kind == "number" and tallies[name].is_whole else of_kind.get(kind, pl.String())
+        for name, kind in decided.items()
+    }
+    blocks = partial(_typed_blocks, path, options, marks, tallies, decided)
+    return Source([(os.fspath(path), register_io_source(blocks, schema=schema))], [path])
+
+
+def _text_blocks(path: Path, options: ReadOptions, marks: Marks | None, names: Sequence[str]) -> Iterator[TextColumns]:
+    _, blocks = open_delimited(path, options)
+    for block in blocks:
+        frame = pl.DataFrame({name: block.frame.get_column(name) for name in names})
+        yield TextColumns(path, frame, block.lines, marks, options)
+
+
+def _typed_blocks(
+    path: Path, options: ReadOptions, marks: Marks, tallies: Mapping[str, Tally], types: Mapping[str, Any],
+    names: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None,
+) -> Iterator[pl.DataFrame]:  # fmt: skip
+    """Typed rows for polars; the last four are its wishes."""
+    del batch_size
+    wanted = {name: types[name] for name in (types if names is None else names)}
+    left = math.inf if n_rows is None else n_rows
+    for text in _text_blocks(path, options, marks, list(wanted)):
+        frame = typed_as(text, tallies, wanted).head(int(min(left, len(text.lines))))
+        left -= frame.height
+        yield frame if predicate is None else frame.filter(predicate)
+        if left <= 0:
+            return
 
 
 def is_several(path: Path) -> bool:

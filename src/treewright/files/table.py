@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from treewright.exceptions import ColumnError, DataError, InputFileError, setting
-from treewright.files.columns import CellType, TextColumns, decide_types
+from treewright.files.columns import CellType, Marks, TextColumns, decide_types
 from treewright.files.parquet import parquet_columns, read_parquet
 from treewright.files.sources import below, files_of, is_several
 from treewright.files.text import (
@@ -24,6 +24,7 @@ from treewright.files.text import (
     empty_frame,
     first_bytes,
     open_delimited,
+    tell_of_nameless,
     without_missing_tokens,
 )
 from treewright.model.summary import counted
@@ -149,30 +150,30 @@ def _read_texts(
 ) -> Table:  # fmt: skip
     parts: list[tuple[pl.DataFrame, np.ndarray]] = []
     kept: list[str] = []
-    comma, n_rows = False, list[int]()
+    separator, n_rows, n_nameless = "", list[int](), 0
     for file in files:
         if is_parquet(file):
             raise InputFileError(f"{file}: is Parquet, and {files[0]} is text: name files of one kind")
         header, blocks = open_delimited(file, options)
         require_columns(file, header.names, wanted)
         own = [name for name in header.names if name not in set(leave_out)]
+        n_nameless = max(n_nameless, len(header.nameless))
         if file is files[0]:
-            kept, comma = own, header.separator == ";"
-        own_comma = header.separator == ";"
-        if own_comma != comma:
+            kept, separator = own, header.separator
+        if (header.separator == ";") != (separator == ";"):  # the cells decide about the decimal mark of all or of none
             raise InputFileError(f"{file}: its separator is not that of {files[0]}: use the same separator in both")
         of_file = [
             (_like(file, pick(block.frame, own), files[0], empty_frame(tuple(kept))), block.lines) for block in blocks
         ]
         parts += of_file
         n_rows.append(sum(frame.height for frame, _ in of_file))
-    text = TextColumns(
-        path,
-        pl.concat([empty_frame(tuple(kept)), *(frame for frame, _ in parts)], rechunk=True),
-        np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)]),
-        comma,
-        tuple(required),
-    )
+    frame = pl.concat([empty_frame(tuple(kept)), *(frame for frame, _ in parts)], rechunk=True)
+    is_empty = "" in kept and "" not in wanted and frame.get_column("").null_count() == frame.height > 0
+    frame = frame.drop("") if is_empty else frame
+    tell_of_nameless(path, n_nameless + is_empty)
+    lines = np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)])
+    marks = Marks.given(options, separator)
+    text = TextColumns(path, frame, lines, marks, options, tuple(required))
     return Table(path, decide_types(text, declared), text.lines, _rows_of_each(files, root, n_rows))
 
 

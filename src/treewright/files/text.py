@@ -11,22 +11,28 @@ from __future__ import annotations
 
 import codecs
 import csv
+import datetime as dt
 import gzip
+import re
 import stat
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 import polars as pl
 
-from treewright.exceptions import InputFileError, setting
+from treewright.core import notices
+from treewright.core.whole import is_whole
+from treewright.exceptions import InputFileError, ParameterError, setting
 
 __all__ = [
     "BLOCK_BYTES",
+    "READING",
+    "SPACES",
     "Header",
     "ReadOptions",
     "TextBlock",
@@ -34,6 +40,7 @@ __all__ = [
     "empty_frame",
     "first_bytes",
     "open_delimited",
+    "tell_of_nameless",
     "without_missing_tokens",
 ]
 
@@ -64,6 +71,11 @@ _MARKS = (
 _NEWLINE, _QUOTE, _NUL = 10, 34, 0
 _LONGEST_RECORD = 1 << 26
 _SEPARATORS = ",;\t|"
+# What spreadsheets write before the header to name the separator.
+_SEPARATOR_LINE = re.compile(rb'"?sep=([^"\w])"?', re.IGNORECASE)
+SPACES = " \u00a0\u2009\u202f"  # one of them between thousands counts as any
+_NO_MARKS = '0123456789+-eE"\n\r\0'
+_A_MOMENT = dt.datetime(2019, 11, 23, 22, 58, 47, 123456, dt.UTC)
 
 
 @dataclass(frozen=True)
@@ -78,11 +90,61 @@ class ReadOptions:
         One character; None detects it.
     encoding : str or None
         None reads the byte order mark, or UTF-8.
+    decimal : {".", ","} or None
+        The decimal mark of numbers. None is a point; between semicolons the cells decide.
+    thousands : str or None
+        The mark between thousands: one character, or "space". None: there is none, and numbers that seem to have one
+        are refused.
+    date_format : str or None
+        How dates are written, as ``datetime.strptime`` takes it: ``"%d.%m.%Y"``. None reads ISO 8601 only.
+    skip_rows, skip_footer : int
+        Lines before the header, and lines that are not blank at the end, that are left out.
     """
 
     missing_tokens: tuple[str, ...] = ()
     separator: str | None = None
     encoding: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
+    skip_rows: int = 0
+    skip_footer: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError(setting("decimal", self.decimal), ": give . or ,", parameter="decimal")
+        if self.thousands == "space":
+            object.__setattr__(self, "thousands", " ")
+        mark = self.thousands
+        if mark is not None and (len(str(mark)) != 1 or str(mark) in _NO_MARKS):
+            raise ParameterError(
+                setting("thousands", mark), ": give one character, such as , or . or ', or space",
+                parameter="thousands",
+            )  # fmt: skip
+        if mark is not None and mark == self.decimal:
+            raise ParameterError(
+                setting("thousands", mark), " is the decimal mark too: give another", parameter="thousands"
+            )
+        if self.date_format is not None and not _names_a_day(self.date_format):
+            raise ParameterError(
+                setting("date_format", self.date_format), ": name day, month and year, as in %d.%m.%Y or "
+                "%Y-%m-%d %H:%M", parameter="date_format",
+            )  # fmt: skip
+        for name in ("skip_rows", "skip_footer"):
+            if not is_whole(getattr(self, name)) or getattr(self, name) < 0:
+                raise ParameterError(setting(name, getattr(self, name)), ": give a number of lines", parameter=name)
+
+
+READING = tuple(each.name for each in fields(ReadOptions))
+
+
+def _names_a_day(form: str) -> bool:
+    """Whether a format of dates writes and reads the same day."""
+    try:
+        return dt.datetime.strptime(_A_MOMENT.strftime(form), form).date() == _A_MOMENT.date()  # noqa: DTZ007
+    except (ValueError, TypeError):
+        return False
 
 
 @dataclass(frozen=True)
@@ -113,11 +175,22 @@ class Header:
         One character.
     line : int
         The first line after the header, counted from 1.
+    nameless : tuple of int
+        Positions of the cells that have no name because the name ``""`` is taken; they must be empty.
     """
 
     names: tuple[str, ...]
     separator: str
     line: int
+    nameless: tuple[int, ...] = ()
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """A name for each cell of a record; those without one have names that no file can have."""
+        cells = list(self.names)
+        for position in self.nameless:
+            cells.insert(position, f"\0{position}")
+        return tuple(cells)
 
 
 def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[TextBlock]]:
@@ -143,7 +216,10 @@ def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[T
     separator = options.separator
     if separator is None and path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
         separator = "\t"
-    header, rest = read_header(path, clean_blocks(path, options.encoding), separator)
+    clean = clean_blocks(path, options.encoding)
+    if options.skip_footer:
+        clean = _without_last(path, clean, options.skip_footer)
+    header, rest = read_header(path, clean, separator, options)
 
     def blocks() -> Iterator[TextBlock]:
         for records in split_records(path, header, rest):
@@ -154,7 +230,10 @@ def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[T
                         f"{path}: lines {records.lines[0]} to {records.lines[-1]} could not be read as "
                         f"{len(records.lines)} rows: look for unusual quoting there"
                     )
-                yield TextBlock(without_missing_tokens(frame, options.missing_tokens), records.lines)
+                yield TextBlock(
+                    without_missing_tokens(_named(path, header, frame, records.lines), options.missing_tokens),
+                    records.lines,
+                )
 
     return header, blocks()
 
@@ -179,13 +258,41 @@ def _parse(path: Path, header: Header, data: bytes) -> pl.DataFrame:
         return pl.read_csv(
             data,
             has_header=False,
-            schema=dict.fromkeys(header.names, pl.String()),
+            schema=dict.fromkeys(header.cells, pl.String()),
             separator=header.separator,
             quote_char='"',
             infer_schema=False,
         )
     except pl.exceptions.PolarsError as error:
         raise InputFileError(f"{path}: cannot be read as a table: {str(error).splitlines()[0]}") from None
+
+
+def _named(path: Path, header: Header, frame: pl.DataFrame, lines: np.ndarray) -> pl.DataFrame:
+    """The columns that have names; an InputFileError if another one holds a cell."""
+    for position in header.nameless:
+        cells = frame.get_column(f"\0{position}")
+        held = cells.str.strip_chars().fill_null("") != ""
+        if held.any():
+            row = int(held.arg_max() or 0)
+            raise InputFileError(
+                f"{path}:{lines[row]}: column {position + 1} has no name, like one before it, and holds "
+                f"{cells[row]!r}: name the columns in the header"
+            )
+    return frame.drop([f"\0{position}" for position in header.nameless]) if header.nameless else frame
+
+
+def tell_of_nameless(path: Path, n: int) -> None:
+    """Warn of columns that are left out because they have neither a name nor a cell, if there are any.
+
+    Warns
+    -----
+    DataWarning
+    """
+    if n:
+        notices.warn(
+            f"{path}: {n} column{'s' * (n > 1)} without a name and without a cell {'are' if n > 1 else 'is'} left out: "
+            "each line may end with a separator"
+        )
 
 
 # --- the file as blocks of clean text
@@ -333,21 +440,20 @@ class Records:
     lines: np.ndarray
 
 
-def read_header(path: Path, blocks: Iterator[bytes], separator: str | None) -> tuple[Header, Iterator[bytes]]:
+def read_header(
+    path: Path, blocks: Iterator[bytes], separator: str | None, options: ReadOptions
+) -> tuple[Header, Iterator[bytes]]:
     """Split the header record from the blocks.
 
-    The default separator is the one of comma, semicolon, tab and bar that occurs most often in the header.
+    The default separator is the one that a line such as ``sep=;`` names, or else the one of comma, semicolon, tab and
+    bar that occurs most often in the header.
     """
-    text = b""
-    skipped = 0
-    end = -1
-    for block in blocks:
+    text, skipped, named = _from_header(path, blocks, options.skip_rows)
+    separator = options.separator or named or separator
+    end = _first_record_end(text)
+    while end < 0 and len(text) <= _LONGEST_RECORD and (block := next(blocks, None)) is not None:
         text += block
-        bare = text.lstrip(b"\n")  # blank lines before the header
-        text, skipped = bare, skipped + len(text) - len(bare)
         end = _first_record_end(text)
-        if end >= 0 or len(text) > _LONGEST_RECORD:
-            break
     if not text:
         raise InputFileError(f"{path}: the file holds only blank lines: a header line and rows are needed")
     if end < 0:
@@ -368,8 +474,10 @@ def read_header(path: Path, blocks: Iterator[bytes], separator: str | None) -> t
             f"{path}:{skipped + 1}: a column name in the header is longer than {csv.field_size_limit():,} characters: "
             "is this a table with a header line?"
         ) from None
+    nameless = [position for position, name in enumerate(names) if not name][1:]
+    names = tuple(name for position, name in enumerate(names) if position not in nameless)
     _check_names(path, names)
-    header = Header(names, chosen, skipped + 2 + raw.count(b"\n"))
+    header = Header(names, chosen, skipped + 2 + raw.count(b"\n"), tuple(nameless))
 
     def remaining() -> Iterator[bytes]:
         if rest:
@@ -377,6 +485,54 @@ def read_header(path: Path, blocks: Iterator[bytes], separator: str | None) -> t
         yield from blocks
 
     return header, remaining()
+
+
+def _from_header(path: Path, blocks: Iterator[bytes], skip: int) -> tuple[bytes, int, str | None]:
+    """The text from the header on, as far as it was read; the number of lines before it; the separator they name."""
+    text, start, n_lines, named = b"", 0, 0, None
+    while True:
+        end = text.find(b"\n", start)
+        if end < 0:
+            block = next(blocks, None) if len(text) - start <= _LONGEST_RECORD else None
+            if block is None:
+                break
+            text, start = text[start:] + block, 0
+            continue
+        line = text[start:end]
+        found = _SEPARATOR_LINE.fullmatch(line)
+        if line and found is None and n_lines >= skip:
+            break
+        if found is not None and named is None:
+            named = found.group(1).decode("latin-1")
+        n_lines, start = n_lines + 1, end + 1
+    if n_lines < skip:
+        raise InputFileError(f"{path}: has only {n_lines} lines that end, and ", setting("skip_rows", skip))
+    return text[start:], n_lines, named
+
+
+def _without_last(path: Path, blocks: Iterator[bytes], n: int) -> Iterator[bytes]:
+    """Blocks without the last ``n`` lines that are not blank."""
+    held, start = b"", 0
+    for block in blocks:
+        held += block
+        start = _start_of_last(held, n)
+        if start > 0:
+            yield held[:start]
+            held, start = held[start:], 0
+    if start < 0:
+        raise InputFileError(f"{path}: has fewer lines than ", setting("skip_footer", n))
+
+
+def _start_of_last(text: bytes, n: int) -> int:
+    """Where the last ``n`` lines that are not blank begin; -1 if there are fewer."""
+    end = len(text)
+    while end >= 0:
+        start = text.rfind(b"\n", 0, end) + 1
+        n -= end > start
+        if not n:
+            return start
+        end = start - 1
+    return -1
 
 
 def split_records(path: Path, header: Header, blocks: Iterator[bytes]) -> Iterator[Records]:
@@ -466,13 +622,14 @@ def _checked(path: Path, header: Header, whole: bytes, line: int) -> Records:
 
 def _check_widths(path: Path, header: Header, counts: np.ndarray, lines: np.ndarray) -> None:
     """Check that every record has as many cells as the header."""
-    ragged = np.flatnonzero(counts != len(header.names))
+    n_cells = len(header.names) + len(header.nameless)
+    ragged = np.flatnonzero(counts != n_cells)
     if not len(ragged):
         return
     found = int(counts[ragged[0]])
     more = f" (and in {len(ragged) - 1} other lines near it)" if len(ragged) > 1 else ""
     raise InputFileError(
-        f"{path}:{lines[ragged[0]]}: {found} cell{'s' * (found != 1)} where the header has {len(header.names)}{more}: "
+        f"{path}:{lines[ragged[0]]}: {found} cell{'s' * (found != 1)} where the header has {n_cells}{more}: "
         f"put quotes around a cell that holds {header.separator!r}, or name the separator with ",
         setting("separator"),
     )

@@ -27,7 +27,7 @@ from treewright.model.data import sizes_of
 from treewright.model.summary import counted
 from treewright.neighbors.ranks import CALLED
 from treewright.reporting.estimator import REPEATS, shuffled
-from treewright.reporting.judged import Judged, Options, cells_of, unseen_levels
+from treewright.reporting.judged import Judged, Options, cells_of
 from treewright.reporting.rounds import loss_name
 from treewright.show.page.parts import ColumnPart, DependenceLine, DependencePart, SpreadPart
 from treewright.show.page.plain import amount
@@ -93,9 +93,8 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
     without = "" if (among == asked).all() else f", for the {some} with the largest gain"
     order = _order(found, impurity, p)
     groups = groups_of(judged)
-    unseen = unseen_levels(judged)
     described = [
-        _described(judged, at, cells_of(judged, at, unseen), groups if number < MOST_SPREADS else None)
+        _described(judged, at, cells_of(judged, at), groups if number < MOST_SPREADS else None)
         for number, at in enumerate(order)
     ]
     left_out = asked & ~among

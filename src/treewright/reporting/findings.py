@@ -18,7 +18,7 @@ from treewright.learn.suspicions import equals_target
 from treewright.model.summary import counted, n_named
 from treewright.reporting.columns import mean_and_sd
 from treewright.reporting.estimator import kept_rows
-from treewright.reporting.judged import Judged, UnseenLevels, cells_of, unseen_levels
+from treewright.reporting.judged import Judged, cells_of
 from treewright.show.page.parts import Finding
 from treewright.tree.writing import shorten, written_level, written_name
 
@@ -41,15 +41,14 @@ MOST_NAMED, NAME_WIDTH = 6, 40
 
 def findings_of(judged: Judged) -> tuple[Finding, ...]:
     """Return what a reader should look at, serious findings first."""
-    unseen = unseen_levels(judged)
-    columns = [(column, cells_of(judged, at, unseen)) for at, column in enumerate(judged.model.schema.columns)]
+    columns = [(column, cells_of(judged, at)) for at, column in enumerate(judged.model.schema.columns)]
     found = [
         *_of_target(judged, columns),
         *_of_values(judged, columns),
         *_no_better(judged),
         *_unknown_classes(judged),
         *_of_classes(judged),
-        *findings_of_rows(judged, unseen),
+        *findings_of_rows(judged),
     ]
     return tuple(sorted(found, key=lambda finding: not finding.serious))
 
@@ -270,10 +269,10 @@ def _unknown_classes(judged: Judged) -> list[Finding]:
     return [Finding("unknown classes", True, (), n, text, advice)]
 
 
-def findings_of_rows(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Finding]:
+def findings_of_rows(judged: Judged) -> list[Finding]:
     """Return findings about cells unlike the training rows, and about duplicate rows and columns."""
     return [
-        *_unseen_levels(judged, unseen),
+        *_unseen_levels(judged),
         *_new_missing(judged),
         *_of_fit(judged),
         *_twins(judged),
@@ -281,21 +280,24 @@ def findings_of_rows(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Fi
     ]
 
 
-def _unseen_levels(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Finding]:
-    """Levels without training rows."""
-    if not unseen:
+def _unseen_levels(judged: Judged) -> list[Finding]:
+    """Levels without training rows; serious if most cells of a column hold them."""
+    if not judged.unseen:
         return []
     names, described, total = [], [], 0
-    for at, found in unseen.items():
+    most = [at for at, found in judged.unseen.items() if found.is_most]
+    for at in [*most, *(at for at in judged.unseen if at not in most)]:
+        found = judged.unseen[at]
         names.append(name_of(judged.model.schema.columns[at]))
         n = int(found.rows.sum())
         total += n
-        described.append(
-            f"{names[-1]} ({counted(n, 'row')}: {listed([shorten(level, NAME_WIDTH) for level in found.levels])})"
-        )
+        rows = f"{n:,} of {judged.n:,} rows" if at in most else counted(n, "row")
+        described.append(f"{names[-1]} ({rows}: {listed([shorten(level, NAME_WIDTH) for level in found.levels])})")
     text = f"Levels without training rows: {listed(described)}."
     advice = "The model cannot know what they mean: check whether they are misspelt, or fit on rows that have them."
-    return [Finding("unseen levels", False, tuple(names), total, text, advice)]
+    if most:
+        advice = "The model knows nothing about most of these cells: check whether the levels are written as at fit."
+    return [Finding("unseen levels", bool(most), tuple(names), total, text, advice)]
 
 
 def _new_missing(judged: Judged) -> list[Finding]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from treewright.core.notices import listening
+from treewright.data.encoder import UnseenLevels, unseen_cells
 from treewright.data.frame import read_table
 from treewright.data.kinds import encode_cells
 from treewright.data.matching import match_columns
@@ -42,6 +43,15 @@ class Options:
     trees: int = 6  # how many single trees of an ensemble go into the page
     random_state: int = 0
     n_jobs: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenRows:
+    """The cells of a column with unseen levels."""
+
+    rows: np.ndarray  # bool[n]: of the test rows
+    levels: tuple[str, ...]  # as texts, sorted
+    is_most: bool  # of the cells that are not missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +111,36 @@ class Judged:
     def leaves(self) -> np.ndarray:
         """int[n], for many trees int[n, n_trees]: the leaves of the rows; not for neighbours."""
         return predict_leaves(self.model, self.matrix)
+
+    @cached_property
+    def unseen(self) -> dict[int, UnseenRows]:
+        """The columns with unseen levels, by their position.
+
+        In the encoded rows they may look like missing cells, so the table is read once more.
+        """
+        schema = self.model.schema
+        if all(column.kind == "numeric" for column in schema.columns):
+            return {}
+        with listening():  # encoding the rows has given these warnings already
+            table = read_table(self.table)
+            source = match_columns(schema, table, "report")
+        given = None if self.weights_given is None else check_weights(self.weights_given, table.n_rows)
+        kept = slice(None) if given is None else given > 0
+        found = {}
+        for at, column in enumerate(schema.columns):
+            if column.kind == "numeric" or column.part:
+                continue
+            cells = table.cells(source[at])
+            # Under "majority" only a nominal level has a code of its own; an ordinal one is nan, as a missing cell is.
+            unknown = unseen_cells(column, cells, encode_cells(column, cells, "", "majority"))
+            if unknown[kept].any():
+                codes, distinct = cells.coded()
+                own = np.unique(codes[kept][unknown[kept]]).tolist()
+                levels = sorted({written_level(distinct[code]) for code in own})
+                counts = UnseenLevels()
+                counts.count(column, cells, unknown)
+                found[at] = UnseenRows(unknown[kept], tuple(levels), counts.is_most(column.name))
+        return found
 
     @cached_property
     def seen(self) -> bool | None:
@@ -253,45 +293,9 @@ def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
 
 
-@dataclass(frozen=True, eq=False)
-class UnseenLevels:
-    """The cells of a column with unseen levels."""
-
-    rows: np.ndarray  # bool[n]: of the test rows
-    levels: tuple[str, ...]  # as texts, sorted
-
-
-def unseen_levels(judged: Judged) -> dict[int, UnseenLevels]:
-    """Return the columns with unseen levels, by their position.
-
-    In the encoded rows they may look like missing cells, so the table is read once more.
-    """
-    schema = judged.model.schema
-    if all(column.kind == "numeric" for column in schema.columns):
-        return {}
-    with listening():  # encoding the rows has given these warnings already
-        table = read_table(judged.table)
-        source = match_columns(schema, table, "report")
-    given = None if judged.weights_given is None else check_weights(judged.weights_given, table.n_rows)
-    kept = slice(None) if given is None else given > 0
-    found = {}
-    for at, column in enumerate(schema.columns):
-        if column.kind == "numeric" or column.part:
-            continue
-        cells = table.cells(source[at])
-        # Under "majority" only a nominal level has a code of its own; an ordinal one is nan, as a missing cell is.
-        codes = encode_cells(column, cells, "", "majority")
-        unknown = ((np.isnan(codes) | (codes == len(column.levels))) & ~cells.missing())[kept]
-        if unknown.any():
-            own, distinct = cells.coded()
-            levels = sorted({written_level(distinct[code]) for code in np.unique(own[kept][unknown]).tolist()})
-            found[at] = UnseenLevels(unknown, tuple(levels))
-    return found
-
-
-def cells_of(judged: Judged, at: int, unseen: dict[int, UnseenLevels]) -> np.ndarray:
+def cells_of(judged: Judged, at: int) -> np.ndarray:
     """Return float64[n]: a column's cells; nan is missing, the code after the last level is an unseen level."""
     cells = np.array(judged.matrix[:, at], np.float64)
-    if at in unseen:
-        cells[unseen[at].rows] = len(judged.model.schema.columns[at].levels)
+    if at in judged.unseen:
+        cells[judged.unseen[at].rows] = len(judged.model.schema.columns[at].levels)
     return cells

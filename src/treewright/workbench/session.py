@@ -34,7 +34,7 @@ from treewright.files import ReadOptions, Table, read_table
 from treewright.files.columns import CellType
 from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
-from treewright.files.text import check_regular
+from treewright.files.text import READING, check_regular
 from treewright.fitted import Model
 from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.settings import REGRESSION_CRITERIA
@@ -70,9 +70,7 @@ _FORMAT = 1  # of saved sessions
 _PAIRS = "pairs"  # marks a mapping whose names are not texts
 _LOGS = ("commands", "undone", "dropped")  # lists of commands in one
 # How a file is read: the parameters of ``from_file``.
-_TOLD = (
-    "path", "target", "weight", "drop", "types", "skip_missing_target", "missing_tokens", "separator", "encoding",
-)  # fmt: skip
+_TOLD = ("path", "target", "weight", "drop", "types", "skip_missing_target", *READING)
 # Parameters of a tree that have a meaning if nodes grow one by one.
 _USED = {
     "calendar", "class_weight", "criterion", "max_depth", "min_impurity_decrease", "min_samples_leaf",
@@ -735,7 +733,8 @@ class Session:
         cls, path: str, target: str, *, weight: str | None = None, drop: Sequence[str] = (),
         types: Mapping[str, CellType] | None = None, skip_missing_target: bool = False,
         missing_tokens: Sequence[str] | None = None, separator: str | None = None, encoding: str | None = None,
-        **options: Any,
+        decimal: str | None = None, thousands: str | None = None, date_format: str | None = None, skip_rows: int = 0,
+        skip_footer: int = 0, **options: Any,
     ) -> Self:  # fmt: skip
         """Make a session from a file, as ``treewright workbench`` does.
 
@@ -751,7 +750,7 @@ class Session:
             Types of columns of text files; by default inferred from their cells.
         skip_missing_target : bool
             Whether rows without a target are left out instead of refused.
-        missing_tokens, separator, encoding
+        missing_tokens, separator, encoding, decimal, thousands, date_format, skip_rows, skip_footer
             As on the command line.
         **options
             As for ``Session``.
@@ -764,7 +763,8 @@ class Session:
         told = {
             "path": str(path), "target": target, "weight": weight, "drop": list(drop), "types": types,
             "skip_missing_target": skip_missing_target, "missing_tokens": list(missing_tokens or ()),
-            "separator": separator, "encoding": encoding,
+            "separator": separator, "encoding": encoding, "decimal": decimal, "thousands": thousands,
+            "date_format": date_format, "skip_rows": skip_rows, "skip_footer": skip_footer,
         }  # fmt: skip
         return cls.of_table(table_as(told), told, options)
 
@@ -1071,7 +1071,7 @@ def as_told(file: object, named: str) -> dict[str, Any]:
 
 def table_as(told: Mapping[str, Any]) -> Table:
     """The table of a file, read with the arguments ``told``."""
-    reading = ReadOptions(tuple(told["missing_tokens"] or ()), told["separator"], told["encoding"])
+    reading = ReadOptions(**{name: told[name] for name in READING if told[name]})
     needed = [told["target"], *([told["weight"]] if told["weight"] else [])]
     return read_table(FilePath(told["path"]), reading, told["types"], tuple(told["drop"] or ()), needed)
 

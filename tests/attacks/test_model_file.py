@@ -260,10 +260,10 @@ def test_a_missing_metadata_entry_is_refused(data: bytes) -> None:
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_holds(data: bytes) -> None:
-    message = "written by a newer Treewright (format 7; this one reads up to 6): upgrade"
+    message = "written by a newer Treewright (format 8; this one reads up to 7): upgrade"
 
-    assert message in refused(with_metadata(data, lambda inner: inner.update(format=7)))
-    newer = b'{"__metadata__":{"treewright":"{\\"format\\":7}"},"forest":{"kind":"new"}}'
+    assert message in refused(with_metadata(data, lambda inner: inner.update(format=8)))
+    newer = b'{"__metadata__":{"treewright":"{\\"format\\":8}"},"forest":{"kind":"new"}}'
     assert message in refused(len(newer).to_bytes(8, "little") + newer)
 
 

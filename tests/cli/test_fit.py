@@ -281,3 +281,13 @@ def test_rows_held_out_are_the_second_of_two_parts(command, penguins, tmp_path):
     tree = treewright.DecisionTreeClassifier(random_state=4).fit(grow.drop("species"), grow["species"])
     right = int((tree.predict(rest.drop("species")) == rest["species"].to_numpy()).sum())
     assert f"({right} of 84 correct" in said.stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"), [("rf", "forest"), ("xgboost", "boosting"), ("J48", "c45"), ("forrest", "forest")]
+)
+def test_an_unknown_algorithm_is_answered_with_the_one_that_is_meant(command, word, ours):
+    said = command("fit", "nowhere.csv", "--target", "y", "--algorithm", word)
+
+    assert said.returncode == 2
+    assert f"--algorithm {word}: no such algorithm (did you mean '{ours}'?); choose one of cart" in said.stderr

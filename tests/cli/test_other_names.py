@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import treewright as tw
-from treewright.cli.algorithms import hint_for
+from treewright.learn.other_names import option_hint
 
 GUIDE = Path(__file__).parents[2] / "docs" / "coming-from" / "scikit-learn.md"
 KNOWN = set(tw.GradientBoostingRegressor().get_params()) | set(tw.GradientBoostingClassifier().get_params())
@@ -27,7 +27,7 @@ def test_every_name_of_the_guide_has_the_hint_of_the_guide():
     asked = 0
     for theirs, ours in rows_of_the_guide():
         for name in set(theirs) - KNOWN - {"SymmetricTree"}:
-            hint = hint_for(name, KNOWN)
+            hint = option_hint(name, KNOWN)
             asked += 1
             assert hint, name
             assert any(word in hint for word in [*ours, "early_stopping", "--nominal"]), (name, hint)

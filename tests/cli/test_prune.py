@@ -77,8 +77,12 @@ def test_the_command_cuts_what_python_cuts(command, grown):
     ("words", "code", "told"),
     [
         (["--method", "leafs"], 2, "did you mean 'leaves'?"),
+        (["--method", "ccp"], 2, "cost-complexity needs a value, such as --set alpha=0.01"),
+        (["--method", "depth"], 2, "depth needs a value, such as --set max_depth=3"),
+        (["--method", "leaves"], 2, "leaves needs a value, such as --set max_leaves=8"),
+        (["--method", "rep"], 2, "did you mean 'reduced-error'?"),
+        (["--method", "J48"], 2, "did you mean 'error-based'?"),
         (["--method", "ccp-1se"], 2, "use fit --prune"),
-        (["--method", "leaves"], 2, "leaves needs max_leaves="),
         (["--method", "leaves", "--set", "max_leaves=0"], 2, "max_leaves=0: give a whole number >= 1"),
         (["--method", "leaves", "--set", "max_leafs=3"], 2, "choose one of max_leaves, risk"),
         (["--method", "leaves", "--set", "max_leaves=3", "--set", "max_leaves=4"], 2, "given twice"),

@@ -56,8 +56,8 @@ def test_fit_prunes_with_the_options_as_python_does(command, table, tmp_path, pr
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--prune", "leaves"], "--prune leaves needs a number: give it with --prune-set max_leaves=NUMBER"),
-        (["--prune", "cost-complexity"], "--prune-set alpha=NUMBER"),
+        (["--prune", "leaves"], "--prune leaves needs a value, such as --prune-set max_leaves=8"),
+        (["--prune", "cost-complexity"], "--prune-set alpha=0.01"),
         (
             ["--prune", "leaves", "--prune-set", "max_leaf=3"],
             "did you mean 'max_leaves'?); choose one of max_leaves",

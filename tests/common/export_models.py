@@ -66,6 +66,9 @@ MODELS = {
     "two outputs": lambda: tw.DecisionTreeClassifier(**HOW).fit(TABLE, np.column_stack([CLASS, TWO.astype(str)])),
     "forest": lambda: tw.RandomForestClassifier(**FEW).fit(TABLE, CLASS),
     "extra-trees of two outputs": lambda: tw.ExtraTreesRegressor(**FEW).fit(TABLE, np.column_stack([NUMBER, -NUMBER])),
+    "numbers far apart": lambda: tw.RandomForestRegressor(**FEW).fit(
+        TABLE, np.where(NUMBER > 0, 2e9, 3e-3) * (1 + np.abs(NUMBER))
+    ),
     "adaboost": lambda: tw.AdaBoostClassifier(n_estimators=6).fit({"b": TABLE["b"], "rank": TABLE["rank"]}, CLASS),
     "two classes": lambda: tw.GradientBoostingClassifier(**ROUNDS).fit(TABLE, TWO),
     "three classes": lambda: tw.GradientBoostingClassifier(**ROUNDS).fit(TABLE, CLASS),

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treewright.cli.options import parse_value
 from treewright.cli.terminal import UsageRefusal, as_set, is_typed_short, printable
 from treewright.exceptions import ParameterError
+from treewright.learn.other_names import algorithm_hint, option_hint
 from treewright.learn.registry import ALGORITHMS as EVERY_ALGORITHM
 from treewright.learn.registry import Algorithm
 
@@ -31,7 +32,6 @@ __all__ = [
     "algorithms_with",
     "check_is_one_model",
     "check_options",
-    "hint_for",
     "is_structured",
     "known_parameters",
     "made",
@@ -60,7 +60,9 @@ def check_options(request: FitRequest) -> None:
         _check_isolation(request)
         return
     if request.algorithm not in ALGORITHMS:
-        raise UsageRefusal(f"--algorithm {request.algorithm}: choose one of {', '.join([*ALGORITHMS, ISOLATION])}")
+        word, words = request.algorithm, [*ALGORITHMS, ISOLATION]
+        hint = algorithm_hint(word, words)
+        raise UsageRefusal(f"--algorithm {word}: no such algorithm{hint}; choose one of {', '.join(words)}")
     if request.target is None:
         raise UsageRefusal(
             f"--target is missing: name the column to predict (only --algorithm {ISOLATION} learns without one)"
@@ -347,7 +349,7 @@ def parse_settings(
             )
         if name not in known:
             near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
-            meant = hint_for(name, open_names)
+            meant = option_hint(name, open_names)
             hint = f" {meant};" if meant else f" did you mean {near[0]}?" if near else ""
             raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} choose one of {', '.join(open_names)}")
         if name in settings:
@@ -450,95 +452,3 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{twice!r} is named twice")
     return found
-
-
-# --- other libraries' names for our parameters: scikit-learn, LightGBM, XGBoost, CatBoost, with their aliases
-# (the table in docs/coming-from/scikit-learn.md is the same for readers)
-
-# Ours -> theirs.
-_THEIRS = {
-    "n_estimators": (
-        "max_iter", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "n_trees", "ntree",
-        "num_round", "num_rounds", "nrounds", "num_boost_round", "iterations",
-    ),
-    "learning_rate": ("eta", "shrinkage", "shrinkage_rate"),
-    "max_leaf_nodes": ("num_leaves", "num_leaf", "max_leaves", "max_leaf"),
-    "max_depth": ("depth", "maxdepth"),
-    "growth": ("grow_policy",),
-    "min_samples_leaf": (
-        "min_data_in_leaf", "min_child_samples", "min_data", "min_data_per_leaf", "minbucket", "nodesize",
-    ),
-    "min_samples_split": ("minsplit",),
-    "min_child_weight": ("min_sum_hessian_in_leaf", "min_sum_hessian", "min_hessian"),
-    "l1": ("lambda_l1", "reg_alpha", "l1_regularization"),
-    "l2": ("lambda_l2", "reg_lambda", "l2_regularization", "l2_leaf_reg", "lambda"),
-    "min_gain": ("min_gain_to_split", "min_split_gain", "min_split_loss", "gamma"),
-    "subsample": ("bagging_fraction", "sub_row"),
-    "sampling": ("data_sample_strategy", "sampling_method"),
-    "features_per_tree": ("feature_fraction", "colsample_bytree", "sub_feature"),
-    "features_per_level": ("colsample_bylevel", "rsm"),
-    "features_per_node": ("feature_fraction_bynode", "colsample_bynode", "max_features"),
-    "max_features": ("mtry",),
-    "max_bins": ("max_bin", "border_count"),
-    "level_smoothing": ("cat_smooth",),
-    "level_l2": ("cat_l2",),
-    "loss": ("objective", "loss_function"),
-    "huber_delta": ("huber_slope",),
-    "tweedie_power": ("tweedie_variance_power",),
-    "init": ("base_score", "init_score"),
-    "class_weight": ("class_weights", "scale_pos_weight", "is_unbalance", "auto_class_weights"),
-    "monotonic_cst": ("monotone_constraints",),
-    "interaction_cst": ("interaction_constraints",),
-    "ccp_alpha": ("cp",),
-}  # fmt: skip
-_NAMES: dict[str, tuple[str, ...]] = {theirs: (ours,) for ours, names in _THEIRS.items() for theirs in names}
-# In scikit-learn's and LightGBM's boosting it is the quantile or Huber's delta, in XGBoost the penalty.
-_NAMES["alpha"] = ("quantile", "huber_delta", "l1")
-
-# Theirs -> the hint, and the parameter that an algorithm must have for it.
-_OTHERWISE = {
-    **dict.fromkeys(
-        ("eval_set", "valid_sets", "X_val", "y_val"),
-        (
-            "--set early_stopping=true holds out rows that evaluate the rounds; rows of your own need Python",
-            "early_stopping",
-        ),
-    ),
-    **dict.fromkeys(
-        ("early_stopping_rounds", "early_stopping_round", "od_wait"),
-        ("here it is --set early_stopping=true --set n_iter_no_change=N", "early_stopping"),
-    ),
-    **dict.fromkeys(("eval_metric", "metric"), ("rounds are evaluated by the loss", "loss")),
-    **dict.fromkeys(("bagging_freq", "subsample_freq"), ("subsample samples rows for every round", "subsample")),
-    **dict.fromkeys(
-        ("verbose_eval", "verbosity", "silent", "logging_level"),
-        ("the progress bar is shown by itself on a terminal", ""),
-    ),
-    **dict.fromkeys(
-        ("cat_features", "categorical_feature", "categorical_features", "enable_categorical"),
-        ("text columns are nominal by default; --nominal COL declares others", ""),
-    ),
-    **dict.fromkeys(("seed", "random_seed"), ("use --seed", "")),
-    **dict.fromkeys(("num_threads", "nthread", "thread_count"), ("use --jobs", "")),
-}
-
-
-def hint_for(name: str, known: Collection[str]) -> str:
-    """What to write instead of another library's name; empty for an unknown name.
-
-    Parameters
-    ----------
-    name : str
-    known : collection of str
-        The parameters of the algorithm.
-
-    Examples
-    --------
-    >>> hint_for("num_leaves", ["max_leaf_nodes"]), hint_for("num_leaves", []), hint_for("seed", [])
-    ('here it is max_leaf_nodes', '', 'use --seed')
-    """
-    ours = [each for each in _NAMES.get(name, ()) if each in known]
-    if ours:
-        return f"here it is {' or '.join(ours)}"
-    hint, needed = _OTHERWISE.get(name, ("", ""))
-    return hint if not needed or needed in known else ""

@@ -47,6 +47,7 @@ from treewright.data.matching import did_you_mean
 from treewright.exceptions import DataError, TreewrightError
 from treewright.judge.shares import are_unequal
 from treewright.judge.tallies import LabelScore, label_counts
+from treewright.learn.other_names import algorithm_hint
 from treewright.model.summary import counted
 
 if TYPE_CHECKING:
@@ -248,7 +249,8 @@ def _parts_of(word: str) -> tuple[str, str, str | None]:
         raise UsageRefusal(f"--candidate {word!r}: an isolation forest has no target, so it cannot be scored")
     if algorithm not in ALGORITHMS:
         raise UsageRefusal(
-            f"--candidate {word!r}: write ALGORITHM or ALGORITHM+PRUNING; choose one of {', '.join(ALGORITHMS)}"
+            f"--candidate {word!r}: no such algorithm{algorithm_hint(algorithm, ALGORITHMS)}; write ALGORITHM or "
+            f"ALGORITHM+PRUNING, and choose one of {', '.join(ALGORITHMS)}"
         )
     if not plus:
         return algorithm, algorithm, None

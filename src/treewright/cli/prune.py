@@ -37,7 +37,7 @@ from treewright.data.matching import did_you_mean
 from treewright.exceptions import Phrase
 from treewright.files import ReadOptions
 from treewright.judge.tallies import Score
-from treewright.prune.methods import CROSS_VALIDATED, METHODS, ROUNDS, Method, request_of
+from treewright.prune.methods import CALLED, CROSS_VALIDATED, EXAMPLES, METHODS, ROUNDS, Method, request_of
 
 if TYPE_CHECKING:
     from treewright.fitted import Model
@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 _OPTIONS_OF_ROUNDS = ("n_rounds",)
-_SHORT = {"mdl": "description_length", "ccp": "cost_complexity"}
+_SHORT = ("mdl", "ccp")  # of ``CALLED``, those that the command takes as they are
 # Cost-complexity with an alpha chosen by cross-validation within the fit, then every method of ``prune``.
 _BY_CROSS_VALIDATION = tuple(name.replace("_", "-") for name in CROSS_VALIDATED)
 FIT_PRUNINGS = (*_BY_CROSS_VALIDATION, *(name.replace("_", "-") for name in METHODS), "mdl")
@@ -267,7 +267,7 @@ def asked_pruning(named: str, word: str, options: Mapping[str, Value]) -> Prunin
     check_options(options, known, "--prune-set", word)
     lacking = [name for name, value in known.items() if value is Parameter.empty and name not in options]
     if lacking:
-        raise UsageRefusal(f"{named} needs a number: give it with --prune-set {lacking[0]}=NUMBER")
+        raise UsageRefusal(f"{named} needs a value, such as --prune-set {lacking[0]}={EXAMPLES[lacking[0]]}")
     return Pruning(named, word, options)
 
 
@@ -276,7 +276,7 @@ def pruning_named(word: str, named: str) -> str:
     meant = word.replace("_", "-")
     if meant not in FIT_PRUNINGS:
         words = (*FIT_PRUNINGS, NO_PRUNING)
-        guess = did_you_mean(meant, words)
+        guess = _meant(word, words)
         raise UsageRefusal(f"{named}: no such pruner{guess}; choose one of {', '.join(words)}")
     return meant
 
@@ -346,14 +346,20 @@ def method_named(word: str) -> str:
     if name != ROUNDS and name not in METHODS:
         words = [*(method.replace("_", "-") for method in METHODS), ROUNDS]
         by_fit = word.replace("_", "-") in _BY_CROSS_VALIDATION
-        more = " (it needs the training rows: use fit --prune)" if by_fit else did_you_mean(word, words)
+        more = " (it needs the training rows: use fit --prune)" if by_fit else _meant(word, words)
         raise UsageRefusal(f"--method {word!r}: no such method{more}; choose one of {', '.join(words)}")
     return name
 
 
+def _meant(word: str, words: Collection[str]) -> str:
+    """The pruner that a word of a book, of another library or with a typing error means, as a question in brackets."""
+    right = CALLED.get(word.lower().replace("-", "_"), "").replace("_", "-")
+    return f" (did you mean {right!r}?)" if right in words else did_you_mean(word, words)
+
+
 def _method_of(word: str) -> str:
     """The name of the method in Python."""
-    return _SHORT.get(word, word.replace("-", "_"))
+    return CALLED[word] if word in _SHORT else word.replace("-", "_")
 
 
 def pruning_words(phrase: Phrase, cost_complexity: str = "ccp-1se", option: str = "--prune-set") -> str:

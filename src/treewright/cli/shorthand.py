@@ -109,8 +109,9 @@ def _hint(option: str, ctx: Any, words: list[str]) -> str:
 
     ``words`` are the algorithms on the command line.
     """
-    from treewright.cli.algorithms import OWN_OPTION, algorithms_with, hint_for
+    from treewright.cli.algorithms import OWN_OPTION, algorithms_with
     from treewright.cli.prune import every_option
+    from treewright.learn.other_names import option_hint
     from treewright.learn.params import CLASSES, NUMBERS, parameters_of
     from treewright.learn.registry import ALGORITHMS, algorithm_of
 
@@ -124,7 +125,7 @@ def _hint(option: str, ctx: Any, words: list[str]) -> str:
     if name in OWN_OPTION:
         return f"use {OWN_OPTION[name]}"
     ours = {parameter: short for short, (parameter, _, _) in table.items()}
-    meant = name if name in known else hint_for(name, known).removeprefix("here it is ")
+    meant = name if name in known else option_hint(name, known).removeprefix("here it is ")
     chosen = {found.word for word in words or ["cart"] if (found := algorithm_of(word)) is not None}
 
     def needed(parameter: str) -> str:

@@ -10,16 +10,18 @@ nothing of the estimator changes before the last step of a fit.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import warnings
 from abc import ABC
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -33,6 +35,7 @@ from treewright.data.derived import given_to_sources
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
+from treewright.learn.other_names import keyword_hint
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
 from treewright.learn.train import check_domain, dataset_for, make_dataset, train
@@ -56,8 +59,21 @@ if TYPE_CHECKING:
 class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
     """A parameter is outside its range: Treewright's and scikit-learn's error, under Treewright's name."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Its name leads to the error of Treewright alone, so pickle could not find it by name.
+        return _both_errors, (str(self), self.__dict__)
 
+
+def _both_errors(text: str, facts: dict[str, Any]) -> _BothParameterErrors:
+    """An error of both libraries with the facts of a Treewright error."""
+    both = _BothParameterErrors(text)
+    both.__dict__.update(facts)
+    return both
+
+
+# A traceback shows what users can import.
 _BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterError"
+_BothParameterErrors.__module__ = ParameterError.__module__
 
 
 def keep(estimator: Any, given: Mapping[str, Any]) -> None:
@@ -68,6 +84,45 @@ def keep(estimator: Any, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name != "self":
             setattr(estimator, name, value)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def naming_keywords(method: Method, parameters: bool = False) -> Method:
+    """The same ``__init__`` or ``fit``, whose error about an unknown argument names the one to use here."""
+    arguments = inspect.signature(method).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in arguments.values()):
+        return method  # it looks at them itself
+    named = {name for name, each in arguments.items() if each.kind is not inspect.Parameter.POSITIONAL_ONLY}
+    n_positional = sum(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in arguments.values())
+
+    @functools.wraps(method)
+    def checked(self: Any, *positional: Any, **given: Any) -> Any:
+        if not given.keys() <= named:
+            word = next(name for name in given if name not in named)
+            refuse_keyword(self, method.__name__, word, [name for name in arguments if name != "self"])
+        if parameters and len(positional) >= n_positional:
+            raise TypeError(
+                f"{type(self).__name__}() takes {n_positional - 1} arguments by position, not {len(positional)}: give "
+                f"its parameters by name, as in {type(self).__name__}({list(arguments)[n_positional]}=...)"
+            )
+        return method(self, *positional, **given)
+
+    return checked  # type: ignore[return-value]
+
+
+def refuse_keyword(estimator: Any, method: str, word: str, known: Collection[str], hint: str = "") -> None:
+    """Raise a TypeError about a keyword that a method does not have; the known ones are those of the method."""
+    owner = type(estimator).__name__
+    hint = hint or keyword_hint(word, known)
+    if not hint and method == "fit":
+        of_class = estimator._parameters()
+        meant = word if word in of_class else keyword_hint(word, of_class).removeprefix("here it is ")
+        is_name = meant.partition("=")[0].split(" ")[0] in of_class
+        hint = f"here it is a parameter of {owner}: {meant}" if is_name else meant
+    hint = hint or f"choose one of {', '.join(sorted(known))}"
+    raise TypeError(f"{owner}.{method}() got an unexpected keyword argument {word!r}: {hint}")
 
 
 _SORTS = {"int": Integral, "real": Real, "share": RealNotInt}
@@ -86,6 +141,26 @@ def _in_their_form(rule: Rule) -> Any:
     if sort == "callable":
         return callable
     return rest[0] if sort == "instance" else sort
+
+
+def _missing_attribute(estimator: Any, name: str) -> AttributeError:
+    """The error about an attribute that an estimator does not have, and what to use instead."""
+    owner = type(estimator).__name__
+    lead = f"{owner!r} object has no attribute {name!r}"
+    if isinstance(estimator, RegressorMixin) and (hasattr(Classifier, name) or name in _OF_CLASSIFIERS):
+        other = owner.replace("Regressor", "Classifier")
+        return AttributeError(
+            f"{lead}: it predicts numbers, with predict; for classes use {other}", name=name, obj=estimator
+        )
+    is_fitted = any(each.endswith("_") and not each.startswith("_") for each in vars(estimator))
+    if name.endswith("_") and not is_fitted:
+        return NotFittedError(f"This {owner} instance is not fitted yet: call fit(X, y) before {name}.")
+    if estimator._has_target and hasattr(Model, name):
+        return AttributeError(f"{lead}: the fitted model has it, as model_.{name}", name=name, obj=estimator)
+    return AttributeError(lead, name=name, obj=estimator)
+
+
+_OF_CLASSIFIERS = ("classes_", "n_classes_", "decision_function", "staged_predict_proba")
 
 
 def _with_target(estimator: Estimator) -> bool:
@@ -107,6 +182,34 @@ class Estimator(BaseEstimator, ABC):
 
     model_: Any
     n_jobs: int | None
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        for name in ("__init__", "fit"):
+            if name in cls.__dict__:
+                setattr(cls, name, naming_keywords(cls.__dict__[name], parameters=name == "__init__"))
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called if there is no such attribute, or one that raised.
+        if name.startswith("_") or hasattr(type(self), name):
+            return object.__getattribute__(self, name)  # raises the original error
+        raise _missing_attribute(self, name)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of a member as ``estimator__max_depth=3``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such parameter; the message gives its name here, if there is one.
+        """
+        known = self._get_param_names()
+        for name in params:
+            if name.partition("__")[0] not in known:
+                hint = keyword_hint(name, known) or f"choose one of {', '.join(known)}"
+                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}: {hint}", parameter=name)
+        super().set_params(**params)
+        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -144,12 +247,11 @@ class Estimator(BaseEstimator, ABC):
         try:
             return self._params_class()(task=self._task, owner=type(self).__name__, **self._parameters())
         except ParameterError as error:
-            both = _BothParameterErrors(str(error))
-            both.__dict__.update(error.__dict__)
-            raise both from None
+            raise _both_errors(str(error), error.__dict__) from None
 
     # Fitting.
 
+    @naming_keywords
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from a table.
 

@@ -17,7 +17,15 @@ from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.target import check_weights
 from treewright.data.weights import class_factors
-from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
+from treewright.estimators.base import (
+    Classifier,
+    Estimator,
+    Regressor,
+    TreesOf,
+    keep,
+    refuse_keyword,
+    sequence_of_estimators,
+)
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.forest.importance_table import Importances
@@ -138,8 +146,8 @@ class Boosting(Estimator):
             There is no such argument; the message gives its name here, if there is one.
         """
         for word in other:
-            here = f": here it is {_WORDS_OF_FIT[word]}" if word in _WORDS_OF_FIT else ""
-            raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {word!r}{here}")
+            here = f"here it is {_WORDS_OF_FIT[word]}" if word in _WORDS_OF_FIT else ""
+            refuse_keyword(self, "fit", word, ("X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val"), here)
         params = self._check_parameters()
         resolve_jobs(self.n_jobs)
         judging = (X_val, y_val, sample_weight_val)
@@ -167,7 +175,7 @@ class Boosting(Estimator):
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}: {here}", name=name, obj=self
             )
-        return object.__getattribute__(self, name)  # raises the original error
+        return super().__getattr__(name)
 
     def _warm_start(self) -> Trained | None:
         before: Trained | None = self.__dict__.get("_trained") if self.warm_start else None

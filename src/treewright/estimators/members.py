@@ -494,16 +494,24 @@ class Average:
 
     def __init__(self, shapes: Sequence[tuple[int, int]]) -> None:
         self._sums = [np.zeros(shape) for shape in shapes]
+        self._least = [np.full(shape, np.inf) for shape in shapes]
+        self._most = [np.full(shape, -np.inf) for shape in shapes]
         self.times = np.zeros(shapes[0][0], np.int64)
 
     def add(self, answer: Answer, rows: np.ndarray | None = None) -> None:
         """Add predictions for all rows, or for some."""
         places: Any = slice(None) if rows is None else rows
-        for total, part in zip(self._sums, answer, strict=True):
+        for total, least, most, part in zip(self._sums, self._least, self._most, answer, strict=True):
             total[places] += part
+            least[places] = np.minimum(least[places], part)
+            most[places] = np.maximum(most[places], part)
         self.times[places] += 1
 
     def means(self) -> Answer:
         """The means so far; nan for a row without predictions."""
+        # Between the least and the largest, so that the mean of equal predictions is that prediction.
         with np.errstate(invalid="ignore"):
-            return [total / self.times[:, None] for total in self._sums]
+            return [
+                np.clip(total / self.times[:, None], least, most)
+                for total, least, most in zip(self._sums, self._least, self._most, strict=True)
+            ]

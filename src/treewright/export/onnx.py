@@ -82,7 +82,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     # Tests refer to positions: columns that are not used have none.
     places = np.cumsum([0, *(bool(cell) for cell in cells)])[:-1]
     sums = _sums(graph, program, x, places, version)
-    values = values_of(graph, sums, program.link, program.n_classes, len(program.base))
+    values = values_of(graph, sums, program.link, program.n_classes, program.n_sums)
     names = [*(["label"] * len(program.n_classes)), "shares" if program.n_classes else "values", "sums"]
     taken = [value.name for value in inputs]
     names, classes = unlike(names, taken), [_labels(own) for own in program.classes]
@@ -90,7 +90,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     for at, (label, kind) in enumerate(answers_of(graph, values, classes, program.threshold)):
         graph.add("Identity", [label], name=names[at])
         outputs.append(onnx.helper.make_tensor_value_info(names[at], kind, ["N"]))
-    for tensor, own, width in ((values, names[-2], program.n_values), (sums, names[-1], len(program.base))):
+    for tensor, own, width in ((values, names[-2], program.n_values), (sums, names[-1], program.n_sums)):
         graph.add("Identity", [tensor], name=own)
         outputs.append(onnx.helper.make_tensor_value_info(own, onnx.TensorProto.DOUBLE, ["N", width]))
     made = onnx.helper.make_model(
@@ -475,7 +475,14 @@ def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: i
         found = graph.add("ReduceSum", [found, np.array([1])], keepdims=0)
     if any(program.base):
         found = graph.add("Add", [np.array(program.base), found])
-    return found if program.total == 1.0 else graph.add("Div", [found, np.array(program.total)])
+    found = found if program.total == 1.0 else graph.add("Div", [found, np.array(program.total)])
+    if program.n_parts == 1:
+        return found
+    split = graph.add("Reshape", [found, np.array([0, program.n_parts, program.n_sums])])
+    parts = [graph.add("Gather", [split, np.array(part)], axis=1) for part in range(program.n_parts)]
+    for part in parts[1:]:
+        parts[0] = graph.add("Add", [parts[0], part])
+    return parts[0]
 
 
 def _surrogates_of(program: Program, node: int) -> Iterator[_Ways]:

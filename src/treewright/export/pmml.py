@@ -19,7 +19,6 @@ import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from xml.sax.saxutils import escape, quoteattr
 
 from treewright.data.derived import LEVELS, LINEAR, ROWS, by_source
@@ -27,7 +26,7 @@ from treewright.data.schema import unlike
 from treewright.exceptions import ParameterError
 from treewright.export.program import Program, branches_of_codes, stand_ins_of
 from treewright.export.structure import json_level
-from treewright.model.aggregation import LARGEST_EXPONENT
+from treewright.model.aggregation import LARGEST_EXPONENT, whole_parts
 from treewright.tree.arrays import INTERVALS, THRESHOLD
 from treewright.version import __version__
 
@@ -79,7 +78,8 @@ class _Names:
 class _Step:
     """A model: its element, the fields that it reads, derives and returns, and its content.
 
-    An output field is its name and the class whose probability it is; None for a predicted number.
+    An output field is its name and the class whose probability it is; None for a predicted number. ``made`` holds
+    the elements of further ones.
     """
 
     tag: str
@@ -89,6 +89,7 @@ class _Step:
     local: Sequence[str] = ()
     is_classes: bool = False
     normalization: str | None = None
+    made: Sequence[str] = ()
 
 
 def text_of(level: Hashable) -> str:
@@ -120,13 +121,14 @@ def written(program: Program, name: str, target: str) -> str:
     steps = list(_steps(program, names))
     target_field = _element("MiningField", name=names.target, usageType="target")
     whole = steps[0]
-    outputs = [_output(name, label) for name, label in steps[-1].outputs]
+    outputs = [*(_output(name, label) for name, label in steps[-1].outputs), *steps[-1].made]
     if len(steps) > 1:
         inner = [[_output(names.parts[name], label) for name, label in step.outputs] for step in steps[:-1]]
         models = [_model(step, own) for step, own in zip(steps, inner, strict=False)]
-        carried = [name for step in steps[:-1] for name, _ in step.outputs]
+        passed = [name for step in steps[:-1] for name, _ in step.outputs]
+        carried = [name for name in passed if name in {*names.shares, *names.sums}]
         outputs = [*(_carried(name, names.parts[name]) for name in carried), *outputs]
-        answer = _model(steps[-1], outputs, [*(_mining_field(names.parts[name]) for name in carried), target_field])
+        answer = _model(steps[-1], outputs, [*(_mining_field(names.parts[name]) for name in passed), target_field])
         whole = _segmentation([*models, answer], "modelChain", [], is_classes=steps[-1].is_classes)
         outputs = []
     schema = [*_mining_fields(program, names), target_field]
@@ -396,11 +398,72 @@ def _steps(program: Program, names: _Names) -> Iterator[_Step]:
         yield from _scores(program, names, trees, shares)
     elif len(trees) == 1 and program.total == 1.0:
         yield replace(trees[0], outputs=shares)
+    elif program.n_parts > 1:
+        yield from _means_of_parts(program, names, trees, asks)
+        return
     else:
         method = "average" if program.weights is None else "weightedAverage"
         yield _segmentation(map(_model, trees), method, asks, program.weights, is_classes=bool(shares), outputs=shares)
     if program.threshold is not None:
         yield _threshold(program, names)
+
+
+def _means_of_parts(program: Program, names: _Names, trees: list[_Step], asks: list[str]) -> Iterator[_Step]:
+    """The mean of each part of the values, and the step that adds these up and predicts.
+
+    A reader has one mean for a segmentation, and only for numbers or for the probabilities of all classes: the first
+    part is one of either kind, every further part one for each value.
+    """
+    of_value: list[list[str]] = [[] for _ in range(program.n_sums)]
+
+    def mean(steps: list[_Step], *values: int) -> _Step:
+        outputs: list[tuple[str, str | None]] = []
+        for value in values:
+            name = names.apart(f"mean_{value}_{len(of_value[value])}")
+            names.parts[name] = name
+            of_value[value].append(name)
+            outputs.append((name, names.labels[value] if len(values) > 1 else None))
+        return _segmentation(map(_model, steps), "average", asks, is_classes=len(values) > 1, outputs=outputs)
+
+    yield mean(trees, *range(program.n_sums))
+    for column in range(program.n_sums, len(program.base)):
+        yield mean([_tree(program, names, at, column) for at in range(len(trees))], column % program.n_sums)
+    fields = [name for own in of_value for name in own]
+    if not names.labels:
+        terms = [_element("NumericPredictor", name=name, coefficient="1") for name in fields]
+        yield _Step("RegressionModel", fields, _element("RegressionTable", *terms, intercept="0"))
+        return
+    sums = []
+    for own in of_value:
+        sums.append(_ref(own[0]))
+        for name in own[1:]:
+            sums[-1] = _apply("+", sums[-1], _ref(name))
+    # Averages of ones may be rounded to more.
+    local, held = [], [_apply("min", each, _constant(1.0)) for each in sums]
+    if program.threshold is None:
+        tests = [(code, names.apart(f"lead_{code}"), 0.0) for code in range(len(sums) - 1)]
+        largest = names.apart("largest")
+        local.append(_made_field(largest, "double", _apply("max", *held)))
+        local += [_made_field(name, "double", _apply("-", held[code], _ref(largest))) for code, name, _ in tests]
+        otherwise = len(sums) - 1
+    else:
+        positive, at = program.threshold
+        tests, otherwise = [(positive, names.apart("asked"), at)], 1 - positive
+        local.append(_made_field(tests[0][1], "double", held[positive]))
+    leaves = [
+        _element(
+            "Node", _element("SimplePredicate", field=name, operator="greaterOrEqual", value=repr(at)),
+            score=names.labels[code],
+        )
+        for code, name, at in tests
+    ]  # fmt: skip
+    leaves.append(_element("Node", _TRUE, score=names.labels[otherwise]))
+    made = [
+        _element("OutputField", each, name=name, optype="continuous", dataType="double", feature="transformedValue")
+        for name, each in zip(names.shares, held, strict=True)
+    ]
+    body = _element("Node", _TRUE, *leaves)
+    yield _Step("TreeModel", fields, body, local=local, made=made, is_classes=True)
 
 
 def _scores(
@@ -456,9 +519,13 @@ def _leaf_alone(names: _Names, number: float) -> _Step:
     return _Step("TreeModel", names.first, _element("Node", _TRUE, score=repr(number)))
 
 
-def _tree(program: Program, names: _Names, at: int) -> _Step:
-    """A tree, in the order of its nodes from the root down, branch by branch."""
+def _tree(program: Program, names: _Names, at: int, column: int | None = None) -> _Step:
+    """A tree, in the order of its nodes from the root down, branch by branch.
+
+    With a ``column`` of the contents its leaves hold this number alone, and a node above equal ones is a leaf.
+    """
     tables = program.tables
+    number_of = {} if column is None else _numbers_below(program, at, column)
     lines: list[str] = []
     asked: dict[str, None] = {}
     todo = [(int(program.roots[at]), _TRUE)]
@@ -466,6 +533,9 @@ def _tree(program: Program, names: _Names, at: int) -> _Step:
         node, predicate = todo.pop()
         if node < 0:
             lines.append("</Node>")
+            continue
+        if node in number_of:
+            lines.append(_element("Node", predicate, score=repr(number_of[node])))
             continue
         content = int(program.content_of[node])
         if content >= 0:
@@ -481,33 +551,34 @@ def _tree(program: Program, names: _Names, at: int) -> _Step:
         for stand_in in stand_ins_of(program, node):
             asked[names.asked[stand_in.column]] = None
     asks = list(asked) or names.first
-    return _Step("TreeModel", asks, "\n".join(lines), is_classes=bool(program.n_classes) and not program.is_boosted)
+    is_classes = bool(program.n_classes) and not program.is_boosted and column is None
+    return _Step("TreeModel", asks, "\n".join(lines), is_classes=is_classes)
+
+
+def _numbers_below(program: Program, at: int, column: int) -> dict[int, float]:
+    """For the leaves of a tree, and the nodes above leaves of one number: that number."""
+    tables, found = program.tables, {}
+    for node in range(int(program.roots[at + 1]) - 1, int(program.roots[at]) - 1, -1):  # children first
+        first = int(tables.first_child[node])
+        if first < 0:
+            found[node] = float(program.contents[program.content_of[node], column])
+            continue
+        below = {found.get(first + branch) for branch in range(int(tables.n_branches[node]))}
+        if len(below) == 1 and (number := below.pop()) is not None:
+            found[node] = number
+    return found
 
 
 def _leaf(program: Program, names: _Names, content: int, predicate: str) -> str:
     """A leaf with its number, or with its class proportions as whole parts."""
-    said = program.contents[content].tolist()
+    said = program.contents[content, : program.n_sums].tolist()
     if not program.n_classes or program.is_boosted:
         return _element("Node", predicate, score=repr(said[0]))
     shares = [
         _element("ScoreDistribution", value=label, recordCount=repr(part))
-        for label, part in zip(names.labels, _parts(said), strict=True)
+        for label, part in zip(names.labels, whole_parts(said), strict=True)
     ]
     return _element("Node", predicate, *shares, score=names.labels[said.index(max(said))])
-
-
-def _parts(shares: list[float]) -> list[float]:
-    """Numbers whose proportions of their sum are bit-identical to the given ones.
-
-    A reader divides by the sum, even of proportions, whose sum may differ from 1 in the last place: whole parts have an
-    exact sum. If weights are not whole numbers there may be none, and the proportions are written.
-    """
-    if math.fsum(shares) == 1.0 == sum(shares):
-        return shares
-    whole = math.lcm(*(Fraction(share).limit_denominator(10**6).denominator for share in shares))
-    parts = [float(round(share * whole)) for share in shares] if whole < 2**53 else shares
-    is_exact = sum(parts) > 0 and all(part / sum(parts) == share for part, share in zip(parts, shares, strict=True))
-    return parts if is_exact else shares
 
 
 def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:

@@ -5,7 +5,8 @@ one another as they are walked here, with exact cuts and sets of levels, and the
 description. ``export.code`` writes the tables and the evaluator.
 
     values of the row -> derived columns appended -> per tree: root to leaf -> contents added up in the order of trees
-    -> divided by ``total`` (means, votes) or started at ``base`` (scores) -> link -> probabilities or numbers -> class
+    -> divided by ``total`` (means, votes) or started at ``base`` (scores) -> parts of each number added up
+    -> link -> probabilities or numbers -> class
 
 Some models do more than that (``EXTRAS``). A writer names the extras that its format supports; a model with another one
 is refused.
@@ -57,6 +58,10 @@ class Program:
         Row of ``contents`` of a leaf; -1 of an inner node.
     contents : float64[m, k]
         Values of leaves; with boosted trees k is 1. With ``votes`` it holds class proportions, followed by the vote.
+        With ``n_parts`` above 1 the first part of each value, then the second of each, ...
+    n_parts : int
+        A mean may have several sums for each of its values: a value is the sum, from the first part on, of the means of
+        its parts (``model.aggregation.parts_of``).
     portions : float64[n_nodes], or None
         If rows are divided: the part of a missing value that a node gets from its parent. A row with missing cells goes
         down each branch whose part is above 0, level by level, and the contents of its leaves are added up in this
@@ -74,7 +79,7 @@ class Program:
         Whether the sum is a weighted median: the first content, in ascending order (the first tree of equals), at which
         the running sum of ``weights`` reaches half of their total.
     base : tuple of float
-        Start values of the sums; boosted tree t adds to sum t modulo their number, any other tree to all.
+        Start values of all sums; boosted tree t adds to sum t modulo their number, any other tree to all.
     total : float
         Divisor of the sums; 1 for scores and for a single tree.
     link : {"identity", "log", "sorted", "classes", "isolation"}
@@ -100,6 +105,7 @@ class Program:
     roots: np.ndarray
     content_of: np.ndarray
     contents: np.ndarray
+    n_parts: int
     portions: np.ndarray | None
     room: int
     votes: bool
@@ -120,7 +126,12 @@ class Program:
     @property
     def n_values(self) -> int:
         """Number of probabilities or numbers that are predicted for a row."""
-        return sum(self.n_classes) if self.n_classes else len(self.base)
+        return sum(self.n_classes) if self.n_classes else self.n_sums
+
+    @property
+    def n_sums(self) -> int:
+        """Number of sums over the trees after the parts of each are put together."""
+        return len(self.base) // self.n_parts
 
 
 def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
@@ -148,7 +159,7 @@ def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
     n_values, said = 0, []
     for tree in trees:
         value = tree.value[tree.is_leaf]
-        content = how.content(model, value)
+        content = how.addends(model, value)
         n_values = content.shape[1]
         said.append(np.hstack([class_shares(model, value), content]) if divides and how.votes else content)
     contents, row_of = np.unique(np.concatenate(said).astype(np.float64), axis=0, return_inverse=True)
@@ -169,6 +180,7 @@ def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
         roots=roots,
         content_of=content_of,
         contents=contents,
+        n_parts=model.n_parts,
         portions=np.concatenate([portions_of(tree) for tree in trees]) if divides else None,
         # Waiting nodes have different leaves below them.
         room=max(tree.n_leaves for tree in trees) if divides else 1,

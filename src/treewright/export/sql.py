@@ -407,9 +407,10 @@ def _nested(program: Program, query: _Query, inputs: list[str], row: list[str]) 
 def _divided(program: Program, query: _Query, sums: list[str], row: list[str]) -> list[str]:
     if program.total == 1.0:
         return sums
-    total = query.database.number(program.total)
-    query.add(row, {f"s{own}": query.database.over(name, total) for own, name in enumerate(sums)})
-    return [f"s{own}" for own in range(len(sums))]
+    total, n_sums = query.database.number(program.total), program.n_sums
+    means = [query.database.over(name, total) for name in sums]
+    query.add(row, {f"s{own}": " + ".join(means[own::n_sums]) for own in range(n_sums)})
+    return [f"s{own}" for own in range(n_sums)]
 
 
 # Walks

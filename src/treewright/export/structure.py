@@ -16,6 +16,7 @@ import numpy as np
 
 from treewright.data.dates import DATES
 from treewright.data.schema import Column
+from treewright.model.aggregation import grid_to_json
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
 from treewright.model.summary import TreeSummary, summarize
@@ -215,7 +216,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     if model.threshold is not None:
         together["threshold"] = threshold_to_json(model.threshold)
     if model.grid is not None:
-        together["grid"] = model.grid
+        together["grid"] = grid_to_json(model.grid)
     return {
         "format": FORMAT,
         "version": VERSION,

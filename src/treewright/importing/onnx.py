@@ -37,9 +37,9 @@ from treewright.importing.onnx_trees import (
     whole_numbers_asked,
 )
 from treewright.importing.trees import ForeignTree, imported
-from treewright.model.aggregation import LINKS, Boosting, Link
+from treewright.model.aggregation import LINKS, Boosting, Link, together, whole_parts
 from treewright.model.check import scores_of_classes
-from treewright.model.data import ModelData
+from treewright.model.data import ModelData, with_grid
 from treewright.model.threshold import Threshold
 
 _ML = "ai.onnx.ml"
@@ -113,6 +113,9 @@ class _Sums:
     total: float = 1.0
     is_whole: bool = False  # cast to whole numbers
     is_table: bool = False  # [N, n_trees, k], not added up yet
+    n_parts: int = 1  # of our own files: [N, n_parts, k], parts of each number with sums of their own
+    held: range = range(0)  # the parts that are added up already: [N, k]
+    was_split: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +308,11 @@ class _Walk:
             shape, n = constant.tolist(), len(first.base)
             if not first.is_table:
                 is_same = shape in ([-1, n], [0, n]) or (n == 1 and shape == [-1])
-                return first if is_same else None
+                is_split = len(shape) == 3 and shape[0] == 0 and min(shape[1:]) > 0 and shape[1] * shape[2] == n
+                is_split &= (
+                    first.n_parts == 1 and not first.base.any() and all(p.table is not None for p in first.parts)
+                )
+                return first if is_same else replace(first, n_parts=shape[1]) if is_split else None
             n_trees, k = len(first.parts), int(first.base.size)
             if k == 1 and len(shape) == 3 and shape[0] == 0 and shape[2] > 0 and shape[1] * shape[2] == n_trees:
                 parts = tuple(replace(part, first=at % shape[2]) for at, part in enumerate(first.parts))
@@ -315,6 +322,8 @@ class _Walk:
             is_sum = name == "ReduceSum" and not said.get("keepdims", 1)
             is_ours = is_sum and constant is not None and constant.tolist() == [1]
             return replace(first, is_table=False) if is_ours else None
+        if first.n_parts > 1:
+            return self._of_parts(name, sums, constant, said)
         if name in ("Add", "Sum") and len(sums) == len(given):
             if any(
                 each.total != 1.0 or each.is_table or each.is_whole or len(each.base) != len(first.base)
@@ -337,6 +346,27 @@ class _Walk:
         if name == "Div" and constant is not None and constant.size == 1 and given[0] is first and not first.base.any():
             return replace(first, total=first.total * float(constant.ravel()[0]))
         return None
+
+    @staticmethod
+    def _of_parts(name: str, sums: list[_Sums], constant: np.ndarray | None, said: dict[str, Any]) -> _Sums | None:
+        """The sums of parts of numbers, chosen and added up in their order as our writer does it."""
+        first, n = sums[0], sums[0].n_parts
+        if name == "Gather" and said.get("axis") == 1 and not first.held and constant is not None and not constant.ndim:
+            return replace(first, held=range(int(constant), int(constant) + 1)) if 0 <= constant < n else None
+        other = sums[-1]
+        if name != "Add" or len(sums) != 2 or other.parts is not first.parts or other.n_parts != n:
+            return None
+        if first.held.start or not first.held or not other.held or other.held.start != first.held.stop:
+            return None
+        if other.held.stop < n:
+            return replace(first, held=range(other.held.stop))
+        k = len(first.base) // n
+        whole: dict[int, np.ndarray] = {}
+        for part in first.parts:
+            if part.table is not None and id(part.table) not in whole:
+                whole[id(part.table)] = together(part.table, n)
+        parts = tuple(replace(part, table=whole[id(part.table)]) for part in first.parts)
+        return _Sums(parts, np.zeros(k), first.total, was_split=True)
 
     def _trees(self, name: str, cells: tuple[Cell, ...], said: dict[str, Any], n: int) -> list[Any]:
         """The sums of an ensemble, or the labels and probabilities of a classifier."""
@@ -428,7 +458,8 @@ def _by_table(sums: _Sums, table: np.ndarray) -> _Sums:
     """Sums of rows of a table: each target is one tree's number, a row of the table."""
     if len(sums.parts) != len(sums.base) or sums.base.any() or sums.total != 1.0:
         raise InputFileError("a table is looked up by something other than one number of each tree")
-    parts = tuple(replace(part, table=table.astype(np.float64), own=at) for at, part in enumerate(sums.parts))
+    table = table.astype(np.float64)
+    parts = tuple(replace(part, table=table, own=at) for at, part in enumerate(sums.parts))
     return _Sums(parts, np.zeros(table.shape[1]), is_table=True)
 
 
@@ -642,6 +673,8 @@ def _of_answer(
         )  # fmt: skip
     else:
         model = _boosted(answer, parts, schema, classes, source)
+    if sums.was_split:
+        model = with_grid(model)
     if answer.threshold is None:
         return model
     return replace(model, threshold=Threshold(*answer.threshold))
@@ -688,6 +721,13 @@ def _full(targets: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     return found
 
 
+def _as_parts(shares: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Numbers with exactly these proportions, output by output: a model divides them by their sum."""
+    rows, row_of = np.unique(shares, axis=0, return_inverse=True)
+    of_output = [[whole_parts(row) for row in own.tolist()] for own in np.split(rows, ends[:-1], axis=1)]
+    return np.hstack(of_output)[row_of.ravel()]
+
+
 def _forest_of_classes(
     answer: _Answer, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
 ) -> ModelData:
@@ -711,6 +751,8 @@ def _forest_of_classes(
         are_shares &= bool((np.abs(of_output - whole) <= _SLACK * whole).all())
         is_vote = ((own == 0.0) | (own == own.max())).all() and ((own > 0.0).sum(axis=1) == len(classes)).all()
         weights.append(float(own.max()) if is_vote else np.nan)
+        if answer.sums.was_split:
+            value[leaf] = _as_parts(own, ends)
         trees.append(replace(tree, value=value))
     of_trees = None
     if not are_shares:

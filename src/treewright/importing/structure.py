@@ -16,7 +16,7 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError
 from treewright.export.structure import FORMAT, VERSION
 from treewright.importing.reading import json_of
-from treewright.model.aggregation import Boosting
+from treewright.model.aggregation import Boosting, grid_from_json
 from treewright.model.data import ModelData
 from treewright.model.repacking import checked, kept_trees
 from treewright.model.threshold import threshold_from_json
@@ -69,7 +69,7 @@ def of_file(data: bytes) -> ModelData:
             boosting=None if boosting is None else Boosting(tuple(map(float, boosting["base"])), boosting["link"]),
             tree_weights=None if weights is None else np.array(weights, np.float64),
             threshold=None if threshold is None else threshold_from_json(threshold),
-            grid=found.get("grid"),
+            grid=grid_from_json(found.get("grid")),
         )
     )
 

@@ -126,14 +126,35 @@ def make_dataset(
     TooLargeError
         More rows or columns than a tree's integers can name.
     """
-    schema, matrix = encoded_table(X, params)
-    if not isinstance(matrix, SparseMatrix):  # a sparse one is stored already; the growers check their memory
-        params.check_size(*matrix.shape)
-    target = encoded_target(y, params) if encode_target is None else encode_target(y)
-    return dataset_of(
-        schema, matrix, target, sample_weight,
-        class_weight=params.class_weight_of_fit, missing=params.missing_cells,
-    )  # fmt: skip
+    try:
+        schema, matrix = encoded_table(X, params)
+        if not isinstance(matrix, SparseMatrix):  # a sparse one is stored already; the growers check their memory
+            params.check_size(*matrix.shape)
+        target = encoded_target(y, params) if encode_target is None else encode_target(y)
+        return dataset_of(
+            schema, matrix, target, sample_weight,
+            class_weight=params.class_weight_of_fit, missing=params.missing_cells,
+        )  # fmt: skip
+    except DataError as error:
+        wide, narrow = _n_columns(y), _n_columns(X)
+        if wide is None or narrow is None or narrow >= wide:
+            raise
+        found = "one column" if not narrow else f"{narrow} column(s)"
+        end = " " if str(error).endswith(".") else ". "
+        hint = f"{end}X has {found} and y has {wide}: are they swapped? The table comes first, as in fit(X, y)"
+        raise type(error)(*error.parts, hint, parameter=error.parameter, column=error.column, row=error.row) from None
+
+
+def _n_columns(table: Any) -> int | None:
+    """The columns of a table as it is given, 0 for one row of cells; None if that cannot be seen at once."""
+    shape = getattr(table, "shape", None)
+    if isinstance(shape, tuple) and len(shape) in (1, 2):
+        return shape[1] if len(shape) == 2 else 0
+    if isinstance(table, dict):
+        return len(table)
+    if isinstance(table, list | tuple) and len(table):
+        return len(table[0]) if isinstance(table[0], list | tuple | dict | np.ndarray) else 0
+    return None
 
 
 def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any = None) -> Dataset:

@@ -13,8 +13,8 @@ value        in files  prediction of the trees together
 `Boosting`   sum       they add to scores that begin at a base; a link turns the scores into a prediction
 ===========  ========  ===========================================================================================
 
-``predict.ensemble`` sends rows down the trees (``predict.walks``), looks up the ``content`` of each leaf, adds these up
-in the order of the trees and divides by ``total``; numbers that are sorted go through ``weighted_median``, scores
+``predict.ensemble`` sends rows down the trees (``predict.walks``), looks up the ``addends`` of each leaf, adds these up
+in the order of the trees and makes the ``mean`` of them; numbers that are sorted go through ``weighted_median``, scores
 through ``answers_of``. ``explain``, ``export``, drawings and report use the properties of a value (``is_single``,
 ``votes``, ``sorts``, ``has_scores``, ``weights``) and never compare its name. Only ``model.check`` and ``model.codec``
 know its name in files.
@@ -25,8 +25,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 Combine = Literal["single", "mean", "sum", "vote", "median"]
 Link = Literal["identity", "log", "sorted", "classes"]
 LINKS: tuple[Link, ...] = ("identity", "log", "sorted", "classes")
+Grid = tuple[int, ...]  # exponents of two, from the coarsest grid to the finest
 LEAST_GRID = -1000  # the steps of a finer grid would not be normal numbers
+LAST_GRID = -1074  # of which every float64 is a multiple
 _EXACT = 2.0**53  # float64 represents all whole numbers below it
 LARGEST_EXPONENT = 700.0  # exp of it, and of slightly more, is finite
 
@@ -82,6 +85,25 @@ class Aggregation:
         if model.task == "classification":
             return shares_on_grid(class_shares(model, value), model.n_classes, model.grid)
         return on_grid(np.array(value, np.float64, order="C"), model.grid)
+
+    def addends(self, model: ModelData, value: np.ndarray) -> np.ndarray:
+        """The content of leaves as it is added up: the parts on each of the model's grids, side by side.
+
+        Returns
+        -------
+        float64[m, k * n_parts]
+            All numbers of the first part, then all of the second, ...
+        """
+        return parts_of(self.content(model, value), model.grid, model.counted_classes)
+
+    def mean(self, sums: np.ndarray, n_trees: int, n_parts: int) -> np.ndarray:
+        """The prediction from the sums over the trees (float64[n, k * n_parts], overwritten): float64[n, k].
+
+        Each part is divided by itself, so that the mean of equal numbers is that number: its parts come out exactly,
+        and their sum is it.
+        """
+        sums /= self.total(n_trees)
+        return together(sums, n_parts)
 
 
 class Single(Aggregation):
@@ -152,20 +174,108 @@ class Boosting(Aggregation):
 _SINGLE, _MEAN = Single(), Mean()
 
 
-def on_grid(numbers: np.ndarray, grid: int | None) -> np.ndarray:
-    """Numbers rounded to multiples of ``2**grid``, half to even; unchanged without a grid."""
-    if grid is None:
-        return numbers
+def on_grid(numbers: np.ndarray, grid: Grid | None) -> np.ndarray:
+    """Numbers rounded to multiples of ``2**grid[0]``, half to even; unchanged without a grid, or with several."""
+    return numbers if grid is None or len(grid) > 1 else _rounded(numbers, grid[0])
+
+
+def _rounded(numbers: np.ndarray, exponent: int) -> np.ndarray:
     with np.errstate(over="ignore", under="ignore"):
-        steps = np.ldexp(numbers, -grid)
+        steps = np.ldexp(numbers, -exponent)
         # From 2**53 steps on, float64 has no numbers between the steps.
-        return np.asarray(np.where(np.abs(steps) < _EXACT, np.ldexp(np.rint(steps), grid), numbers))
+        return np.asarray(np.where(np.abs(steps) < _EXACT, np.ldexp(np.rint(steps), exponent), numbers))
 
 
-def shares_on_grid(shares: np.ndarray, n_classes: Sequence[int], grid: int | None) -> np.ndarray:
-    """Class probabilities on a grid; the first largest takes the rounding error, so that they add up to 1 exactly."""
+def parts_of(numbers: np.ndarray, grid: Grid | None, n_classes: Sequence[int] = ()) -> np.ndarray:
+    """Numbers as sums of multiples of the steps of each grid, from the coarsest on; unchanged with at most one.
+
+    Parameters
+    ----------
+    numbers : float64[m, k]
+    n_classes : sequence of int
+        Of the outputs whose probabilities they are: the first parts of each add up to 1.
+
+    Returns
+    -------
+    float64[m, k * n_parts]
+
+    Examples
+    --------
+    >>> parts_of(np.array([[2.0, 0.25]]), (0, -2))
+    array([[2.  , 0.  , 0.  , 0.25]])
+    """
+    if grid is None or len(grid) == 1:
+        return numbers
+    found = [_first_part(numbers, grid[0], n_classes)]
+    rest = numbers - found[0]  # exact: what rounding leaves over has no more digits than the number
+    for exponent in grid[1:-1]:
+        found.append(_rounded(rest, exponent))
+        rest = rest - found[-1]
+    # On the last grid, too, if the grids are those of the numbers; whatever a file states, nothing is lost.
+    return np.ascontiguousarray(np.hstack([*found, rest]))
+
+
+def _first_part(numbers: np.ndarray, exponent: int, n_classes: Sequence[int]) -> np.ndarray:
+    return shares_on_grid(numbers, n_classes, (exponent,)) if n_classes else _rounded(numbers, exponent)
+
+
+def together(parts: np.ndarray, n_parts: int) -> np.ndarray:
+    """The sum of the parts of each number, from the coarsest on: float64[n, k]."""
+    if n_parts == 1:
+        return parts
+    k = parts.shape[1] // n_parts
+    found = parts[:, :k].copy()
+    for begin in range(k, parts.shape[1], k):
+        found += parts[:, begin : begin + k]
+    return found
+
+
+def grids_of(numbers: np.ndarray, bound: float, n_trees: int, n_classes: Sequence[int] = ()) -> Grid | None:
+    """The grids whose parts are exactly the numbers, and whose sums are exact in any order.
+
+    Parameters
+    ----------
+    numbers : float64[m, k], finite
+    bound : float >= 0
+        As in ``grid_of``.
+    n_trees : int
+        The number of addends.
+    n_classes : sequence of int
+        As in ``parts_of``.
+
+    Returns
+    -------
+    tuple of int, or None
+        One exponent if all numbers are on the first grid; None if that does not exist.
+
+    Notes
+    -----
+    A grid has 53 digits less those that counting the addends takes, so two reach 2**-90 of the largest of 100 numbers:
+    all of 1 and what is above 2**-37 with all of its digits. Each further one adds 45 digits.
+
+    Examples
+    --------
+    >>> grids_of(np.array([[0.5], [1.0]]), 100.0, 100), grids_of(np.array([[0.2], [1.0]]), 100.0, 100)
+    ((-46,), (-46, -94))
+    """
+    first = grid_of(bound)
+    if first is None:
+        return None
+    found, rest = [first], numbers - _first_part(numbers, first, n_classes)
+    while rest.any():
+        found.append(max(_finest(n_trees * float(np.abs(rest).max())), LAST_GRID))
+        rest = rest[rest != 0]
+        rest = rest - _rounded(rest, found[-1])
+    return tuple(found)
+
+
+def shares_on_grid(shares: np.ndarray, n_classes: Sequence[int], grid: Grid | None) -> np.ndarray:
+    """Class probabilities on one grid; the first largest takes the rounding error, so that they add up to 1 exactly.
+
+    Several grids hold them as they are.
+    """
     moved = on_grid(shares, grid)
-    if grid is not None:
+    if grid is not None and len(grid) == 1:
         rows = np.arange(len(moved))
         for columns in output_columns(n_classes):
             own = moved[:, columns]
@@ -189,7 +299,7 @@ def grid_of(bound: float) -> int | None:
     Notes
     -----
     All partial sums are multiples of ``2**grid`` below ``2**53`` steps, which float64 represents exactly. An addend
-    changes by at most half a step, ``bound * 2**-53``: a sum of n by ``n * 2**-53`` of its range, 1e-12 for 9,000
+    changes by at most half a step, about ``bound * 2**-53``: a sum of n by ``n * 2**-53`` of its range, 1e-12 for 9,000
     trees.
 
     Examples
@@ -199,13 +309,29 @@ def grid_of(bound: float) -> int | None:
     """
     if not 0.0 < bound < math.inf:
         return None
-    # One more bit, because rounding can enlarge the sum.
-    grid = math.frexp(bound)[1] - 53 + (math.frexp(bound)[0] > 0.999)
+    grid = _finest(bound)
     return grid if grid >= LEAST_GRID else None
 
 
+def _finest(bound: float) -> int:
+    # One more bit, because rounding can enlarge the sum.
+    return math.frexp(bound)[1] - 53 + (math.frexp(bound)[0] > 0.999)
+
+
+def grid_to_json(grid: Grid) -> int | list[int]:
+    """One exponent as a number, as files of format 6 have it, several as a list."""
+    return list(grid) if len(grid) > 1 else grid[0]
+
+
+def grid_from_json(stated: Any) -> Grid | None:
+    """The grids that JSON states, not yet checked by ``check_model``."""
+    if isinstance(stated, list):
+        return tuple(stated) if len(stated) > 1 else ()  # one is written as a number
+    return None if stated is None else (stated,)
+
+
 def aggregation_of(
-    combine: Combine, boosting: Boosting | None, weights: np.ndarray | None, grid: int | None = None
+    combine: Combine, boosting: Boosting | None, weights: np.ndarray | None, grid: Grid | None = None
 ) -> Aggregation:
     """The aggregation that a model's fields state."""
     if combine == "single":
@@ -261,6 +387,25 @@ def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
     for output, columns in enumerate(output_columns(model.n_classes)):
         codes[:, output] = shares[:, columns].argmax(axis=1)
     return codes
+
+
+def whole_parts(shares: list[float]) -> list[float]:
+    """Numbers whose proportions of their sum are bit-identical to the given ones.
+
+    A reader divides by the sum, even of proportions, whose sum may differ from 1 in the last place: whole parts have an
+    exact sum. If weights are not whole numbers there may be none, and the proportions are returned.
+
+    Examples
+    --------
+    >>> whole_parts([0.2, 0.8]), whole_parts([0.7, 0.2, 0.1])
+    ([0.2, 0.8], [7.0, 2.0, 1.0])
+    """
+    if math.fsum(shares) == 1.0 == sum(shares):
+        return shares
+    whole = math.lcm(*(Fraction(share).limit_denominator(10**6).denominator for share in shares))
+    parts = [float(round(share * whole)) for share in shares] if whole < 2**53 else shares
+    is_exact = sum(parts) > 0 and all(part / sum(parts) == share for part, share in zip(parts, shares, strict=True))
+    return parts if is_exact else shares
 
 
 def predicted_codes(model: ModelData, shares: np.ndarray) -> np.ndarray:

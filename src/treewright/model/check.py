@@ -7,13 +7,14 @@ and how these become scores.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from treewright.data.calendar import is_sound
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
-from treewright.model.aggregation import LEAST_GRID, LINKS, Combine
+from treewright.model.aggregation import LAST_GRID, LEAST_GRID, LINKS, Combine, Grid
 from treewright.model.data import ModelData
 from treewright.model.facts import check_forms, shown_fact
 from treewright.model.leaf_targets import check_leaf_targets
@@ -60,14 +61,27 @@ def check_model(model: ModelData) -> None:
             raise ModelFileError("targets of leaves: only a regression forest has them")
         check_leaf_targets(model.leaf_targets, int(model.trees.is_leaf.sum()), model.n_outputs)
     if model.grid is not None:
-        single = model.combine in ("single", "median")
-        coarse = type(model.grid) is int and model.grid > _coarsest_grid(model)
-        if single or type(model.grid) is not int or model.grid < LEAST_GRID or coarse:
-            expected = "none for this model" if single else "the exponent of a small part of the values of leaves"
-            raise ModelFileError(f"grid is {model.grid!r}: expected {expected}")
+        _check_grid(model, model.grid)
     if model.threshold is not None:
         check_threshold(model.threshold, model.task, model.classes)
     check_facts(model)
+
+
+def _check_grid(model: ModelData, grid: Grid) -> None:
+    """Refuse grids that this model cannot have, or that would change the values of its trees."""
+    single = model.combine in ("single", "median")
+    wrong = not grid or not all(type(exponent) is int for exponent in grid)
+    wrong = wrong or grid[0] < LEAST_GRID or grid[-1] < LAST_GRID or grid[0] > _coarsest_grid(model)
+    # Each has room for the digits of a part: a file cannot ask for thousands of parts.
+    wrong = wrong or any(
+        finer > max(coarser - _GRID_DIGITS, LAST_GRID) or finer == coarser for coarser, finer in pairwise(grid)
+    )
+    wrong = wrong or (len(grid) > 1 and model.combine != "mean")
+    if single or wrong:
+        stated = grid[0] if len(grid) == 1 else list(grid)
+        expected = "none for this model" if single else "the exponent of a small part of the values of leaves"
+        more = "" if single or len(grid) == 1 else ", for a mean followed by those of finer grids"
+        raise ModelFileError(f"grid is {stated!r}: expected {expected}{more}")
 
 
 def _coarsest_grid(model: ModelData) -> int:

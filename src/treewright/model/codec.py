@@ -18,7 +18,7 @@ import numpy as np
 from treewright.core.files import write_whole
 from treewright.data.categories import array_to_json, schema_to_json
 from treewright.exceptions import ModelFileError
-from treewright.model.aggregation import Boosting
+from treewright.model.aggregation import Boosting, grid_from_json
 from treewright.model.check import check_model
 from treewright.model.container import (
     BOOSTED_FORMAT,
@@ -271,7 +271,7 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
         boosting=boosting,
         tree_weights=arrays.get(WEIGHTS),
         threshold=threshold_of(metadata),
-        grid=metadata.get("grid"),
+        grid=grid_from_json(metadata.get("grid")),
     )
     check_model(model)
     return model

@@ -26,6 +26,7 @@ from treewright.data.categories import array_from_json, schema_from_json, schema
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
+from treewright.model.aggregation import Grid, grid_to_json
 from treewright.model.threshold import Threshold, threshold_from_json, threshold_to_json
 
 HEADER_CAP = 64 * 2**20  # bytes; 100,000 levels of 50 characters take 6 MB
@@ -73,9 +74,10 @@ _DIGEST = re.compile(rb'\\"digest\\":\\"([0-9a-f]{64})\\"')
 # A string of JSON, even an unclosed one: without the last alternative each quote would start another search.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 # The third holds trees of boosting, or other trees with weights; the fifth any of the others, by ``form``, with a
-# threshold; the sixth trees whose sums are on a grid, or that are boosted and listed, possibly with a threshold.
-TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT, THRESHOLD_FORMAT, GRID_FORMAT = 1, 2, 3, 4, 5, 6
-FILE_FORMAT = GRID_FORMAT  # the newest that can be read
+# threshold; the sixth trees whose sums are on a grid, or that are boosted and listed, possibly with a threshold; the
+# seventh is the sixth with several grids.
+TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT, THRESHOLD_FORMAT, GRID_FORMAT, GRIDS_FORMAT = range(1, 8)
+FILE_FORMAT = GRIDS_FORMAT  # the newest that can be read
 FACTS_CAP = 1_000_000  # entries; facts that contain themselves would never end
 LARGEST_BITS = 4096  # of a whole number among the facts; converting digits to bits takes quadratic time
 Fitted_co = TypeVar("Fitted_co", covariant=True)
@@ -202,7 +204,8 @@ def _wrapped(metadata: Mapping[str, Any]) -> dict[str, type]:
     if metadata["format"] < THRESHOLD_FORMAT:
         return {}
     has_threshold = metadata["format"] == THRESHOLD_FORMAT or "threshold" in metadata
-    grid: dict[str, type] = {"grid": int} if metadata["format"] == GRID_FORMAT and "grid" in metadata else {}
+    has_grid = metadata["format"] >= GRID_FORMAT and "grid" in metadata
+    grid: dict[str, type] = {"grid": int if metadata["format"] == GRID_FORMAT else list} if has_grid else {}
     return {"form": int, **grid, **({"threshold": dict} if has_threshold else {})}
 
 
@@ -319,17 +322,18 @@ def form_of(metadata: Mapping[str, Any]) -> int:
 
 
 def wrapped(
-    metadata: Mapping[str, Any], threshold: Threshold | None, grid: int | None = None, *, is_new: bool = False
+    metadata: Mapping[str, Any], threshold: Threshold | None, grid: Grid | None = None, *, is_new: bool = False
 ) -> dict[str, Any]:
-    """Metadata with a threshold and a grid, if any; ``is_new``: with content that readers of format 5 do not know."""
+    """Metadata with a threshold and grids, if any; ``is_new``: with content that readers of format 5 do not know."""
     if threshold is None and grid is None and not is_new:
         return dict(metadata)
-    is_sixth = is_new or grid is not None
-    found = {**metadata, "form": metadata["format"], "format": GRID_FORMAT if is_sixth else THRESHOLD_FORMAT}
+    is_sixth, is_seventh = is_new or grid is not None, grid is not None and len(grid) > 1
+    newest = GRIDS_FORMAT if is_seventh else GRID_FORMAT if is_sixth else THRESHOLD_FORMAT
+    found = {**metadata, "form": metadata["format"], "format": newest}
     if threshold is not None:
         found["threshold"] = threshold_to_json(threshold)
     if grid is not None:
-        found["grid"] = grid
+        found["grid"] = grid_to_json(grid)
     return found
 
 

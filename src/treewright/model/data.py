@@ -17,7 +17,7 @@ from treewright.data.schema import Schema
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
-from treewright.model.aggregation import Aggregation, Boosting, Combine, aggregation_of, grid_of
+from treewright.model.aggregation import Aggregation, Boosting, Combine, Grid, aggregation_of, grid_of, grids_of
 from treewright.model.leaf_targets import LeafTargets
 from treewright.model.pickled import stamped, unstamped
 from treewright.model.threshold import Threshold
@@ -65,10 +65,12 @@ class ModelData:
         The weights of the trees in a vote or a median; None: equal weights.
     threshold : Threshold or None
         The decision threshold for one of two classes; None: the more probable class is predicted.
-    grid : int or None
-        The values of trees in a mean, a vote or a sum are rounded to multiples of ``2**grid`` before they are added, so
-        that sums are exact in any order (``aggregation.grid_of``); None: no rounding. Rows that are divided among
-        branches are not rounded: they get averages.
+    grid : tuple of int, or None
+        Exponents of two. With one, the values of trees in a mean, a vote or a sum are rounded to multiples of
+        ``2**grid[0]`` before they are added, so that sums are exact in any order (``aggregation.grid_of``). With
+        several, a value is the sum of a multiple of each (``aggregation.parts_of``), without rounding: the parts have
+        sums of their own, and the mean of equal values is that value. None: values are added as they are. Rows that are
+        divided among branches get averages, which are not on a grid.
     """
 
     task: Literal["classification", "regression"]
@@ -85,7 +87,7 @@ class ModelData:
     boosting: Boosting | None = None
     tree_weights: np.ndarray | None = None
     threshold: Threshold | None = None
-    grid: int | None = None
+    grid: Grid | None = None
 
     has_trees = True  # not a field, as it has no annotation
 
@@ -101,6 +103,11 @@ class ModelData:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(unstamped(state, type(self).__name__))
         self.__post_init__()  # skops writes tuples of all kinds as plain tuples, and trees come back as one
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts of each value that have sums of their own."""
+        return 1 if self.grid is None else len(self.grid)
 
     @property
     def aggregation(self) -> Aggregation:
@@ -146,24 +153,38 @@ def sizes_of(model: ModelData) -> Sizes:
     return model.trees.sizes(len(model.schema))
 
 
-# Steps of the grid are at most 2**-32 of a typical sum. If the largest sum is 2**21 times a typical one, there is none.
+# Of boosted trees: steps of the grid are at most 2**-32 of a typical sum. If the largest sum is 2**21 times a typical
+# one, there is none.
 _MOST_APART = 2.0**21
 
 
 def with_grid(model: AnyModel) -> AnyModel:
-    """The same model with the values of its trees rounded to a grid, so that their sums are exact in any order.
+    """The same model with the values of its trees on grids, so that their sums are exact in any order.
 
-    A single tree and medians do not change, nor numbers whose sum is beyond float64, or so much larger than typical
-    ones that its grid would be coarse for these (an outlier, outputs of different scales).
+    A mean has as many grids as hold every value exactly. A sum of boosted trees and weights of votes have one, to which
+    they are rounded: a sum of different addends is rounded anyway. One tree and medians do not change, nor numbers
+    whose sum is beyond float64, nor boosted trees with numbers so much larger than typical ones that their grid would
+    be coarse for these.
     """
     how, n_trees = model.aggregation, len(model.trees)
     if how.is_single or how.sorts:
         return model
-    if how.votes or (model.task == "classification" and not how.has_scores):
-        bound = typical = float(how.weights_of(n_trees).sum())  # probabilities and votes are at most 1
-    else:
+    if how.votes:
+        return replace(model, grid=_one_grid(float(how.weights_of(n_trees).sum())))
+    if how.has_scores:
         bound, typical = sums_of_sizes(model)
-    return replace(model, grid=grid_of(bound) if bound <= _MOST_APART * typical else None)
+        return replace(model, grid=_one_grid(bound) if bound <= _MOST_APART * typical else None)
+    if n_trees == 1:  # nothing is added up
+        return replace(model, grid=None)
+    bound = float(n_trees) if model.task == "classification" else sums_of_sizes(model)[0]
+    trees, loose = model.trees, replace(model, grid=None)
+    said = trees.leaf_value if isinstance(trees, PackedTrees) else np.concatenate(list(_said_by_trees(trees)))
+    return replace(model, grid=grids_of(how.content(loose, said), bound, n_trees, model.counted_classes))
+
+
+def _one_grid(bound: float) -> Grid | None:
+    exponent = grid_of(bound)
+    return None if exponent is None else (exponent,)
 
 
 def sums_of_sizes(model: ModelData) -> tuple[float, float]:

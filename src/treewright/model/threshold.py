@@ -16,7 +16,7 @@ import numpy as np
 
 from treewright.data.cells import is_hashable, shown
 from treewright.exceptions import ModelFileError, ParameterError
-from treewright.tree.writing import escape_controls, shorten, written_level, written_number
+from treewright.tree.writing import escape_controls, shorten, written_level, written_share
 
 _MOST_WORDS = 200  # characters of a reason in a file
 _MOST_LETTERS = 40  # characters of a class in a text
@@ -110,7 +110,7 @@ def threshold_words(threshold: Threshold | None, classes: tuple[np.ndarray, ...]
         return ""
     name = shorten(written_level(classes[0].tolist()[threshold.positive]), _MOST_LETTERS)
     why = f" ({escape_controls(threshold.why)})" if threshold.why else ""
-    return f"predicts {name} if its probability is at least {written_number(threshold.at, exact=True)}{why}"
+    return f"predicts {name} if its probability is at least {written_share(threshold.at)}{why}"
 
 
 def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, ...]) -> None:

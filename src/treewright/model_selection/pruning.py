@@ -18,6 +18,7 @@ from treewright.data.matching import did_you_mean
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
+from treewright.estimators.base import naming_keywords
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, check_random_state, folds_within, rows_in_two
 from treewright.judge.scores import WORDS, Loss, check_loss, mean_loss, mean_with_error
@@ -111,6 +112,7 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
     4
     """
 
+    @naming_keywords
     def __init__(
         self,
         estimator: Any,

@@ -29,7 +29,7 @@ from treewright.judge.side_by_side import answers
 from treewright.judge.tasks import Task, task_of
 from treewright.model.threshold import Threshold, code_of_positive
 from treewright.model_selection.tables import abridged, lines_shown
-from treewright.tree.writing import written_number
+from treewright.tree.writing import written_share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -346,7 +346,7 @@ class ThresholdChoice:
     @property
     def words(self) -> str:
         """The chosen threshold and its aim, in words."""
-        at = written_number(self.threshold, exact=True)
+        at = written_share(self.threshold)
         return f"predicts {self.positive} if its probability is at least {at}: {self.aim}"
 
     def _head(self) -> str:

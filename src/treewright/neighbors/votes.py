@@ -188,15 +188,20 @@ def _running_means(
 ) -> np.ndarray:
     """float64[K, m, n_outputs]: weighted means of the first k neighbours, for each k, from running sums."""
     sums, total = np.zeros((len(rows), values.shape[1])), np.zeros((len(rows), 1))
+    least, most = np.full(sums.shape, np.inf), np.full(sums.shape, -np.inf)
     found = np.empty((len(k_values), *sums.shape))
     wanted = {k: at for at, k in enumerate(k_values)}
     with np.errstate(over="ignore", invalid="ignore"):
         for at in range(rows.shape[1]):
             weight = 1.0 if weights is None else weights[:, at, None]
-            sums += values[rows[:, at]] * weight
+            own = values[rows[:, at]]
+            sums += own * weight
             total += weight
+            least, most = np.minimum(least, own), np.maximum(most, own)
             if at + 1 in wanted:
-                found[wanted[at + 1]] = sums / total
+                mean = sums / total
+                # The mean of equal numbers is that number. A sum beyond float64 stays, for the caller to see.
+                found[wanted[at + 1]] = np.where(np.isfinite(mean), np.clip(mean, least, most), mean)
     return found
 
 

@@ -6,7 +6,7 @@ row. ``model.aggregation`` combines them: a mean, a vote, a median, or scores th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
-from treewright.model.aggregation import answers_of, on_grid, weighted_median
+from treewright.model.aggregation import answers_of, on_grid, together, weighted_median
 from treewright.model.data import ModelData
 from treewright.model.repacking import Repacked, repacked
 from treewright.model.trees import Trees
@@ -28,6 +28,7 @@ _FEW_ROWS = 64  # up to here listed trees are walked: 16 us a row, by bins 60
 _MOST_PARTS = 4  # of each tested column: with more, making bins takes longer than walking listed trees
 
 _contents: WeakKeyDictionary[ModelData, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+_addends: WeakKeyDictionary[ModelData, tuple[np.ndarray, ...]] = WeakKeyDictionary()
 _bins: WeakKeyDictionary[ModelData, Repacked | None] = WeakKeyDictionary()
 _parts: WeakKeyDictionary[ModelData, tuple[Trees, tuple[float, ...]]] = WeakKeyDictionary()
 
@@ -43,14 +44,27 @@ def contents_of(model: ModelData) -> tuple[np.ndarray, ...]:
     """
     contents = _contents.get(model)
     if contents is None:
-        how = model.aggregation
-        values = model.trees.values
-        # One array for the walk of all trees; each tree has a view.
-        whole = how.content(model, values[0] if len(values) == 1 else np.concatenate(values))
-        ends = np.cumsum([len(value) for value in values]).tolist()
-        views = (whole[end - len(value) : end] for value, end in zip(values, ends, strict=True))
-        contents = _contents[model] = tuple(views)
+        contents = _contents[model] = _of_each_tree(model, model.aggregation.content)
     return contents
+
+
+def addends_of(model: ModelData) -> tuple[np.ndarray, ...]:
+    """The leaf contents as they are added up, made once: with several grids the parts of each number, side by side."""
+    if model.n_parts == 1:
+        return contents_of(model)
+    addends = _addends.get(model)
+    if addends is None:
+        addends = _addends[model] = _of_each_tree(model, model.aggregation.addends)
+    return addends
+
+
+def _of_each_tree(model: ModelData, made: Callable[[ModelData, np.ndarray], np.ndarray]) -> tuple[np.ndarray, ...]:
+    """What is made of the values of the leaves, for each tree."""
+    values = model.trees.values
+    # One array for the walk of all trees; each tree has a view.
+    whole = made(model, values[0] if len(values) == 1 else np.concatenate(values))
+    ends = np.cumsum([len(value) for value in values]).tolist()
+    return tuple(whole[end - len(value) : end] for value, end in zip(values, ends, strict=True))
 
 
 def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -76,14 +90,13 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
         return answers_of(model, scores_of(model, matrix, n_jobs))
     if how.sorts:
         return _median(model, matrix, n_jobs)
-    contents = contents_of(model)
-    sums = sums_of(model, contents, matrix, n_jobs)
-    sums /= how.total(len(model.trees))
-    if model.task == "regression" and not np.isfinite(sums).all():  # class proportions are always finite
-        beyond = ~np.isfinite(sums)
+    addends = addends_of(model)
+    means = how.mean(sums_of(model, addends, matrix, n_jobs), len(model.trees), model.n_parts)
+    if model.task == "regression" and not np.isfinite(means).all():  # class proportions are always finite
+        beyond = ~np.isfinite(means)
         rows = np.flatnonzero(beyond.any(axis=1))
-        sums[beyond] = _mean_of_large(model, contents, matrix[rows], n_jobs)[beyond[rows]]
-    return sums
+        means[beyond] = _mean_of_large(model, addends, matrix[rows], n_jobs)[beyond[rows]]
+    return means
 
 
 def _mean_of_large(
@@ -264,7 +277,7 @@ def _votes(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Iterator
 
 def _means(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: int | None) -> Iterator[np.ndarray]:
     """Means of class proportions, votes or numbers of the first trees."""
-    contents = contents_of(model)
+    contents = addends_of(model)
     # Numbers near the end of float64 are scaled down by a power of two before they are added.
     largest = max(float(np.abs(content).max(initial=0.0)) for content in contents)
     shift = 0 if largest * 2.0 < np.finfo(np.float64).max / len(model.trees) else len(model.trees).bit_length() + 1
@@ -275,7 +288,8 @@ def _means(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: 
     for count in counts:
         reading.add(before, count, contents, sums)
         before = count
-        yield np.ldexp(sums / count, shift) if shift else sums / count
+        means = together(sums / count, model.n_parts)
+        yield np.ldexp(means, shift) if shift else means
 
 
 def leaves_of_trees(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.matching import did_you_mean
 from treewright.data.weights import class_factors, warn_of_small_weights
-from treewright.exceptions import DataError, ParameterError, pruner
+from treewright.exceptions import DataError, ParameterError, pruner, setting
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
 from treewright.model.trees import ListedTrees
@@ -147,7 +147,7 @@ def method_of(name: Any) -> Method:
                 "prune('rounds') drops the last trees of a boosted model: call it on the estimator or the model of all "
                 "trees"
             )
-        right = _CALLED.get(word, word)
+        right = CALLED.get(word, word)
         guess = f" (did you mean {right!r}?)" if right in METHODS else did_you_mean(str(name), METHODS)
         raise ParameterError(f"there is no pruning method {name!r}{guess}: choose one of {', '.join(METHODS)}")
     return METHODS[name]
@@ -163,7 +163,8 @@ def options_of(method: Method, given: dict[str, Any]) -> dict[str, Any]:
     options = known | given
     lacking = [name for name, value in options.items() if value is Parameter.empty]
     if lacking:
-        raise ParameterError(pruner(method.name), f" needs {lacking[0]}=: give it a value", parameter=lacking[0])
+        example = setting(lacking[0], EXAMPLES[lacking[0]])
+        raise ParameterError(pruner(method.name), " needs a value, such as ", example, parameter=lacking[0])
     return options
 
 
@@ -414,6 +415,13 @@ class PruneLog(Sequence[PrunedNode]):
 
 
 # Other names of the methods, some of them used on the command line.
-_CALLED = {"mdl": "description_length", "ccp": "cost_complexity", "rep": "reduced_error", "ebp": "error_based"}
+CALLED = {
+    "mdl": "description_length", "ccp": "cost_complexity", "alpha": "cost_complexity",
+    "weakest_link": "cost_complexity",
+    "rep": "reduced_error", "ebp": "error_based", "c45": "error_based", "c4.5": "error_based", "j48": "error_based",
+    "pep": "pessimistic", "mep": "minimum_error", "max_depth": "depth", "max_leaves": "leaves",
+    "max_leaf_nodes": "leaves", "chaid": "significance",
+}  # fmt: skip
+EXAMPLES = {"alpha": 0.01, "max_depth": 3, "max_leaves": 8}  # of the options that have no default
 ROUNDS = "rounds"  # of boosted models; ``boosting.fewer_rounds``
 CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Hashable, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -22,6 +23,8 @@ JOINERS = "\u200c\u200d"
 LIST_SIGNS = frozenset('{},"')
 # From here on every integer digit is written: dates and ids such as 20180131.5 must stay readable.
 LONG_INTEGERS, BEYOND_INTEGERS = 1e6, 1e15
+_SHORT_SHARE = 12  # characters: what somebody types as a probability is written as it is
+_LARGEST_DENOMINATOR = 1000
 
 
 def escape_controls(text: str) -> str:
@@ -104,6 +107,23 @@ def written_number(number: float, *, digits: int = 6, exact: bool = False) -> st
         text = f"{number:.{decimals}f}"
         return text.rstrip("0").rstrip(".")
     return f"{number:.{digits}g}"
+
+
+def written_share(share: float) -> str:
+    """Return a probability as text: as it is if that is short, else as the fraction that it is, else rounded.
+
+    Examples
+    --------
+    >>> written_share(0.35), written_share(1 / 6), written_share(0.5284736183920471)
+    ('0.35', '1/6 (0.1667)', 'about 0.528474')
+    """
+    exact = written_number(share, exact=True)
+    if len(exact) <= _SHORT_SHARE:
+        return exact
+    fraction = Fraction(share).limit_denominator(_LARGEST_DENOMINATOR)
+    if float(fraction) == share:
+        return f"{fraction} ({share:.4g})"
+    return f"about {share:.6g}"
 
 
 def written_cut(number: float, clock: tuple[str, str], *, digits: int = 6, exact: bool = False) -> str:

@@ -70,8 +70,11 @@ def test_a_threshold_lies_between_two_probabilities_not_on_the_upper_one(model):
     assert found.thresholds.tolist() == [0.0, 0.1, 0.2, 0.7, 0.95]
 
 
-def test_words_state_it_in_full(model):
-    assert "if its probability is at least 0.123456789" in model.with_threshold(0.123456789).show()
+@pytest.mark.parametrize(
+    ("at", "text"), [(0.123456789, "0.123456789"), (1 / 6, "1/6 (0.1667)"), (5 / 14, "5/14 (0.3571)"), (0.2, "0.2")]
+)
+def test_words_state_what_was_typed_in_full_and_a_fraction_as_one(model, at, text):
+    assert f"if its probability is at least {text}\n" in f"{model.with_threshold(at).show()}\n"
 
 
 def test_the_other_class_may_be_the_positive_one(model):

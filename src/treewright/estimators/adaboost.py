@@ -352,7 +352,7 @@ class AdaBoost(Members):
         )
         self._why_no_model = model if isinstance(model, str) else None
         if isinstance(model, Model):
-            self.model_ = model
+            self.model_ = self._finished(model, None)
 
     # After the fit.
 

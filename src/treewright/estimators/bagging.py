@@ -132,7 +132,7 @@ class Bagging(Members):
         model = model_of_members(members, features, plan.columns, target.names, self._combine(), facts)
         self._why_no_model = model if isinstance(model, str) else None
         if isinstance(model, Model):
-            self.model_ = model
+            self.model_ = self._finished(model, None)
 
     # After the fit.
 

@@ -31,6 +31,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset
 from treewright.data.derived import given_to_sources
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
+from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
@@ -107,6 +108,12 @@ class Estimator(BaseEstimator, ABC):
 
     model_: Any
     n_jobs: int | None
+    _after_fit: tuple[Pruned | Decided, ...] = ()  # what a fit repeats on the model that it makes
+
+    @available_if(has_steps)
+    def __sklearn_clone__(self) -> Self:
+        copied: Self = clone_with_steps(self)
+        return copied
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -140,7 +147,9 @@ class Estimator(BaseEstimator, ABC):
         return {name: [_in_their_form(rule) for rule in each.rules] for name, each in known.items()}
 
     def _check_parameters(self) -> Any:
-        """The parameters as ``learn`` uses them; ParameterError if one is invalid."""
+        """The parameters as ``learn`` uses them; ParameterError if one is invalid, or a step cannot be repeated."""
+        for step in self._steps_to_repeat():
+            step.check()
         try:
             return self._params_class()(task=self._task, owner=type(self).__name__, **self._parameters())
         except ParameterError as error:
@@ -220,10 +229,19 @@ class Estimator(BaseEstimator, ABC):
 
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:  # noqa: ARG002 - verb sets keep more
         """Keep the model and the other attributes that scikit-learn expects."""
-        self.model_ = trained.model
+        self.model_ = self._finished(trained.model, dataset)
         self._keep_columns(dataset.schema, dataset.matrix.shape[1])
         if self._has_target:
             self.n_outputs_ = self.model_.n_outputs
+
+    def _steps_to_repeat(self) -> tuple[Pruned | Decided, ...]:
+        return self._after_fit
+
+    def _finished(self, model: Any, dataset: Dataset | None) -> Any:
+        """The model after the steps that a fit repeats; only single trees, and so models with rows, are pruned."""
+        for step in self._steps_to_repeat():
+            model = step.repeated(model, dataset)  # type: ignore[arg-type]
+        return model
 
     def _keep_columns(self, schema: Schema | None, n_columns: int) -> None:
         """``n_features_in_``, and ``feature_names_in_`` if the table had names that are all strings."""

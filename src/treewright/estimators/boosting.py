@@ -17,6 +17,7 @@ from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.target import check_weights
 from treewright.data.weights import class_factors
+from treewright.estimators.after_fit import Decided, Pruned
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
@@ -173,13 +174,21 @@ class Boosting(Estimator):
         before: Trained | None = self.__dict__.get("_trained") if self.warm_start else None
         return None if before is None else replace(before, model=self.model_)  # rounds may have been dropped since
 
+    def _steps_to_repeat(self) -> tuple[Pruned | Decided, ...]:
+        # A warm start continues after the rounds that are left, so these are dropped already.
+        steps = super()._steps_to_repeat()
+        is_going_on = self._warm_start() is not None
+        return tuple(step for step in steps if not (is_going_on and isinstance(step, Pruned)))
+
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         history = trained.history
         if history is None:
             return  # a warm start that added no round
         before = self.__dict__.get("_gained", np.empty(0)) if self._warm_start() is not None else np.empty(0)
         known = before[: self.n_estimators_] if len(before) else before
+        steps = self._steps_to_repeat()
         super()._keep(dataset, params, trained)
+        self._after_fit = steps
         self._gained = np.concatenate([known, history.gained_out_of_bag])
         # The model's facts keep the losses of the history; times are of one run.
         self._trained, self.fit_seconds_ = replace(trained, history=None), history.stages
@@ -355,6 +364,7 @@ class Boosting(Estimator):
         -------
         estimator
             A fitted copy with fewer rounds; its ``history_``, ``best_iteration_`` and ``n_iter_`` are of these rounds.
+            Its fits and clones keep so many rounds, too; after a pruning by rows they are refused.
 
         Raises
         ------
@@ -373,6 +383,7 @@ class Boosting(Estimator):
             rows = self._rows_of_others(X, y, sample_weight)
         pruned = copy.copy(self)
         pruned.model_ = model.pruned(method, rows, **options)
+        pruned._after_fit = (*self._after_fit, Pruned.of(method, options, rows_given=rows is not None))
         if pruned.n_estimators_ < self.n_estimators_:
             pruned.n_iter_ = max((len(curve) - 1 for curve in pruned.history_.values()), default=pruned.n_estimators_)
         return pruned

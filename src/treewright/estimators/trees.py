@@ -14,6 +14,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.target import Labels, Numbers
+from treewright.estimators.after_fit import Pruned, without_steps
 from treewright.estimators.base import Classifier, Estimator, Regressor, keep
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
@@ -44,7 +45,8 @@ class SingleTree(Estimator):
 
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         super()._keep(dataset, params, trained)
-        self._rows, self._steps, self._params_of_fit = dataset.copied_if_small(), trained.trace, params
+        self._rows, self._params_of_fit = dataset.copied_if_small(), params
+        self._steps = trained.trace if _asks_the_same(trained.model, self.model_) else None
         if hasattr(params, "max_features"):
             self.max_features_ = columns_per_node(params.max_features, len(self.model_.schema))
 
@@ -170,7 +172,9 @@ class SingleTree(Estimator):
         Returns
         -------
         estimator
-            A fitted copy with the pruned tree; its ``prune_log_`` lists every pruned node.
+            A fitted copy with the pruned tree; its ``prune_log_`` lists every pruned node. Its ``fit``, and that of its
+            clones in folds, prunes in the same way; after ``reduced_error``, which held-out rows decided, they are
+            refused: give ``model_selection.PrunedTree``.
 
         Raises
         ------
@@ -196,6 +200,7 @@ class SingleTree(Estimator):
             chosen, _, needs_rows = request_of(model, method, options)
             rows = self._rows_of_fit(method) if needs_rows and chosen.needs == "training" else None
         pruned.model_ = model.pruned(method, rows, **options)
+        pruned._after_fit = (*self._after_fit, Pruned.of(method, options, rows_given=X is not None))
         # Copies, like pickles, drop these rows, but audits need them.
         pruned.__dict__["_rows"] = self.__dict__.get("_rows")
         # If node numbers have changed, the steps of growing no longer fit them.
@@ -237,7 +242,7 @@ class SingleTree(Estimator):
         """
         from sklearn.utils import Bunch
 
-        grown = clone(self)
+        grown = clone(without_steps(self))
         grown.set_params(**{name: off for name, off in _UNPRUNED.items() if name in grown.get_params()})
         path = path_of(grown.fit(X, y, sample_weight).model_, "impurity")
         return Bunch(ccp_alphas=path.alphas, impurities=path.risks)

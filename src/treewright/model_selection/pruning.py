@@ -18,6 +18,7 @@ from treewright.data.matching import did_you_mean
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
+from treewright.estimators.after_fit import Decided, clone_with_steps, has_steps
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, check_random_state, folds_within, rows_in_two
 from treewright.judge.scores import WORDS, Loss, check_loss, mean_loss, mean_with_error
@@ -128,6 +129,13 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         self.prune_size = prune_size
         self.random_state = random_state
 
+    _after_fit: tuple[Decided, ...] = ()
+
+    @available_if(has_steps)
+    def __sklearn_clone__(self) -> Self:
+        copied: Self = clone_with_steps(self)
+        return copied
+
     def __sklearn_tags__(self) -> Tags:
         return get_tags(self.estimator)
 
@@ -174,6 +182,8 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
             grown = estimator.fit(X, y, sample_weight)
             rows = (X, y, sample_weight) if method_of(self.pruning).needs == "training" else ()
             self.estimator_ = grown.prune(self.pruning, *rows, **options)
+        for step in self._after_fit:
+            self.estimator_.model_ = step.repeated(self.estimator_.model_)
         return self
 
     def _check_parameters(self) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.take import count_rows
 from treewright.data.target import check_lengths, check_weights, encode_labels, recode
+from treewright.estimators.after_fit import Decided
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
@@ -231,11 +232,14 @@ def _model_of(fitted: Any) -> Model | NeighborsModel:
 
 
 def deciding(fitted: Any, model: Model | NeighborsModel) -> Any:
-    """The fitted classifier with the given model, which has a decision threshold."""
+    """The fitted classifier with the given model and its decision threshold, which its clones get as well."""
     holder = fitted
     while "model_" not in vars(holder):  # a pruned tree delegates to its inner tree
         holder = holder.estimator_
     holder.model_ = model
+    if model.threshold is not None:
+        others = tuple(step for step in getattr(fitted, "_after_fit", ()) if not isinstance(step, Decided))
+        fitted._after_fit = (*others, Decided(model.threshold, model.classes[0].tolist()))
     return fitted
 
 
@@ -263,7 +267,7 @@ class ThresholdChoice:
     model : Model or NeighborsModel
         It predicts by the threshold.
     estimator : estimator, or None
-        Fitted on all rows, and predicting by the threshold; None if a model was given.
+        Fitted on all rows, and predicting by the threshold, as its clones do; None if a model was given.
     """
 
     thresholds: np.ndarray

@@ -19,6 +19,7 @@ from treewright.core.whole import is_whole
 from treewright.data.take import count_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
+from treewright.estimators.after_fit import without_steps
 from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.fitted import Model
 from treewright.judge.folds import Split, as_array, check_tested_once, folds_within, splits_of
@@ -356,7 +357,8 @@ def rows_of_fit(judged: Judged) -> EncodedRows | None:
 
 def recipe_of(judged: Judged) -> tuple[Any, tuple[Any, ...], list[str]]:
     """The estimator for the trees of folds, the prunings that they repeat, and notes about that."""
-    recipe = tree_estimator(judged) or estimator_of(judged.model)
+    grown = tree_estimator(judged)  # ``entries`` repeat its prunings
+    recipe = estimator_of(judged.model) if grown is None else without_steps(grown)
     if recipe is None:
         return None, (), ["The subtrees are not evaluated: the model does not hold the parameters of its fit."]
     entries = entries_of(judged.model)

@@ -26,6 +26,7 @@ from sklearn.metrics import (
 
 from treewright.core.confidence import share_interval
 from treewright.data.cells import shown
+from treewright.estimators.after_fit import without_steps
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, folds_within
 from treewright.judge.scores import WORDS, in_units
@@ -555,7 +556,7 @@ def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart,
     """
     if not options.curves:
         return (), ()
-    estimator = judged.estimator if judged.estimator is not None else estimator_of(judged.model)
+    estimator, is_pruned = _for_copies(judged)
     found, without = [], []
     for name in dict.fromkeys(options.curves):
         if estimator is None:
@@ -574,8 +575,21 @@ def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart,
         if isinstance(curve, str):
             without.append(f"No {name} curve: {curve}.")
         else:
-            found.append(_error_curve_part(name, curve, PRUNED if "pruning" in judged.model.facts else ""))
+            is_other = "pruning" in judged.model.facts and not (is_pruned and curve.over != "leaves")
+            found.append(_error_curve_part(name, curve, PRUNED if is_other else ""))
     return tuple(found), tuple(without)
+
+
+def _for_copies(judged: Judged) -> tuple[Any, bool]:
+    """The estimator whose copies are fitted, None if it is not known, and whether they are pruned as the model is."""
+    if judged.estimator is None:
+        return estimator_of(judged.model), False
+    try:
+        for step in getattr(judged.estimator, "_after_fit", ()):
+            step.check()
+    except ParameterError:  # held-out rows pruned it
+        return without_steps(judged.estimator), False
+    return judged.estimator, True
 
 
 def _error_curve(name: str, estimator: Any, judged: Judged, options: Options, folds: Any) -> Curve | str:

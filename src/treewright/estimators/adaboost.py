@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -33,7 +33,7 @@ from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, recode
 from treewright.data.weights import factors_by_code
-from treewright.estimators.base import keep
+from treewright.estimators.base import ScoredByClasses, ScoredByNumbers, keep
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Members,
@@ -402,6 +402,7 @@ class AdaBoost(Members):
         float
             As ``score``.
         """
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         return (self._score_of(y, predicted, sample_weight) for predicted in self.staged_predict(X))
 
     def _arranged(self, X: Any) -> Any:
@@ -442,7 +443,7 @@ class AdaBoost(Members):
         """The score of predictions."""
 
 
-class AdaBoostClassifier(ClassifierMixin, AdaBoost):
+class AdaBoostClassifier(ScoredByClasses, AdaBoost):
     """AdaBoost for classification: classifiers fitted one after another on reweighted rows, combined by weighted vote.
 
     Parameters
@@ -706,7 +707,7 @@ def _n_weighed(codes: np.ndarray) -> int:
     return int(np.count_nonzero(np.bincount(codes)))
 
 
-class AdaBoostRegressor(RegressorMixin, AdaBoost):
+class AdaBoostRegressor(ScoredByNumbers, AdaBoost):
     """AdaBoost for regression: regressors fitted one after another on reweighted rows, combined by weighted median.
 
     Parameters

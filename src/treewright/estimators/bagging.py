@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -20,7 +19,7 @@ from treewright.core.progress import compiling_announced
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
-from treewright.estimators.base import keep
+from treewright.estimators.base import ScoredByClasses, ScoredByNumbers, keep
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Answer,
@@ -250,7 +249,7 @@ def _members_decide(estimator: BaggingClassifier) -> bool:
     return hasattr(members[0] if members else estimator._base(), "decision_function")
 
 
-class BaggingClassifier(ClassifierMixin, Bagging):
+class BaggingClassifier(ScoredByClasses, Bagging):
     """Bagging for classification: copies of one classifier, each fitted on a bootstrap sample, predict together.
 
     Parameters
@@ -553,7 +552,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 _LEAST_FOR_R2 = 2  # rows
 
 
-class BaggingRegressor(RegressorMixin, Bagging):
+class BaggingRegressor(ScoredByNumbers, Bagging):
     """Bagging for regression: copies of one regressor, each fitted on a bootstrap sample, are averaged.
 
     Parameters

@@ -30,6 +30,7 @@ from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset
 from treewright.data.derived import given_to_sources
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps
 from treewright.exceptions import ParameterError
@@ -524,7 +525,25 @@ class Estimator(BaseEstimator, ABC):
         return model.explain(X, kind=kind, order=order, background=background, n_jobs=self.n_jobs, owner=owner)
 
 
-class Classifier(ClassifierMixin, Estimator):
+class ScoredByClasses(ClassifierMixin):
+    """scikit-learn's classifier, whose score warns of rows in another order."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy; with several outputs all must be correct."""
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+
+class ScoredByNumbers(RegressorMixin):
+    """scikit-learn's regressor, whose score warns of rows in another order."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination R2; for several outputs the mean."""
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+
+class Classifier(ScoredByClasses, Estimator):
     """An estimator that predicts classes."""
 
     _task = CLASSES
@@ -571,7 +590,7 @@ class Classifier(ClassifierMixin, Estimator):
         self.n_classes_ = counts if several else counts[0]
 
 
-class Regressor(RegressorMixin, Estimator):
+class Regressor(ScoredByNumbers, Estimator):
     """An estimator that predicts numbers."""
 
     _task = NUMBERS

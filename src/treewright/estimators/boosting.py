@@ -15,6 +15,7 @@ from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.data.weights import class_factors
 from treewright.estimators.after_fit import Decided, Pruned
@@ -262,6 +263,7 @@ class Boosting(Estimator):
             As for ``score``.
         """
         model = self._fitted()
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         matrix = model._encoded(X, type(self).__name__)
         judge = self._judge(y, sample_weight, len(matrix))
         return (judge(predicted) for predicted in staged_answers(model, matrix, self.n_jobs))
@@ -290,6 +292,7 @@ class Boosting(Estimator):
             The table, its target or weights were refused.
         """
         model = self._fitted()
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         matrix = model._encoded(X, type(self).__name__, sparse=True)
         return self._judge(y, sample_weight, len(matrix))(combined(model, matrix, self.n_jobs))
 

@@ -16,6 +16,7 @@ from treewright.core.whole import whole_number
 from treewright.data.dataset import KEPT_BYTES, Dataset
 from treewright.data.memory import check_fits
 from treewright.data.sparse_bins import SparseCodes
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
 from treewright.exceptions import ParameterError
@@ -499,6 +500,7 @@ class Forest(Estimator):
             determination, for several outputs the mean.
         """
         model = self._fitted()
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         matrix = model._encoded(X, type(self).__name__, sparse=True)
         weights = check_weights(sample_weight, len(matrix))
         if self._task == CLASSES:

@@ -25,6 +25,7 @@ from treewright.data.encoder import encode
 from treewright.data.matching import did_you_mean
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
@@ -274,6 +275,7 @@ def partial_dependence(
     if len(set(at)) < len(at):
         raise ParameterError(f"second={shown(second)} is the same column as the first: give another one")
     matrix = encode(schema, X, unseen=model.unseen, owner=owner, missing=model.missing)
+    warn_of_another_order(X, sample_weight=sample_weight)
     own = _weights(sample_weight, matrix)
     at_most = None if rows is None else whole_number("rows", rows, 1)
     kept = np.arange(len(matrix)) if own is None else np.flatnonzero(own > 0)

@@ -12,7 +12,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode_fit
 from treewright.data.schema import Schema
 from treewright.data.table import is_sparse
-from treewright.data.take import header_of
+from treewright.data.take import header_of, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError, setting
 from treewright.fitted.neighbors import UNSEEN, NeighborsModel
@@ -91,6 +91,7 @@ def neighbors_dataset(
         encode_target = encode_labels if params.task == CLASSES else encode_numbers
     target = encode_target(y)
     check_lengths(matrix.shape[0], target)
+    warn_of_another_order(X, y=y)
     return Dataset(schema, matrix, target)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from treewright.data.encoder import encode
 from treewright.data.schema import Schema
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
@@ -247,6 +248,7 @@ def rows_with_target(
 
     Parameters, results and errors are those of ``Model.encode_rows``.
     """
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
     unseen = "missing" if model.unseen == "majority" and not routed else model.unseen
     matrix = encode(model.schema, X, unseen=unseen, owner=owner, missing=model.missing)
     target = encoded_target(model, y, len(matrix))

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.matching import did_you_mean
-from treewright.data.take import count_rows, take_rows
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
 from treewright.estimators.after_fit import Decided, clone_with_steps, has_steps
@@ -205,6 +205,7 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         if len(as_array(y)) == 1:
             raise DataError("n_samples=1: at least 2 rows are needed, to fit the tree and to prune it on other rows")
         grow, prune = rows_in_two(y, self.prune_size, self.random_state, is_classification=is_classifier(estimator))
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         try:
             weights = check_weights(sample_weight, len(grow) + len(prune))
             if count_rows(X) != len(grow) + len(prune):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treewright.data.cells import shown
-from treewright.data.take import count_rows
+from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, recode
 from treewright.estimators.after_fit import Decided
 from treewright.exceptions import DataError, ParameterError
@@ -180,6 +180,7 @@ def choose_threshold(
     aim = aim_of(cost, precision, recall)
     if isinstance(estimator, Model | NeighborsModel):
         model, n_rows = estimator.with_threshold(None), count_rows(X)
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         code = code_of_positive(model.classes, positive)
         is_positive, weights = _are_positive(model, code, y, n_rows), check_weights(sample_weight, n_rows)
         shares = np.asarray(model.predict_proba(X, n_jobs=n_jobs))[:, code]

@@ -256,6 +256,7 @@ class AdaBoost(Members):
         if target[0].shape[1] != 1:
             raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} needs one: fit each alone")
         check_lengths(n_rows, target)
+        params.positive_facts(getattr(target, "classes", ()))
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         before = self._members_to_keep()
@@ -469,6 +470,9 @@ class AdaBoostClassifier(ScoredByClasses, AdaBoost):
         Threads on which each tree grows; all processors by default. The members do not depend on it.
     random_state : int, RandomState instance or None
         Seed of all sampling. None means 0: fits are reproducible.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
 
     Attributes
     ----------
@@ -535,6 +539,7 @@ class AdaBoostClassifier(ScoredByClasses, AdaBoost):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        positive: Any = None,
     ) -> None:
         keep(self, locals())
 

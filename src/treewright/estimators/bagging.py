@@ -64,6 +64,7 @@ class Bagging(Members):
         columns = self._columns(X, n_rows, is_ours)
         target = self._encode_target(y)
         check_lengths(n_rows, target)
+        params.positive_facts(getattr(target, "classes", ()))
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         before = self._members_to_keep()
@@ -278,6 +279,9 @@ class BaggingClassifier(ScoredByClasses, Bagging):
         Python code blocks other threads. The members do not depend on it.
     random_state : int, RandomState instance or None
         Seed of all sampling. None means 0: fits are reproducible.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     verbose : int, default 0
         Above 0, a line on stderr for each member.
     voting : {"soft", "hard"}, default "soft"
@@ -348,6 +352,7 @@ class BaggingClassifier(ScoredByClasses, Bagging):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         voting: str = "soft",
+        positive: Any = None,
     ) -> None:
         keep(self, locals())
 

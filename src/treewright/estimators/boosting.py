@@ -564,13 +564,16 @@ class GradientBoostingClassifier(Boosting, Classifier):
         held-out rows. The model computes these columns itself; no table needs to have them. With constraints and sparse
         tables there are none. "auto" is ``"all"`` if ``quality`` makes members.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
         Columns that may be tested on one path from the root to a leaf: those of one group, of at most 64. Columns in no
         group are one group more.
     class_weight : dict, list of dict, "balanced", optional
         Weight of each class. ``"balanced"`` counts all rows that are given. A weight multiplies gradients; for
         ``min_samples_leaf`` a row counts as one in any class.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     init : None, "zero", float or sequence of floats, default None
         Initial scores: the best constant, 0, or these numbers, one per score.
     early_stopping : bool or "auto", default "auto"
@@ -694,6 +697,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         init: float | Sequence[float] | str | None = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float | str | None = "auto",

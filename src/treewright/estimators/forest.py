@@ -660,10 +660,13 @@ class RandomForestClassifier(Forest, Classifier):
     class_weight : dict, list of dict, "balanced", "balanced_subsample", optional
         Weight of each class, applied after sampling: neither the sampled rows nor limits in rows depend on it, and a
         common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     max_samples : int >= 1, or float in (0, 1], optional
         Rows that each tree samples; as many as there are by default. A float is a share of all rows.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
         Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
         one more group.
@@ -756,6 +759,7 @@ class RandomForestClassifier(Forest, Classifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         max_samples: float | None = None,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
@@ -786,7 +790,7 @@ class ExtraTreesClassifier(Forest, Classifier):
         As in ``RandomForestClassifier``.
     oob_score, max_samples
         As in ``RandomForestClassifier``; they need ``bootstrap=True``.
-    n_jobs, random_state, verbose, warm_start, class_weight, monotonic_cst, interaction_cst, voting, max_bins,
+    n_jobs, random_state, verbose, warm_start, class_weight, positive, monotonic_cst, interaction_cst, voting, max_bins,
     level_encoding, derived_columns
         As in ``RandomForestClassifier``.
     nominal, ordinal, numeric, calendar, unseen, missing
@@ -838,6 +842,7 @@ class ExtraTreesClassifier(Forest, Classifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         max_samples: float | None = None,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,

@@ -405,10 +405,13 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         tests that were possible there (Bonferroni), is larger. Weights count as row counts. Grown node by node.
     class_weight : dict, list of dict, "balanced", optional
         Weight of each class, as in scikit-learn.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     ccp_alpha : float >= 0, default 0.0
         Cost-complexity pruning: the price of a leaf, in units of impurity.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
         Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
         one more group. Needs ``splitter="hist"`` or ``"random"``.
@@ -490,6 +493,7 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         min_impurity_decrease: float = 0.0,
         max_p_value: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
@@ -604,7 +608,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
         Columns sampled at random for each node.
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, random_state, max_leaf_nodes
         As in ``DecisionTreeClassifier``.
-    min_impurity_decrease, max_p_value, class_weight, ccp_alpha, monotonic_cst, interaction_cst, max_bins
+    min_impurity_decrease, max_p_value, class_weight, positive, ccp_alpha, monotonic_cst, interaction_cst, max_bins
         As in ``DecisionTreeClassifier``.
     nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
         As in ``DecisionTreeClassifier``.
@@ -642,6 +646,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
         min_impurity_decrease: float = 0.0,
         max_p_value: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,

@@ -25,7 +25,7 @@ from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.model.data import classes_as_estimators_have_them, labels_of
 from treewright.model.pickled import stamped, unstamped
-from treewright.model.threshold import Threshold, threshold_given, threshold_words
+from treewright.model.threshold import Threshold, positive_code, positive_label, threshold_given, threshold_words
 from treewright.neighbors.sparse import checked_rows
 from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
@@ -359,9 +359,15 @@ class NeighborsModel:
         del options
         raise ParameterError(f"{path}: export writes trees, and this model has none: it is one of nearest neighbours")
 
+    @property
+    def positive(self) -> Any:
+        """The label of the positive class of two, as ``Model.positive``; else None."""
+        return positive_label(self)
+
     def with_threshold(self, at: float | None, *, positive: Any = None) -> NeighborsModel:
         """The same model with a decision threshold; as ``Model.with_threshold``."""
-        return replace(self, threshold=threshold_given(self.classes, at, positive))
+        code = positive_code(self)
+        return replace(self, threshold=threshold_given(self.classes, at, positive, usual=1 if code is None else code))
 
     def show(self) -> str:
         """The stored rows, the metric and the cost of a prediction, as text."""

@@ -22,10 +22,12 @@ from treewright.learn.params import (
     LISTED,
     MAPPING,
     NOTHING,
+    POSITIVE,
     TEXT,
     ColumnParams,
     param,
     real,
+    stated,
     whole,
     words,
 )
@@ -64,6 +66,7 @@ class NeighborsParams(ColumnParams):
     algorithm: str = param(
         "auto", words(*ALGORITHMS), help="how the nearest are found: 'brute' or 'kd_tree'; the result is the same"
     )
+    positive: Any = stated(POSITIVE)
     unseen: str = param("other", words(*UNSEEN), help="how a level that fit never saw is treated")
 
 
@@ -155,6 +158,7 @@ def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -
             "n_samples": n,
             "parameters": params.facts(),
             "version": __version__,
+            **params.positive_facts(dataset.classes),
         },
     )
     return Trained(model)

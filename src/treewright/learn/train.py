@@ -305,6 +305,7 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
             f"{params.algorithm_name} needs the rows in memory, but these lie {dataset.matrix.where}: use boosting, "
             "a forest or a tree on bins"
         )
+    params.positive_facts(dataset.classes)  # refuses a class that there is not, before the work
     params.warn_of_unused(X_val=options.get("validation"))
     trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
     return trained
@@ -320,6 +321,7 @@ def model_of(
         "n_samples": len(dataset),
         "parameters": params.facts(),
         "version": __version__,
+        **params.positive_facts(dataset.classes),
         **more_facts,
     }
     if dataset.class_factors is not None:

@@ -21,7 +21,7 @@ from treewright.exceptions import DataError
 from treewright.model.aggregation import Aggregation, Boosting, Combine, aggregation_of, grid_of
 from treewright.model.leaf_targets import LeafTargets
 from treewright.model.pickled import stamped, unstamped
-from treewright.model.threshold import Threshold
+from treewright.model.threshold import Threshold, positive_label
 from treewright.model.trees import BoostedTrees, ListedTrees, Trees
 from treewright.tree.arrays import Missing
 from treewright.tree.packed import PackedTrees
@@ -132,6 +132,11 @@ class ModelData:
     def n_targets(self) -> int:
         """The number of target columns; several quantiles are of one column."""
         return 1 if self.boosting is not None and self.boosting.link == "sorted" else self.n_outputs
+
+    @property
+    def positive(self) -> Any:
+        """The label of the positive class of two: that of the threshold, of the fit, or the second; else None."""
+        return positive_label(self)
 
     @property
     def counted_classes(self) -> tuple[int, ...]:

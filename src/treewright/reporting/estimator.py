@@ -83,7 +83,9 @@ def estimator_of(model: Any) -> Any:
         base = _member_of(model)
         if base is None or type(base).__name__ != stated["estimator"]:
             return None
-    return _made(kinds, model, model.facts.get("algorithm"), stated, base)
+    code = model.facts.get("positive")
+    more = {} if code is None else {"positive": model.classes[0].tolist()[code]}
+    return _made(kinds, model, model.facts.get("algorithm"), stated, base, more)
 
 
 def _member_of(model: Any) -> Any:
@@ -95,13 +97,16 @@ def _member_of(model: Any) -> Any:
     return _made(("tree",), model, member.get("algorithm"), stated)
 
 
-def _made(kinds: tuple[str, ...], model: Any, algorithm: Any, stated: Mapping[str, Any], base: Any = None) -> Any:
+def _made(
+    kinds: tuple[str, ...], model: Any, algorithm: Any, stated: Mapping[str, Any], base: Any = None,
+    more: Mapping[str, Any] | None = None,
+) -> Any:  # fmt: skip
     """An estimator with these parameters; None if there is none, or it would not be the same."""
     known = algorithm_of(algorithm) if isinstance(algorithm, str) else None
     kind = known.estimator(model.task) if known is not None and known.kind in kinds else None
     if kind is None:
         return None
-    parameters = {name: _restored(name, value) for name, value in stated.items()}
+    parameters = {name: _restored(name, value) for name, value in stated.items()} | dict(more or {})
     if isinstance(parameters.get("random_state"), str):
         parameters["random_state"] = None
     if base is not None:

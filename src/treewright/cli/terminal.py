@@ -87,6 +87,7 @@ _OPTIONS = {
     "target": "--target",
     "tree": "--tree",
     "unseen": "--unseen",
+    "positive": "--positive",
     "weight": "--weight",
 }
 _KINDS = {"text": "nominal", "number": "numeric", "boolean": "boolean"}

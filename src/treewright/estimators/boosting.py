@@ -26,11 +26,12 @@ from treewright.forest.importance_table import Importances
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.judge.scoring import round_score
 from treewright.learn.boosting import n_rounds_of
-from treewright.learn.importance import permutation_importances
+from treewright.learn.importance import permutation_importances, permutation_of_trees
 from treewright.learn.params import CLASSES
 from treewright.learn.rows_aside import encode_other_rows
 from treewright.learn.train import Trained, train
 from treewright.model.aggregation import first_largest
+from treewright.model.threshold import cost_by_class
 from treewright.predict.ensemble import combined, staged_answers
 from treewright.prune.methods import ROUNDS, Rows
 
@@ -314,7 +315,8 @@ class Boosting(Estimator):
             ``"gain"``: the share of the gain of all splits: the values of ``feature_importances_``. ``"cover"``: the
             share of the hessians of the rows at the column's tests (for squared error: of rows). ``"frequency"``: the
             share of the tests. All three describe the training rows. ``"permutation"``: how much the loss of the rows X
-            rises when the column is shuffled among them (Breiman 2001).
+            rises when the column is shuffled among them (Breiman 2001); if costs chose the threshold, how much the cost
+            per row rises.
         X, y : optional
             Rows for ``"permutation"``, best held-out ones.
         sample_weight : float[n], optional
@@ -348,6 +350,10 @@ class Boosting(Estimator):
             raise ParameterError("kind='permutation' needs rows, best held-out ones: importances('permutation', X, y)")
         repeats, seed = whole_number("n_repeats", n_repeats, 1), whole_number("random_state", random_state, 0)
         rows = self._rows_of_others(X, y, sample_weight)
+        if cost_by_class(model) is not None:
+            n_threads = resolve_jobs(self.n_jobs)
+            given = (rows.matrix, rows.target, rows.weights)
+            return permutation_of_trees(model, *given, n_repeats=repeats, seed=seed, n_jobs=n_threads)
         return permutation_importances(model, self._trained.losses, rows, repeats, seed, resolve_jobs(self.n_jobs))
 
     def prune(

@@ -35,9 +35,11 @@ from treewright.forest.proximity import proximities
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.judge.scoring import asked
 from treewright.learn.forest import prepared, what_differs
+from treewright.learn.importance import permutation_of_trees
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
 from treewright.model.aggregation import output_columns
+from treewright.model.threshold import cost_by_class
 from treewright.predict.walks import walk_of
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from treewright.forest.importance_table import Importances
 
 KINDS = ("impurity", "debiased", "permutation")
+_REPEATS = 5  # shuffles of a column, if all trees are evaluated together
 ROWS = ("out_of_bag", "all")
 
 
@@ -189,7 +192,8 @@ class Forest(Estimator):
             ``"impurity"``: the share of the impurity that splits removed, on the training rows: the values of
             ``feature_importances_``. It favours columns with many distinct values, even uninformative ones.
             ``"debiased"``: the same sums on rows that the tree never saw (Li et al. 2019). ``"permutation"``: how much
-            worse a tree predicts such rows when the column is shuffled among them (Breiman 2001).
+            worse a tree predicts such rows when the column is shuffled among them (Breiman 2001); with ``rows="all"``,
+            if costs chose the threshold, how much the cost per row of all trees together rises, over five shuffles.
         X, y : optional
             Rows with their target. ``rows="out_of_bag"``: the training table again, row by row, if the estimator did
             not keep it: it keeps up to 32 MB of bins, and none in a pickle. ``rows="all"``: other rows, such as
@@ -231,6 +235,9 @@ class Forest(Estimator):
                 raise ParameterError("kind='impurity' uses the training rows only: leave X and y out")
             return impurity_decrease(model)
         seed, n_threads = whole_number("random_state", random_state, 0), resolve_jobs(self.n_jobs)
+        if kind == "permutation" and rows == "all" and X is not None and cost_by_class(model) is not None:
+            given = model.encode_rows(X, y, sample_weight, owner=type(self).__name__, routed=True)
+            return permutation_of_trees(model, *given, n_repeats=_REPEATS, seed=seed, n_jobs=n_threads)
         judging = self._judging_rows(X, y, sample_weight, rows, n_threads)
         with bar_where_nobody_listens(bool(self.verbose)):
             if kind == "debiased":

@@ -263,8 +263,9 @@ class SingleTree(Estimator):
         ----------
         kind : {"impurity", "permutation"}, default "impurity"
             ``"impurity"``: the share of the impurity that splits removed, on the training rows: the values of
-            ``feature_importances_``. ``"permutation"``: how much the misclassification rate or the squared error of the
-            rows X rises when the column is shuffled among them (Breiman 2001).
+            ``feature_importances_``. ``"permutation"``: how much the misclassification rate (the cost per row, if costs
+            chose the threshold) or the squared error of the rows X rises when the column is shuffled among them
+            (Breiman 2001).
         X, y : optional
             Rows for ``"permutation"``, best held-out ones.
         sample_weight : float[n], optional

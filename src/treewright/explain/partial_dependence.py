@@ -32,6 +32,7 @@ from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.model.aggregation import output_columns
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
+from treewright.model.threshold import positive_code
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.values import predict_numbers, predict_shares
 from treewright.tree.wording import clock_of
@@ -690,9 +691,10 @@ def labels_of(model: Any, output: int, codes: Sequence[int]) -> tuple[Hashable, 
 
 
 def default_labels(model: Any, output: int) -> tuple[int, ...]:
-    """Return the classes that are shown by default: of two the second, of more all."""
+    """Return the classes that are shown by default: of two the positive one, of more all."""
     n = len(model.classes[output]) if model.classes else 0
-    return (1,) if n == 2 else tuple(range(n))
+    positive = positive_code(model)
+    return (1 if positive is None else positive,) if n == 2 else tuple(range(n))
 
 
 def target_name(model: Any, output: int) -> str:

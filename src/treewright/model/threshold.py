@@ -98,11 +98,28 @@ def positive_label(model: Any) -> Any:
     return None if code is None else model.classes[0].tolist()[code]
 
 
-def positive_words(model: Any) -> str:
-    """The positive class in words, if the fit or the threshold named it; else an empty text."""
-    code = positive_code(model)
-    if code is None or (model.threshold is None and "positive" not in model.facts):
-        return ""
+def cost_by_class(model: Any) -> np.ndarray | None:
+    """What a wrong prediction costs, float64[2] by the true class; None if no costs chose the threshold.
+
+    Of two classes a row can be predicted wrongly in one way only: the cost of the mistakes is the misclassification of
+    rows that weigh as much.
+    """
+    threshold = model.threshold
+    if threshold is None or threshold.cost_each is None:
+        return None
+    fp, fn = threshold.cost_each
+    found = np.full(2, fp)
+    found[threshold.positive] = fn
+    return found
+
+
+COST = "cost per row"
+
+
+def decision_words(model: Any) -> str:
+    """The threshold in words, or else the positive class, if the fit was given one; else an empty text."""
+    if model.threshold is not None or "positive" not in model.facts or positive_code(model) is None:
+        return threshold_words(model.threshold, model.classes)
     return f"positive class: {shorten(written_level(positive_label(model)), _MOST_LETTERS)}"
 
 

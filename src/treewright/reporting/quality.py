@@ -34,7 +34,7 @@ from treewright.judge.shares import TWO, brier_score_of, log_loss_of
 from treewright.judge.uncertainty import rows_worth
 from treewright.model.data import quantile_levels
 from treewright.model.summary import counted, written_labels
-from treewright.model.threshold import Threshold
+from treewright.model.threshold import COST, Threshold, positive_code
 from treewright.model_selection.curves import Curve, error_curve, learning_curve
 from treewright.model_selection.family import family_of, usually_over
 from treewright.reporting.estimator import estimator_of
@@ -148,7 +148,10 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
         measures += (_cost(judged.model.threshold, truth, predicted, weights, names),)
     listed = np.sort(order[:MOST_SHOWN])
     # Of two classes the curves of one are those of the other, mirrored.
-    drawn = {1} if k == TWO else set(order[:MOST_CURVES].tolist())
+    positive = positive_code(judged.model)
+    if judged.model.threshold is not None:
+        ranks = tuple(_marked(rank, judged.model.threshold, truth, predicted, weights) for rank in ranks)
+    drawn = {1 if positive is None else positive} if k == TWO else set(order[:MOST_CURVES].tolist())
     return QualityPart(
         output=name,
         kind="classes",
@@ -196,6 +199,17 @@ def _measures(
     return tuple(found), f"{without}, with the class proportions of these rows"
 
 
+def _marked(
+    rank: RankPart, threshold: Threshold, truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray
+) -> RankPart:
+    """The curves of the positive class with the place of the threshold; those of the other as they are."""
+    if rank.position != threshold.positive:
+        return rank
+    is_so, is_said = truth == threshold.positive, predicted == threshold.positive
+    found, taken_wrongly = (float(np.average(is_said[of], weights=weights[of])) for of in (is_so, ~is_so))
+    return replace(rank, decides=(threshold.at, taken_wrongly, found))
+
+
 def _cost(
     threshold: Threshold, truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray, names: tuple[str, ...]
 ) -> MeasurePart:
@@ -211,7 +225,7 @@ def _cost(
         f"The mean cost of a row if predicting {name} wrongly costs {fp:g} and missing it {fn:g}; these costs chose "
         f"the threshold. Never predicting it costs {never:.4g} per row, always {always:.4g}."
     )
-    return MeasurePart("cost per row", value, None, None, guess, says)
+    return MeasurePart(COST, value, None, None, guess, says)
 
 
 def _classes(

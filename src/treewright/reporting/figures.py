@@ -71,7 +71,9 @@ def quality_figure(part: QualityPart, name: FigureName, *, label: str | None = N
         ranks = _chosen(part.ranks, label)
         return _with_threshold(name, ranks, _ranks(name, ranks, ax), ax)
     if name == "calibration" and part.calibration:
-        return _calibration(_chosen(part.calibration, label)[0], part, ax)
+        held = _chosen(part.calibration, label)[0]
+        ranks = tuple(rank for rank in part.ranks if rank.position == held.position)
+        return _with_threshold(name, ranks, _calibration(held, part, ax), ax)
     for curve in part.curves:
         if curve.name == name:
             return error_curve(
@@ -120,7 +122,7 @@ def _with_threshold(name: str, ranks: tuple[RankPart, ...], figure: Figure, ax: 
             continue
         at, wrongly, found = rank.decides
         taken = rank.share * found + (1 - rank.share) * wrongly
-        place = {"roc": wrongly, "precision_recall": found}.get(name, taken)
+        place = {"roc": wrongly, "precision_recall": found, "calibration": at}.get(name, taken)
         axes = figure.axes[0] if ax is None else ax
         axes.axvline(place, color="0.4", linestyle=":", linewidth=1.2)
         axes.annotate(

@@ -37,7 +37,7 @@ from treewright.learn.importance import (
 )
 from treewright.learn.params import plain
 from treewright.learn.registry import algorithm_of
-from treewright.model.threshold import cost_by_class
+from treewright.model.threshold import cost_by_class, positive_code
 from treewright.neighbors.ranks import CALLED
 from treewright.prune.methods import Rows
 from treewright.reporting.judged import Judged
@@ -85,7 +85,7 @@ def estimator_of(model: Any) -> Any:
         base = _member_of(model)
         if base is None or type(base).__name__ != stated["estimator"]:
             return None
-    code = model.facts.get("positive")
+    code = None if positive_code(model) is None else model.facts.get("positive")
     more = {} if code is None else {"positive": model.classes[0].tolist()[code]}
     return _made(kinds, model, model.facts.get("algorithm"), stated, base, more)
 

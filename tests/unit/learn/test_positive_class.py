@@ -114,3 +114,11 @@ def test_a_file_whose_positive_class_is_no_position_of_two_is_refused(tmp_path):
     model.facts["positive"] = 2
     with pytest.raises(ModelFileError, match="positive is 2, expected 0 or 1"):
         model.save(tmp_path / "model.tw")
+
+
+def test_a_positive_class_among_the_facts_of_another_kind_of_model_means_nothing():
+    est = tw.DecisionTreeRegressor(max_depth=1).fit(X, DURATION + AMOUNT)
+    est.model_.facts["positive"] = 0
+    assert est.model_.positive is None
+    assert estimator_of(est.model_).max_depth == 1
+    assert "positive class" not in est.show()

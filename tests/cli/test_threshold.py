@@ -157,7 +157,7 @@ def test_cross_validation_scores_the_choice_too(command, data):
         (("--threshold", "accuracy=0.9"), "precision=0.9 or recall=0.9"),
         (("--threshold", "recall=2"), "give a share above 0, at most 1"),
         (("--threshold", "0.3", "--cost", "fp=1,fn=5"), "leave one out"),
-        (("--positive", "yes"), "give --cost or --threshold, too"),
+        (("--positive", "maybe"), "its classes are no, yes"),
         (("--threshold", "0.3", "--positive", "maybe"), "its classes are no, yes"),
     ],
 )
@@ -198,3 +198,22 @@ def test_an_empty_entry_of_costs_is_called_so(command, data, cost):
     said = command("fit", data, "--target", "y", "--cost", cost)
     assert said.returncode == 2
     assert "an entry is empty" in said.stderr
+
+
+def test_the_positive_class_alone_turns_constraints_round_and_is_named(command, tmp_path):
+    data, path = tmp_path / "credit.csv", tmp_path / "credit.tw"
+    lines = [f"{months},{'bad' if months % 7 < 3 + (months > 30) else 'good'}" for months in range(4, 72)] * 4
+    data.write_text("\n".join(["months,risk", *lines]), encoding="utf-8")
+    words = ("--target", "risk", "--set", 'monotonic_cst={"months": 1}', "--test-size", 0, "--force", "--out", path)
+
+    for more in ((), ("--algorithm", "bagging", "--set", 'estimator__monotonic_cst={"months": 1}')):
+        result = command("fit", data, *(words[:2] + words[4:] if more else words), "--positive", "bad", *more)
+        model = tw.load(path)
+        shares = model.predict_proba({"months": list(range(4, 72))})[:, 0]
+        assert "positive class: bad" in result.stdout
+        assert model.positive == "bad"
+        assert (shares[1:] >= shares[:-1] - 1e-12).all()
+        assert shares[-1] > shares[0]
+    result = command("evaluate", path, data, "--cost", "fp=1,fn=5")
+    assert "rows of bad missed" in result.stdout
+    assert command("fit", data, "--target", "months", "--positive", "bad").returncode == 2

@@ -285,6 +285,7 @@ OWN_OPTION = {
     "unseen": "--unseen",
     "n_jobs": "--jobs",
     "random_state": "--seed",
+    "positive": "--positive",
 }
 _OF_SEVERAL = ("quantile", "init")  # one number or several
 # Parameters that can do nothing on the command line.

@@ -197,10 +197,10 @@ def fit(
         from treewright.cli.request import FitRequest
 
         wanted = None
-        if (cost, threshold, positive) != (None, None, None):
+        if (cost, threshold) != (None, None):
             from treewright.cli.threshold import asked_threshold
 
-            wanted = asked_threshold(cost, threshold, positive)
+            wanted = asked_threshold(cost, threshold)
         choose_size, prune = prune is None, None if prune == NO_PRUNING else prune
         if prune is None and prune_settings:
             raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruner: name one with --prune")
@@ -231,6 +231,7 @@ def fit(
             prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
             choose_size=choose_size,
             threshold=wanted,
+            positive=positive,
         )
         run_fit(request)
 

@@ -19,7 +19,7 @@ from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target, no_target
 from treewright.files.text import ReadOptions
 from treewright.judge.tallies import LabelScore, Score
-from treewright.model.threshold import threshold_words
+from treewright.model.threshold import decision_words
 
 if TYPE_CHECKING:
     from treewright.cli.models import AnyModel
@@ -143,7 +143,7 @@ def run_evaluate(
             }
         )
         return
-    if decides := threshold_words(model.threshold, model.classes):
+    if decides := decision_words(model):
         screen.say_prose(f"the model {decides}")
     _say(score, screen, intervals=intervals)
     if told := unseen.told():
@@ -178,7 +178,7 @@ def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs 
         from treewright.model_selection.threshold import Aim
 
         fp, fn = model.threshold.cost_each
-        return Costs(Aim("cost", fp, fn), model.classes[0].tolist()[model.threshold.positive])
+        return Costs(Aim("cost", fp, fn), model.positive)
     from treewright.cli.threshold import costs_of
 
     return costs_of(model, cost, positive)

@@ -190,6 +190,7 @@ def _facts(
             if path is not None
         },
         "tree": None,
+        "positive": None,
         "threshold": None,
         "held_out": None,
         "cross_validation": None,
@@ -200,9 +201,14 @@ def _facts(
         facts["classes"] = [{"class": plain_label(label), "n_rows": count} for label, count in counts]
     if ALGORITHMS[request.algorithm].words[0] == "tree":
         facts["tree"] = {"n_leaves": model.trees[0].n_leaves, "depth": model.trees[0].max_depth}
+    if model.positive is not None:
+        facts["positive"] = plain_label(model.positive)
     if model.threshold is not None:
-        label = model.classes[0].tolist()[model.threshold.positive]
-        facts["threshold"] = {"class": plain_label(label), "at": model.threshold.at, "why": model.threshold.why}
+        facts["threshold"] = {
+            "class": plain_label(model.positive),
+            "at": model.threshold.at,
+            "why": model.threshold.why,
+        }
     if folds is not None:
         score, baseline, per_fold = folds
         each = [fold.facts() for fold in per_fold]
@@ -321,7 +327,7 @@ def _say_cost(request: FitRequest, model: Any, score: Score | None) -> None:
         return
     from treewright.cli.threshold import Costs
 
-    costs = Costs(asked.aim, model.classes[0].tolist()[model.threshold.positive])
+    costs = Costs(asked.aim, model.positive)
     say_prose(costs.line(score))
     if warning := costs.warning(score):
         say_prose(warning)
@@ -373,7 +379,7 @@ def _run_on_files(request: FitRequest) -> Any:
     """Fit on Parquet files block by block; show and save the model."""
     needs_rows: dict[str, Any] = {
         "--cv": request.n_folds, "--report": request.report, "--trace": request.trace or None,
-        "--cost, --threshold or --positive": request.threshold, "--json": request.json or None,
+        "--cost or --threshold": request.threshold, "--positive": request.positive, "--json": request.json or None,
         "--prune": None if request.prune is None else request.prune.named,
         "--test-size": None if request.test_size in (0.0, FitRequest.test_size) else request.test_size,
     }  # fmt: skip
@@ -447,6 +453,8 @@ def _run_isolation(request: FitRequest) -> Any:
     check_options(request)
     if request.json:
         raise UsageRefusal("--json: an isolation forest has no held-out score; treewright predict scores every row")
+    if request.positive is not None:
+        raise UsageRefusal("--positive: an isolation forest has no classes: leave it out")
     if request.threshold is not None:
         raise UsageRefusal(
             f"{request.threshold.option}: an isolation forest has no classes; --set contamination=0.05 sets the "

@@ -189,7 +189,7 @@ def _warning(told: list[str]) -> str:
 
 def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
     """The message that a model with a threshold predicts one class for all rows, and why."""
-    positive = model.classes[0].tolist()[threshold.positive]
+    positive = model.positive
     side = "at or above" if label == positive else "below"
     why = f"its probabilities of {printable(positive)} are all {side} {threshold.at:.6g}"
     if not is_neighbors(model) and model.is_single_tree and model.trees[0].n_leaves == 1:

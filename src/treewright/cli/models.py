@@ -12,6 +12,7 @@ from treewright.data.derived import is_derived
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.files.matching import columns_of
 from treewright.model.summary import counted
+from treewright.model.threshold import cost_by_class
 from treewright.tree.wording import clock_of
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ def check_can_be_judged(model: Model, path: Path) -> None:
 def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> str:
     """How much worse the trees predict these rows when a column is shuffled (Breiman 2001); the seed is 0.
 
-    Each tree is evaluated by itself. Boosted trees, of which each only adds to the others, are evaluated together, by
+    If costs chose the threshold, all trees are evaluated together, by the cost per row. Else each tree is evaluated by
+    itself. Boosted trees, of which each only adds to the others, are evaluated together, by
     their loss; those of AdaBoost, which depend on the trees before, by their joint predictions.
     """
     from treewright.core.threads import resolve_jobs
@@ -204,6 +206,11 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
 
     n_threads = resolve_jobs(None)
     matrix, target, weights = model.encode_rows(features, truth, routed=True)
+    if cost_by_class(model) is not None:
+        from treewright.learn.importance import permutation_of_trees
+
+        found = permutation_of_trees(model, matrix, target, weights, n_repeats=_REPEATS, seed=0, n_jobs=n_threads)
+        return printable_lines(str(found))
     if model.boosting is not None:
         from treewright.boosting.fewer_rounds import losses_of_model
         from treewright.learn import importance as boosting_importance

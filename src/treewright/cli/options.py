@@ -115,7 +115,11 @@ Cost = Annotated[
 ]
 Positive = Annotated[
     str | None,
-    typer.Option("--positive", metavar="CLASS", help="The class that the costs are about; by default the second."),
+    typer.Option(
+        "--positive",
+        metavar="CLASS",
+        help="The class that costs, thresholds, constraints and curves are about; by default the second.",
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
 TaskChoice = Annotated[

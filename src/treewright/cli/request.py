@@ -81,6 +81,7 @@ class FitRequest:
     prune: Pruning | None = None
     choose_size: bool = False
     threshold: Asked | None = None
+    positive: str | None = None
 
     def __post_init__(self) -> None:
         known = algorithm_of(self.algorithm)
@@ -263,6 +264,7 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
         lambda words: _levels(target, words),
     )
     own = {
+        **_positive_of(request, data),
         **({} if request.unseen is None else {"unseen": request.unseen}),
         "n_jobs": request.jobs,
         "random_state": request.seed,
@@ -285,6 +287,20 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
     from treewright.cli.threshold import WithThreshold
 
     return WithThreshold(estimator, request.threshold, request.seed, request.jobs)
+
+
+def _positive_of(request: FitRequest, data: Learnable) -> dict[str, Any]:
+    """The parameter ``positive`` as a label of the target; empty without ``--positive``."""
+    if request.positive is None:
+        return {}
+    if not data.is_classification:
+        raise UsageRefusal(
+            f"--positive is for two classes, and target {request.target} holds numbers: leave it out, or give --task "
+            "classification"
+        )
+    from treewright.cli.threshold import check_two_classes, label_named
+
+    return {"positive": label_named(check_two_classes("--positive", data.target), request.positive)}
 
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:

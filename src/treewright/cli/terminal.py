@@ -92,6 +92,7 @@ _OPTIONS = {
     "thousands": "--thousands",
     "tree": "--tree",
     "unseen": "--unseen",
+    "positive": "--positive",
     "weight": "--weight",
 }
 _KINDS = {"text": "nominal", "number": "numeric", "boolean": "boolean"}

@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from treewright.cli.models import AnyModel
     from treewright.model_selection.threshold import ThresholdChoice
 
-__all__ = ["Asked", "Costs", "WithThreshold", "asked_threshold", "chosen_words", "costs_of"]
+__all__ = [
+    "Asked", "Costs", "WithThreshold", "asked_threshold", "check_two_classes", "chosen_words", "costs_of",
+    "label_named",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Asked:
     """A requested threshold: one that folds choose by ``aim``, or the one at ``at``.
 
-    ``option`` is the option; ``positive`` the class as it was written, None for the second.
+    ``option`` is the option.
     """
 
     option: str
     aim: Aim | None = None
     at: float | None = None
-    positive: str | None = None
 
 
-def asked_threshold(cost: str | None, threshold: str | None, positive: str | None) -> Asked | None:
-    """The threshold that the three options define together; None if none is given."""
+def asked_threshold(cost: str | None, threshold: str | None) -> Asked | None:
+    """The threshold that the two options define together; None if none is given."""
     if cost is not None and threshold is not None:
         raise UsageRefusal("--cost chooses the threshold, and --threshold sets it: leave one out")
     if cost is not None:
-        return Asked("--cost", cost_aim(cost), positive=positive)
+        return Asked("--cost", cost_aim(cost))
     if threshold is None:
-        if positive is not None:
-            raise UsageRefusal("--positive names the class of a threshold: give --cost or --threshold, too")
         return None
     name, equals, text = (part.strip() for part in threshold.partition("="))
     try:
@@ -56,13 +56,13 @@ def asked_threshold(cost: str | None, threshold: str | None, positive: str | Non
                 raise UsageRefusal(f"--threshold {threshold!r}: give a probability, precision=0.9 or recall=0.9")
             wanted = parse_value(text)
             aim = aim_of(None, wanted if name == "precision" else None, wanted if name == "recall" else None)
-            return Asked("--threshold", aim, positive=positive)
+            return Asked("--threshold", aim)
     except ParameterError as error:
         raise UsageRefusal(f"--threshold {threshold!r}: {error}") from None
     at = parse_value(name)
     if isinstance(at, bool) or not isinstance(at, int | float) or not 0 <= at <= 1:
         raise UsageRefusal(f"--threshold {threshold!r}: give a probability from 0 to 1, precision=0.9 or recall=0.9")
-    return Asked("--threshold", at=float(at), positive=positive)
+    return Asked("--threshold", at=float(at))
 
 
 def cost_aim(words: str) -> Aim:
@@ -114,24 +114,24 @@ class WithThreshold:
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """The fitted estimator; its ``threshold_choice_`` lists the choices, if folds chose."""
         asked = self.asked
+        check_two_classes(asked.option, y)
         task = Task(X, y, np.asarray(y), sample_weight, True, self.seed)
         if asked.aim is None:
             fitted = task.fit(self.estimator, None, "all rows", seeded=False)
-            return deciding(fitted, fitted.model_.with_threshold(asked.at, positive=self._positive(y)))
+            return deciding(fitted, fitted.model_.with_threshold(asked.at))
         choice = choice_by_folds(
-            self.estimator, task, asked.aim, self._positive(y), random_state=self.seed, n_jobs=self.jobs, seeded=False
+            self.estimator, task, asked.aim, None, random_state=self.seed, n_jobs=self.jobs, seeded=False
         )
         choice.estimator.threshold_choice_ = choice
         return choice.estimator
 
-    def _positive(self, y: Any) -> Any:
-        """The positive class, as a label of the target."""
-        labels = y.drop_nulls().unique().sort().to_list()
-        if len(labels) != 2:
-            raise UsageRefusal(
-                f"{self.asked.option} is for a target of two classes, and {printable(y.name)} has {len(labels)}"
-            )
-        return label_named(labels, self.asked.positive)
+
+def check_two_classes(option: str, y: Any) -> list[Any]:
+    """The two classes of a target, sorted; refused, with the option that needs them, if there are not two."""
+    labels: list[Any] = y.drop_nulls().unique().sort().to_list()
+    if len(labels) != 2:
+        raise UsageRefusal(f"{option} is for a target of two classes, and {printable(y.name)} has {len(labels)}")
+    return labels
 
 
 def chosen_words(choice: ThresholdChoice) -> str:
@@ -199,10 +199,9 @@ class Costs:
 
 
 def costs_of(model: AnyModel, words: str, positive: str | None) -> Costs:
-    """The costs in ``words`` for a class of a model: ``positive``, that of its threshold, or the second."""
+    """The costs in ``words`` for a class of a model: ``positive``, or its own positive class."""
     sizes = [len(labels) for labels in model.classes]
     if sizes != [2]:
         raise UsageRefusal("--cost is for one target of two classes, which this model does not predict: leave it out")
     labels = model.classes[0].tolist()
-    code = 1 if model.threshold is None else model.threshold.positive
-    return Costs(cost_aim(words), labels[code] if positive is None else label_named(labels, positive))
+    return Costs(cost_aim(words), model.positive if positive is None else label_named(labels, positive))

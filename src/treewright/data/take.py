@@ -6,6 +6,7 @@ formats without an index are handled here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, NoReturn
 
@@ -187,28 +188,46 @@ def _indexed(table: Any) -> Any:
     return table if table.format in INDEXED_FORMATS else table.tocsr()
 
 
-def warn_of_another_order(X: Any, **others: Any) -> None:
+def warn_of_another_order(X: Any, named: str = "X", **others: Any) -> None:
     """Warn if pandas objects have the same index labels in a different order: rows are matched by position.
 
     Parameters
     ----------
     X : table
-    **others : target or weights, by the name of their parameter
+        Of a dict the columns are compared, too.
+    named : str
+        The name of its parameter.
+    **others : target, weights or groups, by the name of their parameter
 
     Warns
     -----
     DataWarning
     """
-    index = _index_of(X)
-    for name, other in others.items():
-        own = _index_of(other)
-        if index is None or own is None or len(index) != len(own) or index.equals(own):
+    known = [(named, _index_of(X))]
+    if isinstance(X, dict):
+        known = [(f"column {name!r} of {named}", _index_of(column)) for name, column in X.items()]
+    known += [(name, _index_of(other)) for name, other in others.items()]
+    known = [(name, index) for name, index in known if index is not None]
+    for name, own in known[1:]:
+        first, index = known[0]
+        if len(index) != len(own) or index.equals(own) or not _have_the_same_labels(index, own):
             continue
-        if index.is_unique and own.is_unique and bool(own.isin(index).all()):
-            notices.warn(
-                f"X and {name} have the same index labels in a different order, and rows are matched by position: pass "
-                f"{name}.loc[X.index] to match them by index, or {name}.to_numpy() if the order is right"
-            )
+        way = f"to match them by index, pass {name} in the order of {first}"
+        if index.is_unique:
+            way = f"pass {name}.loc[{first}.index] to match them by index"
+        if isinstance(X, dict):
+            way = "make a DataFrame of them to match them by index"
+        notices.warn(
+            f"{first} and {name} have the same index labels in a different order, and rows are matched by position: "
+            f"{way}, or {name}.to_numpy() if the order is right"
+        )
+
+
+def _have_the_same_labels(index: Any, other: Any) -> bool:
+    """Whether two indexes of equal length hold the same labels, each as often."""
+    if index.is_unique and other.is_unique:
+        return bool(other.isin(index).all())
+    return Counter(index.tolist()) == Counter(other.tolist())
 
 
 def _index_of(table: Any) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -33,7 +33,7 @@ from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, recode
 from treewright.data.weights import factors_by_code
-from treewright.estimators.base import keep
+from treewright.estimators.base import ScoredByClasses, ScoredByNumbers, keep
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Members,
@@ -256,6 +256,7 @@ class AdaBoost(Members):
         if target[0].shape[1] != 1:
             raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} needs one: fit each alone")
         check_lengths(n_rows, target)
+        params.positive_facts(getattr(target, "classes", ()))
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         before = self._members_to_keep()
@@ -352,7 +353,7 @@ class AdaBoost(Members):
         )
         self._why_no_model = model if isinstance(model, str) else None
         if isinstance(model, Model):
-            self.model_ = model
+            self.model_ = self._finished(model, None)
 
     # After the fit.
 
@@ -402,6 +403,7 @@ class AdaBoost(Members):
         float
             As ``score``.
         """
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         return (self._score_of(y, predicted, sample_weight) for predicted in self.staged_predict(X))
 
     def _arranged(self, X: Any) -> Any:
@@ -442,7 +444,7 @@ class AdaBoost(Members):
         """The score of predictions."""
 
 
-class AdaBoostClassifier(ClassifierMixin, AdaBoost):
+class AdaBoostClassifier(ScoredByClasses, AdaBoost):
     """AdaBoost for classification: classifiers fitted one after another on reweighted rows, combined by weighted vote.
 
     Parameters
@@ -468,6 +470,9 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         Threads on which each tree grows; all processors by default. The members do not depend on it.
     random_state : int, RandomState instance or None
         Seed of all sampling. None means 0: fits are reproducible.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
 
     Attributes
     ----------
@@ -534,6 +539,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        positive: Any = None,
     ) -> None:
         keep(self, locals())
 
@@ -706,7 +712,7 @@ def _n_weighed(codes: np.ndarray) -> int:
     return int(np.count_nonzero(np.bincount(codes)))
 
 
-class AdaBoostRegressor(RegressorMixin, AdaBoost):
+class AdaBoostRegressor(ScoredByNumbers, AdaBoost):
     """AdaBoost for regression: regressors fitted one after another on reweighted rows, combined by weighted median.
 
     Parameters

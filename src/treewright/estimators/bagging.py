@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -20,7 +19,7 @@ from treewright.core.progress import compiling_announced
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
-from treewright.estimators.base import keep
+from treewright.estimators.base import ScoredByClasses, ScoredByNumbers, keep
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Answer,
@@ -65,6 +64,7 @@ class Bagging(Members):
         columns = self._columns(X, n_rows, is_ours)
         target = self._encode_target(y)
         check_lengths(n_rows, target)
+        params.positive_facts(getattr(target, "classes", ()))
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         before = self._members_to_keep()
@@ -132,7 +132,7 @@ class Bagging(Members):
         model = model_of_members(members, features, plan.columns, target.names, self._combine(), facts)
         self._why_no_model = model if isinstance(model, str) else None
         if isinstance(model, Model):
-            self.model_ = model
+            self.model_ = self._finished(model, None)
 
     # After the fit.
 
@@ -250,7 +250,7 @@ def _members_decide(estimator: BaggingClassifier) -> bool:
     return hasattr(members[0] if members else estimator._base(), "decision_function")
 
 
-class BaggingClassifier(ClassifierMixin, Bagging):
+class BaggingClassifier(ScoredByClasses, Bagging):
     """Bagging for classification: copies of one classifier, each fitted on a bootstrap sample, predict together.
 
     Parameters
@@ -279,6 +279,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         Python code blocks other threads. The members do not depend on it.
     random_state : int, RandomState instance or None
         Seed of all sampling. None means 0: fits are reproducible.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     verbose : int, default 0
         Above 0, a line on stderr for each member.
     voting : {"soft", "hard"}, default "soft"
@@ -349,6 +352,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         voting: str = "soft",
+        positive: Any = None,
     ) -> None:
         keep(self, locals())
 
@@ -553,7 +557,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 _LEAST_FOR_R2 = 2  # rows
 
 
-class BaggingRegressor(RegressorMixin, Bagging):
+class BaggingRegressor(ScoredByNumbers, Bagging):
     """Bagging for regression: copies of one regressor, each fitted on a bootstrap sample, are averaged.
 
     Parameters

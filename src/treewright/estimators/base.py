@@ -32,7 +32,9 @@ from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset
 from treewright.data.derived import given_to_sources
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
+from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.learn.other_names import keyword_hint
@@ -182,6 +184,12 @@ class Estimator(BaseEstimator, ABC):
 
     model_: Any
     n_jobs: int | None
+    _after_fit: tuple[Pruned | Decided, ...] = ()  # what a fit repeats on the model that it makes
+
+    @available_if(has_steps)
+    def __sklearn_clone__(self) -> Self:
+        copied: Self = clone_with_steps(self)
+        return copied
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
@@ -243,7 +251,9 @@ class Estimator(BaseEstimator, ABC):
         return {name: [_in_their_form(rule) for rule in each.rules] for name, each in known.items()}
 
     def _check_parameters(self) -> Any:
-        """The parameters as ``learn`` uses them; ParameterError if one is invalid."""
+        """The parameters as ``learn`` uses them; ParameterError if one is invalid, or a step cannot be repeated."""
+        for step in self._steps_to_repeat():
+            step.check()
         try:
             return self._params_class()(task=self._task, owner=type(self).__name__, **self._parameters())
         except ParameterError as error:
@@ -322,10 +332,19 @@ class Estimator(BaseEstimator, ABC):
 
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:  # noqa: ARG002 - verb sets keep more
         """Keep the model and the other attributes that scikit-learn expects."""
-        self.model_ = trained.model
+        self.model_ = self._finished(trained.model, dataset)
         self._keep_columns(dataset.schema, dataset.matrix.shape[1])
         if self._has_target:
             self.n_outputs_ = self.model_.n_outputs
+
+    def _steps_to_repeat(self) -> tuple[Pruned | Decided, ...]:
+        return self._after_fit
+
+    def _finished(self, model: Any, dataset: Dataset | None) -> Any:
+        """The model after the steps that a fit repeats; only single trees, and so models with rows, are pruned."""
+        for step in self._steps_to_repeat():
+            model = step.repeated(model, dataset)  # type: ignore[arg-type]
+        return model
 
     def _keep_columns(self, schema: Schema | None, n_columns: int) -> None:
         """``n_features_in_``, and ``feature_names_in_`` if the table had names that are all strings."""
@@ -608,7 +627,25 @@ class Estimator(BaseEstimator, ABC):
         return model.explain(X, kind=kind, order=order, background=background, n_jobs=self.n_jobs, owner=owner)
 
 
-class Classifier(ClassifierMixin, Estimator):
+class ScoredByClasses(ClassifierMixin):
+    """scikit-learn's classifier, whose score warns of rows in another order."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy; with several outputs all must be correct."""
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+
+class ScoredByNumbers(RegressorMixin):
+    """scikit-learn's regressor, whose score warns of rows in another order."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination R2; for several outputs the mean."""
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+
+class Classifier(ScoredByClasses, Estimator):
     """An estimator that predicts classes."""
 
     _task = CLASSES
@@ -655,7 +692,7 @@ class Classifier(ClassifierMixin, Estimator):
         self.n_classes_ = counts if several else counts[0]
 
 
-class Regressor(RegressorMixin, Estimator):
+class Regressor(ScoredByNumbers, Estimator):
     """An estimator that predicts numbers."""
 
     _task = NUMBERS

@@ -15,8 +15,10 @@ from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.data.weights import class_factors
+from treewright.estimators.after_fit import Decided, Pruned
 from treewright.estimators.base import (
     Classifier,
     Estimator,
@@ -32,11 +34,12 @@ from treewright.forest.importance_table import Importances
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.judge.scoring import round_score
 from treewright.learn.boosting import n_rounds_of
-from treewright.learn.importance import permutation_importances
+from treewright.learn.importance import permutation_importances, permutation_of_trees
 from treewright.learn.params import CLASSES
 from treewright.learn.rows_aside import encode_other_rows
 from treewright.learn.train import Trained, train
 from treewright.model.aggregation import first_largest
+from treewright.model.threshold import cost_by_class
 from treewright.predict.ensemble import combined, staged_answers
 from treewright.prune.methods import ROUNDS, Rows
 
@@ -181,13 +184,21 @@ class Boosting(Estimator):
         before: Trained | None = self.__dict__.get("_trained") if self.warm_start else None
         return None if before is None else replace(before, model=self.model_)  # rounds may have been dropped since
 
+    def _steps_to_repeat(self) -> tuple[Pruned | Decided, ...]:
+        # A warm start continues after the rounds that are left, so these are dropped already.
+        steps = super()._steps_to_repeat()
+        is_going_on = self._warm_start() is not None
+        return tuple(step for step in steps if not (is_going_on and isinstance(step, Pruned)))
+
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         history = trained.history
         if history is None:
             return  # a warm start that added no round
         before = self.__dict__.get("_gained", np.empty(0)) if self._warm_start() is not None else np.empty(0)
         known = before[: self.n_estimators_] if len(before) else before
+        steps = self._steps_to_repeat()
         super()._keep(dataset, params, trained)
+        self._after_fit = steps
         self._gained = np.concatenate([known, history.gained_out_of_bag])
         # The model's facts keep the losses of the history; times are of one run.
         self._trained, self.fit_seconds_ = replace(trained, history=None), history.stages
@@ -261,6 +272,7 @@ class Boosting(Estimator):
             As for ``score``.
         """
         model = self._fitted()
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         matrix = model._encoded(X, type(self).__name__)
         judge = self._judge(y, sample_weight, len(matrix))
         return (judge(predicted) for predicted in staged_answers(model, matrix, self.n_jobs))
@@ -289,6 +301,7 @@ class Boosting(Estimator):
             The table, its target or weights were refused.
         """
         model = self._fitted()
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         matrix = model._encoded(X, type(self).__name__, sparse=True)
         return self._judge(y, sample_weight, len(matrix))(combined(model, matrix, self.n_jobs))
 
@@ -310,7 +323,8 @@ class Boosting(Estimator):
             ``"gain"``: the share of the gain of all splits: the values of ``feature_importances_``. ``"cover"``: the
             share of the hessians of the rows at the column's tests (for squared error: of rows). ``"frequency"``: the
             share of the tests. All three describe the training rows. ``"permutation"``: how much the loss of the rows X
-            rises when the column is shuffled among them (Breiman 2001).
+            rises when the column is shuffled among them (Breiman 2001); if costs chose the threshold, how much the cost
+            per row rises.
         X, y : optional
             Rows for ``"permutation"``, best held-out ones.
         sample_weight : float[n], optional
@@ -344,6 +358,10 @@ class Boosting(Estimator):
             raise ParameterError("kind='permutation' needs rows, best held-out ones: importances('permutation', X, y)")
         repeats, seed = whole_number("n_repeats", n_repeats, 1), whole_number("random_state", random_state, 0)
         rows = self._rows_of_others(X, y, sample_weight)
+        if cost_by_class(model) is not None:
+            n_threads = resolve_jobs(self.n_jobs)
+            given = (rows.matrix, rows.target, rows.weights)
+            return permutation_of_trees(model, *given, n_repeats=repeats, seed=seed, n_jobs=n_threads)
         return permutation_importances(model, self._trained.losses, rows, repeats, seed, resolve_jobs(self.n_jobs))
 
     def prune(
@@ -363,6 +381,7 @@ class Boosting(Estimator):
         -------
         estimator
             A fitted copy with fewer rounds; its ``history_``, ``best_iteration_`` and ``n_iter_`` are of these rounds.
+            Its fits and clones keep so many rounds, too; after a pruning by rows they are refused.
 
         Raises
         ------
@@ -381,6 +400,7 @@ class Boosting(Estimator):
             rows = self._rows_of_others(X, y, sample_weight)
         pruned = copy.copy(self)
         pruned.model_ = model.pruned(method, rows, **options)
+        pruned._after_fit = (*self._after_fit, Pruned.of(method, options, rows_given=rows is not None))
         if pruned.n_estimators_ < self.n_estimators_:
             pruned.n_iter_ = max((len(curve) - 1 for curve in pruned.history_.values()), default=pruned.n_estimators_)
         return pruned
@@ -558,13 +578,16 @@ class GradientBoostingClassifier(Boosting, Classifier):
         held-out rows. The model computes these columns itself; no table needs to have them. With constraints and sparse
         tables there are none. "auto" is ``"all"`` if ``quality`` makes members.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
         Columns that may be tested on one path from the root to a leaf: those of one group, of at most 64. Columns in no
         group are one group more.
     class_weight : dict, list of dict, "balanced", optional
         Weight of each class. ``"balanced"`` counts all rows that are given. A weight multiplies gradients; for
         ``min_samples_leaf`` a row counts as one in any class.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     init : None, "zero", float or sequence of floats, default None
         Initial scores: the best constant, 0, or these numbers, one per score.
     early_stopping : bool or "auto", default "auto"
@@ -688,6 +711,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         init: float | Sequence[float] | str | None = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float | str | None = "auto",

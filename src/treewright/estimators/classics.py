@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from treewright.estimators.base import Classifier, Regressor, keep
 from treewright.estimators.trees import SingleTree
@@ -25,6 +26,9 @@ class ID3Classifier(SingleTree, Classifier):
         A node stays a leaf if the p-value of its chosen test (chi-squared of branches and classes), times the number of
         columns that could be tested there (Bonferroni), is larger. Weights count as row counts.
     class_weight : dict, list of dict, "balanced", optional
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
         Columns to treat as nominal, whatever their type.
     numeric : sequence of column names or positions, optional
@@ -80,6 +84,7 @@ class ID3Classifier(SingleTree, Classifier):
         min_impurity_decrease: float = 0.0,
         max_p_value: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -111,6 +116,9 @@ class C45Classifier(SingleTree, Classifier):
     nominal_splits : {"multiway", "grouped"}, default "multiway"
         A branch per level, or levels merged into groups while the gain ratio does not fall.
     class_weight : dict, list of dict, "balanced", optional
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
     numeric : sequence of column names or positions, optional
     ordinal : dict from column name or position to its levels, lowest first, optional
@@ -169,6 +177,7 @@ class C45Classifier(SingleTree, Classifier):
         max_p_value: float | None = None,
         nominal_splits: str = "multiway",
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -205,6 +214,9 @@ class CHAIDClassifier(SingleTree, Classifier):
     min_samples_leaf : int >= 1, or float in (0, 1), default 1
         Rows a branch needs: a smaller group merges with the one from which it differs least. SPSS has 50.
     class_weight : dict, list of dict, "balanced", optional
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
     ordinal : dict from column name or position to its levels, lowest first, optional
         Only neighbours merge.
@@ -268,6 +280,7 @@ class CHAIDClassifier(SingleTree, Classifier):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,

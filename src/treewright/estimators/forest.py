@@ -16,6 +16,7 @@ from treewright.core.whole import whole_number
 from treewright.data.dataset import KEPT_BYTES, Dataset
 from treewright.data.memory import check_fits
 from treewright.data.sparse_bins import SparseCodes
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
 from treewright.exceptions import ParameterError
@@ -34,9 +35,11 @@ from treewright.forest.proximity import proximities
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.judge.scoring import asked
 from treewright.learn.forest import prepared, what_differs
+from treewright.learn.importance import permutation_of_trees
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
 from treewright.model.aggregation import output_columns
+from treewright.model.threshold import cost_by_class
 from treewright.predict.walks import walk_of
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from treewright.forest.importance_table import Importances
 
 KINDS = ("impurity", "debiased", "permutation")
+_REPEATS = 5  # shuffles of a column, if all trees are evaluated together
 ROWS = ("out_of_bag", "all")
 
 
@@ -188,7 +192,8 @@ class Forest(Estimator):
             ``"impurity"``: the share of the impurity that splits removed, on the training rows: the values of
             ``feature_importances_``. It favours columns with many distinct values, even uninformative ones.
             ``"debiased"``: the same sums on rows that the tree never saw (Li et al. 2019). ``"permutation"``: how much
-            worse a tree predicts such rows when the column is shuffled among them (Breiman 2001).
+            worse a tree predicts such rows when the column is shuffled among them (Breiman 2001); with ``rows="all"``,
+            if costs chose the threshold, how much the cost per row of all trees together rises, over five shuffles.
         X, y : optional
             Rows with their target. ``rows="out_of_bag"``: the training table again, row by row, if the estimator did
             not keep it: it keeps up to 32 MB of bins, and none in a pickle. ``rows="all"``: other rows, such as
@@ -230,6 +235,9 @@ class Forest(Estimator):
                 raise ParameterError("kind='impurity' uses the training rows only: leave X and y out")
             return impurity_decrease(model)
         seed, n_threads = whole_number("random_state", random_state, 0), resolve_jobs(self.n_jobs)
+        if kind == "permutation" and rows == "all" and X is not None and cost_by_class(model) is not None:
+            given = model.encode_rows(X, y, sample_weight, owner=type(self).__name__, routed=True)
+            return permutation_of_trees(model, *given, n_repeats=_REPEATS, seed=seed, n_jobs=n_threads)
         judging = self._judging_rows(X, y, sample_weight, rows, n_threads)
         with bar_where_nobody_listens(bool(self.verbose)):
             if kind == "debiased":
@@ -499,6 +507,7 @@ class Forest(Estimator):
             determination, for several outputs the mean.
         """
         model = self._fitted()
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         matrix = model._encoded(X, type(self).__name__, sparse=True)
         weights = check_weights(sample_weight, len(matrix))
         if self._task == CLASSES:
@@ -658,10 +667,13 @@ class RandomForestClassifier(Forest, Classifier):
     class_weight : dict, list of dict, "balanced", "balanced_subsample", optional
         Weight of each class, applied after sampling: neither the sampled rows nor limits in rows depend on it, and a
         common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     max_samples : int >= 1, or float in (0, 1], optional
         Rows that each tree samples; as many as there are by default. A float is a share of all rows.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
         Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
         one more group.
@@ -754,6 +766,7 @@ class RandomForestClassifier(Forest, Classifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         max_samples: float | None = None,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
@@ -784,7 +797,7 @@ class ExtraTreesClassifier(Forest, Classifier):
         As in ``RandomForestClassifier``.
     oob_score, max_samples
         As in ``RandomForestClassifier``; they need ``bootstrap=True``.
-    n_jobs, random_state, verbose, warm_start, class_weight, monotonic_cst, interaction_cst, voting, max_bins,
+    n_jobs, random_state, verbose, warm_start, class_weight, positive, monotonic_cst, interaction_cst, voting, max_bins,
     level_encoding, derived_columns
         As in ``RandomForestClassifier``.
     nominal, ordinal, numeric, calendar, unseen, missing
@@ -836,6 +849,7 @@ class ExtraTreesClassifier(Forest, Classifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         max_samples: float | None = None,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,

@@ -36,7 +36,7 @@ from treewright.estimators.base import Estimator, sequence_of_estimators
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.fitted import Model
 from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import refuse_pairs
+from treewright.judge.tasks import refuse_pairs, with_positive
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES, NUMBERS
 
@@ -91,7 +91,7 @@ class Members(Estimator):
             wanted = "classifier" if self._task == CLASSES else "regressor"
             raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} needs a {wanted}")
         refuse_pairs(base, type(self).__name__)
-        return base
+        return with_positive(base, getattr(self, "positive", None))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """The metadata that is passed on to the members, and that of the ensemble itself (``sample_weight``).

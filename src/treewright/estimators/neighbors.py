@@ -232,6 +232,9 @@ class KNeighborsClassifier(Neighbors, Classifier):
         that matters only to "cosine", "angle", "correlation" and "canberra".
     algorithm : {"auto", "brute", "kd_tree"}, default "auto"
         How to search; it only changes the time.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     n_jobs : int, optional
         Threads; all processors by default. The result does not depend on it.
     nominal, numeric : sequence of column names or positions, optional
@@ -270,6 +273,26 @@ class KNeighborsClassifier(Neighbors, Classifier):
     >>> est.predict({"wind": [4], "sky": ["sun"]}), est.effective_metric_
     (array(['in'], dtype='<U3'), 'heom')
     """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: str | Callable[[np.ndarray], Any] | None = "uniform",
+        metric: str | Callable[[np.ndarray, np.ndarray], float] = "auto",
+        p: float = 2.0,
+        metric_params: Mapping[str, Any] | None = None,
+        scale: Any = None,
+        algorithm: str = "auto",
+        positive: Any = None,
+        n_jobs: int | None = None,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
+        unseen: str = "other",
+    ) -> None:
+        keep(self, locals())
 
 
 class KNeighborsRegressor(Neighbors, Regressor):

@@ -14,6 +14,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.target import Labels, Numbers
+from treewright.estimators.after_fit import Pruned, without_steps
 from treewright.estimators.base import Classifier, Estimator, Regressor, keep
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
@@ -44,7 +45,8 @@ class SingleTree(Estimator):
 
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         super()._keep(dataset, params, trained)
-        self._rows, self._steps, self._params_of_fit = dataset.copied_if_small(), trained.trace, params
+        self._rows, self._params_of_fit = dataset.copied_if_small(), params
+        self._steps = trained.trace if _asks_the_same(trained.model, self.model_) else None
         if hasattr(params, "max_features"):
             self.max_features_ = columns_per_node(params.max_features, len(self.model_.schema))
 
@@ -170,7 +172,9 @@ class SingleTree(Estimator):
         Returns
         -------
         estimator
-            A fitted copy with the pruned tree; its ``prune_log_`` lists every pruned node.
+            A fitted copy with the pruned tree; its ``prune_log_`` lists every pruned node. Its ``fit``, and that of its
+            clones in folds, prunes in the same way; after ``reduced_error``, which held-out rows decided, they are
+            refused: give ``model_selection.PrunedTree``.
 
         Raises
         ------
@@ -196,6 +200,7 @@ class SingleTree(Estimator):
             chosen, _, needs_rows = request_of(model, method, options)
             rows = self._rows_of_fit(method) if needs_rows and chosen.needs == "training" else None
         pruned.model_ = model.pruned(method, rows, **options)
+        pruned._after_fit = (*self._after_fit, Pruned.of(method, options, rows_given=X is not None))
         # Copies, like pickles, drop these rows, but audits need them.
         pruned.__dict__["_rows"] = self.__dict__.get("_rows")
         # If node numbers have changed, the steps of growing no longer fit them.
@@ -237,7 +242,7 @@ class SingleTree(Estimator):
         """
         from sklearn.utils import Bunch
 
-        grown = clone(self)
+        grown = clone(without_steps(self))
         grown.set_params(**{name: off for name, off in _UNPRUNED.items() if name in grown.get_params()})
         path = path_of(grown.fit(X, y, sample_weight).model_, "impurity")
         return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
@@ -258,8 +263,9 @@ class SingleTree(Estimator):
         ----------
         kind : {"impurity", "permutation"}, default "impurity"
             ``"impurity"``: the share of the impurity that splits removed, on the training rows: the values of
-            ``feature_importances_``. ``"permutation"``: how much the misclassification rate or the squared error of the
-            rows X rises when the column is shuffled among them (Breiman 2001).
+            ``feature_importances_``. ``"permutation"``: how much the misclassification rate (the cost per row, if costs
+            chose the threshold) or the squared error of the rows X rises when the column is shuffled among them
+            (Breiman 2001).
         X, y : optional
             Rows for ``"permutation"``, best held-out ones.
         sample_weight : float[n], optional
@@ -400,10 +406,13 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         tests that were possible there (Bonferroni), is larger. Weights count as row counts. Grown node by node.
     class_weight : dict, list of dict, "balanced", optional
         Weight of each class, as in scikit-learn.
+    positive : class label, optional
+        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
+        the second.
     ccp_alpha : float >= 0, default 0.0
         Cost-complexity pruning: the price of a leaf, in units of impurity.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
         Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
         one more group. Needs ``splitter="hist"`` or ``"random"``.
@@ -485,6 +494,7 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         min_impurity_decrease: float = 0.0,
         max_p_value: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
@@ -599,7 +609,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
         Columns sampled at random for each node.
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, random_state, max_leaf_nodes
         As in ``DecisionTreeClassifier``.
-    min_impurity_decrease, max_p_value, class_weight, ccp_alpha, monotonic_cst, interaction_cst, max_bins
+    min_impurity_decrease, max_p_value, class_weight, positive, ccp_alpha, monotonic_cst, interaction_cst, max_bins
         As in ``DecisionTreeClassifier``.
     nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
         As in ``DecisionTreeClassifier``.
@@ -637,6 +647,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
         min_impurity_decrease: float = 0.0,
         max_p_value: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,

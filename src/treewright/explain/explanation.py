@@ -18,6 +18,7 @@ from treewright.data.schema import Column
 from treewright.exceptions import DataError, MissingLibraryError, ParameterError
 from treewright.explain.contributions import KINDS, Kind, contributions_of
 from treewright.model.data import ModelData
+from treewright.model.threshold import positive_code
 from treewright.tree.wording import clock_of
 from treewright.tree.writing import shorten, written_amount, written_cut, written_level, written_name
 
@@ -55,7 +56,7 @@ class ExplanationTable:
     outputs : tuple of hashable
         Classes, names of targets, or names of scores.
     scale : {"share", "score", "number"}
-        What is explained: class probabilities, scores before the link (log odds of the second of two classes), or
+        What is explained: class probabilities, scores before the link (log odds of the positive one of two classes), or
         numbers.
     kind : {"path", "interventional", "steps"}
     order : {1, 2}
@@ -65,6 +66,8 @@ class ExplanationTable:
         Positions of the rows in the table that was explained, counted from 0.
     link : str
         How scores become predictions: "log", "classes", "sorted"; "identity" if they are the predictions.
+    positive : int or None
+        The position among the outputs of the positive class, which pictures show; None: no output is one.
     """
 
     values: np.ndarray
@@ -78,6 +81,7 @@ class ExplanationTable:
     clocks: tuple[tuple[str, str], ...]
     positions: np.ndarray
     link: str
+    positive: int | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -109,7 +113,7 @@ class ExplanationTable:
             return self
         return replace(
             self, values=np.ascontiguousarray(self.values[..., at]), base=float(np.asarray(self.base)[at]),
-            outputs=(self.outputs[at],),
+            outputs=(self.outputs[at],), positive=None,
         )  # fmt: skip
 
     def rows(self, some: int | slice | Sequence[int]) -> Self:
@@ -425,6 +429,9 @@ def explain_encoded(
     found = contributions_of(model, matrix, kind=kind, pairs=order == 2, background=background, n_jobs=n_jobs)
     values, base = found.values, found.base
     outputs, scale = outputs_of(model)
+    positive = positive_code(model)
+    if model.boosting is not None and positive == 0:  # the one score is the log odds of the second class
+        values, base = -values, -base
     columns = [model.schema.columns[at] for at in found.players]
     return ExplanationTable(
         values=values[..., 0].copy() if len(outputs) == 1 else values,
@@ -438,6 +445,7 @@ def explain_encoded(
         clocks=tuple(map(clock_of, columns)),
         positions=np.arange(len(matrix)),
         link=model.boosting.link if model.boosting is not None else "identity",
+        positive=positive if len(outputs) == 2 else None,
     )
 
 
@@ -463,8 +471,10 @@ def outputs_of(model: ModelData) -> tuple[tuple[Hashable, ...], str]:
     names = model.target_names or (("y",) if model.n_targets == 1 else tuple(f"y{at}" for at in range(model.n_targets)))
     boosting = model.boosting
     if model.task == "classification":
-        # Of two classes a boosted model has one score, the second's.
-        labels = [(own[1:] if boosting is not None and len(own) == 2 else own) for own in model.classes]
+        # Of two classes a boosted model has one score, which is told of the positive one.
+        positive = positive_code(model)
+        one = slice(1, 2) if positive is None else slice(positive, positive + 1)
+        labels = [(own[one] if boosting is not None and len(own) == 2 else own) for own in model.classes]
         if len(labels) == 1:
             named: list[Hashable] = [_plain(label) for label in labels[0]]
         else:

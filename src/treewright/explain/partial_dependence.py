@@ -25,12 +25,14 @@ from treewright.data.encoder import encode
 from treewright.data.matching import did_you_mean
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.model.aggregation import output_columns
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
+from treewright.model.threshold import positive_code
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.values import predict_numbers, predict_shares
 from treewright.tree.wording import clock_of
@@ -274,6 +276,7 @@ def partial_dependence(
     if len(set(at)) < len(at):
         raise ParameterError(f"second={shown(second)} is the same column as the first: give another one")
     matrix = encode(schema, X, unseen=model.unseen, owner=owner, missing=model.missing)
+    warn_of_another_order(X, sample_weight=sample_weight)
     own = _weights(sample_weight, matrix)
     at_most = None if rows is None else whole_number("rows", rows, 1)
     kept = np.arange(len(matrix)) if own is None else np.flatnonzero(own > 0)
@@ -688,9 +691,10 @@ def labels_of(model: Any, output: int, codes: Sequence[int]) -> tuple[Hashable, 
 
 
 def default_labels(model: Any, output: int) -> tuple[int, ...]:
-    """Return the classes that are shown by default: of two the second, of more all."""
+    """Return the classes that are shown by default: of two the positive one, of more all."""
     n = len(model.classes[output]) if model.classes else 0
-    return (1,) if n == 2 else tuple(range(n))
+    positive = positive_code(model)
+    return (1 if positive is None else positive,) if n == 2 else tuple(range(n))
 
 
 def target_name(model: Any, output: int) -> str:

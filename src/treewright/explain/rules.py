@@ -22,7 +22,7 @@ from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
 from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
-from treewright.model.threshold import threshold_words
+from treewright.model.threshold import decision_words
 from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
 from treewright.tree.tests import Bound, bounds_below, chosen, has_values, node_cuts, ordinal_levels
 from treewright.tree.wording import written_bound
@@ -260,7 +260,7 @@ class LeafRules(Sequence[LeafRule]):
         interval = f"its {written_percent(self.level, digits=6)} interval"
         lines = [self.summary.headline(), f"{counted(len(self), 'rule')}, {ORDERS[self.order]}"]
         model = self.summary.model
-        if decides := threshold_words(model.threshold, model.classes):
+        if decides := decision_words(model):
             lines.append(decides)
         if self.summary.counts_classes:
             lines.append(

@@ -86,7 +86,7 @@ class Explanation(ExplanationTable):
             cells; ``"lines"`` lead from the base to each prediction; ``"map"`` has the rows across. By default the
             waterfall for one row, the swarm for several.
         output : a class, the name of a target, or a position; optional
-            The output to draw; by default the last.
+            The output to draw; by default the positive class of two, or else the last.
         column, partner : hashable, optional
             For a scatter: the column, and the one that colours its dots; by default the most important column, and the
             one with which its contributions vary most.
@@ -124,7 +124,8 @@ class Explanation(ExplanationTable):
             raise ParameterError("pictures show columns, not pairs: explain with order=1")
         if not len(self):
             raise ParameterError("there are no rows to draw")
-        one = self._at(len(self.outputs) - 1) if output is None else self.of(output)
+        usual = len(self.outputs) - 1 if self.positive is None else self.positive
+        one = self._at(usual) if output is None else self.of(output)
         what = written_level(one.outputs[0])
         what = {"share": f"probability of {what}", "score": f"score of {what}", "number": what}[self.scale]
         where = what if self.scale == "number" else f"the {what}"

@@ -28,7 +28,7 @@ from treewright.model.data import (
     rows_with_target,
 )
 from treewright.model.summary import counted, single_tree
-from treewright.model.threshold import threshold_given
+from treewright.model.threshold import positive_code, threshold_given
 from treewright.predict import ensemble as staged
 from treewright.predict import values
 from treewright.predict.ensemble import combined, scores_of
@@ -460,9 +460,9 @@ class Model(ModelData):
         Parameters
         ----------
         at : float, 0 to 1, or None
-            None: the more probable class is predicted, the first of equals.
+            None: the more probable class is predicted, the first of equals, and the positive class is that of the fit.
         positive : class label, optional
-            The class that the threshold is for; by default the second of ``classes_``.
+            The class that the threshold is for; by default the model's own (``positive``).
 
         Returns
         -------
@@ -485,7 +485,8 @@ class Model(ModelData):
         >>> model.predict({"x": [1]}), model.with_threshold(0.3).predict({"x": [1]})
         (array(['no'], dtype='<U3'), array(['yes'], dtype='<U3'))
         """
-        return replace(self, threshold=threshold_given(self.classes, at, positive))
+        code = positive_code(self)
+        return replace(self, threshold=threshold_given(self.classes, at, positive, usual=1 if code is None else code))
 
     def apply(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """Position of the leaf that each row ends in.

@@ -25,7 +25,7 @@ from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.model.data import classes_as_estimators_have_them, labels_of
 from treewright.model.pickled import stamped, unstamped
-from treewright.model.threshold import Threshold, threshold_given, threshold_words
+from treewright.model.threshold import Threshold, decision_words, positive_code, positive_label, threshold_given
 from treewright.neighbors.sparse import checked_rows
 from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
@@ -359,9 +359,15 @@ class NeighborsModel:
         del options
         raise ParameterError(f"{path}: export writes trees, and this model has none: it is one of nearest neighbours")
 
+    @property
+    def positive(self) -> Any:
+        """The label of the positive class of two, as ``Model.positive``; else None."""
+        return positive_label(self)
+
     def with_threshold(self, at: float | None, *, positive: Any = None) -> NeighborsModel:
         """The same model with a decision threshold; as ``Model.with_threshold``."""
-        return replace(self, threshold=threshold_given(self.classes, at, positive))
+        code = positive_code(self)
+        return replace(self, threshold=threshold_given(self.classes, at, positive, usual=1 if code is None else code))
 
     def show(self) -> str:
         """The stored rows, the metric and the cost of a prediction, as text."""
@@ -532,8 +538,8 @@ def _text(model: NeighborsModel) -> str:
     table = [("metric", _metric(model)), ("weights", weights), ("rows", f"{model.n_rows} with {width}")]
     table += _scales(model) + _targets(model)
     search = search_for(stored.metric, stored.points, stored.algorithm)
-    if decides := threshold_words(model.threshold, model.classes):
-        table.append(("threshold", decides))
+    if decides := decision_words(model):
+        table.append(("threshold", decides) if model.threshold is not None else ("positive", decides))
     table += [
         ("stored", _size(stored.nbytes)),
         ("search", _SEARCHES[search]),

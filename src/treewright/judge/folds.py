@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.core.whole import is_whole
 from treewright.data.cells import is_missing, shown
-from treewright.data.take import count_rows
+from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import checked_columns, label_codes
 from treewright.exceptions import DataError, ParameterError, Phrase, TreewrightError, setting
 
@@ -61,6 +61,7 @@ def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0
             )
         if count_rows(groups) != n:
             raise DataError(f"groups has {count_rows(groups)} entries, and y has {n} rows: give one for each row")
+    warn_of_another_order(y, "y", groups=groups, cv=cv)
     check_random_state(random_state)
     if is_whole(cv):
         return _shuffled(int(cv), held, is_classification, random_state)

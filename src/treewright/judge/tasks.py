@@ -240,6 +240,31 @@ def with_parameters(estimator: Any, parameters: Mapping[str, Any]) -> Any:
     return unfitted(estimator).set_params(**values)
 
 
+def with_positive(estimator: Any, positive: Any) -> Any:
+    """The same estimator with this positive class, in every ``positive`` of the estimators of Treewright in it.
+
+    Another class that one of them has already is refused: there is one positive class.
+    """
+    if positive is None or not hasattr(estimator, "get_params"):
+        return estimator
+    known = {"": estimator, **estimator.get_params(deep=True)}
+    unset = {}
+    for name, value in known.items():
+        owner, _, last = name.rpartition("__")
+        if last != "positive" or not any(
+            one.__module__.startswith("treewright.") for one in type(known[owner]).__mro__
+        ):
+            continue
+        if value is not None and value != positive:
+            raise ParameterError(
+                f"positive={positive!r}, but {type(known[owner]).__name__} has positive={value!r}: there is one "
+                "positive class; set it in one place"
+            )
+        if value is None:
+            unset[name] = positive
+    return with_parameters(estimator, unset) if unset else estimator
+
+
 def check_parameter(estimator: Any, name: str) -> None:
     """Refuse a parameter that the estimator does not have."""
     known = estimator.get_params(deep=True)

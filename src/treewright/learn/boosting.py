@@ -56,7 +56,7 @@ from treewright.learn.rows_aside import (
     number_of_rows,
     rows_one_by_one,
 )
-from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
+from treewright.learn.settings import interaction_groups, refuse_changed, seed_of, signs_of_fit
 from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
 from treewright.learn.wider import pairs_of_levels, pairs_of_numbers, with_linear_scores
@@ -478,9 +478,7 @@ def rows_of_leaf(params: BoostingParams, dataset: Dataset) -> int:
 def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:
     """Parameters of each tree as numbers."""
     schema = dataset.schema
-    monotone = monotone_signs(params.monotonic_cst, schema)
-    if monotone is not None and any(monotone):
-        refuse_no_order(dataset.n_outputs, dataset.n_classes)
+    monotone = signs_of_fit(params, dataset)
     interactions = interaction_groups(params.interaction_cst, schema)
     if interactions is not None and len(interactions) > MOST_GROUPS:
         raise ParameterError(

@@ -23,6 +23,7 @@ from treewright.learn.params import (
     MONOTONE,
     NOTHING,
     NUMBERS,
+    POSITIVE,
     RANDOM_STATE,
     TEXT,
     WARM_START,
@@ -31,6 +32,7 @@ from treewright.learn.params import (
     methods,
     needs,
     param,
+    plain,
     real,
     refuse_other_function,
     share,
@@ -164,6 +166,7 @@ class BoostingParams(ColumnParams):
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(INTERACTIONS)
     class_weight: Any = stated(CLASS_WEIGHT)
+    positive: Any = stated(POSITIVE)
     init: Any = param(
         None, LISTED, real(None, None, "neither"), words("zero"), NOTHING, unit="score",
         help="initial scores: None is the best constant; 'zero', a number, or one per score",
@@ -305,4 +308,5 @@ class BoostingParams(ColumnParams):
 
     def shared_by_rounds(self) -> dict[str, Any]:
         """The parameters that all rounds must share, as plain JSON."""
-        return {name: value for name, value in self.facts().items() if name not in _OF_NO_ROUND}
+        shared = {name: value for name, value in self.facts().items() if name not in _OF_NO_ROUND}
+        return {**shared, "positive": plain(self.positive)}

@@ -49,12 +49,14 @@ from treewright.learn.params import (
     MONOTONE,
     NOTHING,
     NUMBERS,
+    POSITIVE,
     RANDOM_STATE,
     WARM_START,
     ColumnParams,
     by_task,
     needs,
     param,
+    plain,
     real,
     refuse_other_function,
     share,
@@ -150,6 +152,7 @@ class ForestParams(ColumnParams):
         None, MAPPING, LIST, words("balanced", _PER_TREE), NOTHING, only=CLASSES,
         help="weights of the classes, applied after sampling; 'balanced_subsample': balanced in each tree",
     )  # fmt: skip
+    positive: Any = stated(POSITIVE)
     max_samples: float | None = param(
         None, share(0.0, 1.0, "right"), whole(1), NOTHING, unit="rows or share of the rows",
         help="rows that each tree samples; None is as many as there are", needs=_DRAWS,
@@ -204,7 +207,7 @@ class ForestParams(ColumnParams):
         """The parameters that all trees of a forest must share, as plain JSON."""
         facts = self.facts()
         del facts["n_estimators"]
-        return {**facts, "oob_score": bool(self.oob_score)}
+        return {**facts, "oob_score": bool(self.oob_score), "positive": plain(self.positive)}
 
 
 @dataclass(frozen=True, kw_only=True)

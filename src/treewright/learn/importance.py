@@ -18,6 +18,7 @@ from treewright.exceptions import DataError
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
 from treewright.forest.importance_table import Importances
 from treewright.model.data import ModelData, sizes_of
+from treewright.model.threshold import cost_by_class
 from treewright.predict.ensemble import scores_of
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.prune.methods import Rows
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 WRONG = "increase of the misclassification rate when the column is shuffled"
+COSTS = "increase of the cost per row when the column is shuffled"
 SQUARED = "increase of the squared error when the column is shuffled"
 
 
@@ -93,9 +95,10 @@ def rises_of(
 
 
 def error_of_answers(
-    said: Callable[[np.ndarray], np.ndarray], task: str, target: np.ndarray, weights: np.ndarray | None
-) -> Callable[[np.ndarray], float]:
-    """Return a function from rows to the error of the predictions: misclassification rate or mean squared error.
+    said: Callable[[np.ndarray], np.ndarray], task: str, target: np.ndarray, weights: np.ndarray | None,
+    by_class: np.ndarray | None = None,
+) -> Callable[[np.ndarray], float]:  # fmt: skip
+    """Return a function from rows to the error of the predictions: misclassification rate, cost or mean squared error.
 
     Parameters
     ----------
@@ -104,12 +107,16 @@ def error_of_answers(
     task : {"classification", "regression"}
     target : int32[n, n_outputs] or float64[n, n_outputs]
     weights : float64[n], > 0, or None
+    by_class : float64[2], optional
+        What a wrong prediction costs, by the true class (``threshold.cost_by_class``).
     """
 
     def error(cells: np.ndarray) -> float:
         answers = said(cells)
         if task == "classification":
             wrong = (answers != target).astype(np.float64)
+            if by_class is not None:
+                wrong *= by_class[target]
         else:
             with np.errstate(over="ignore"):
                 wrong = np.square(answers - target)
@@ -123,6 +130,8 @@ def permutation_of_trees(
     n_jobs: int | None, kind: str = "permutation", what: str | None = None, among: np.ndarray | None = None,
 ) -> Importances:  # fmt: skip
     """How much the error of all trees together rises when a column is shuffled, a mean over the repeats.
+
+    If costs chose the decision threshold of the model, the error is the cost of the mistakes.
 
     Parameters
     ----------
@@ -144,16 +153,18 @@ def permutation_of_trees(
     DataError, TooLargeError
         As ``rises_of``.
     """
-    is_classes = model.task == "classification"
-    if what is None:
-        what = WRONG if is_classes else SQUARED
+    is_classes, by_class = model.task == "classification", cost_by_class(model)
+    if what is None or by_class is not None:
+        what = SQUARED if not is_classes else WRONG if by_class is None else COSTS
     answers = predict_codes if is_classes else predict_numbers
-    error = error_of_answers(lambda cells: answers(model, cells, n_jobs), model.task, target, weights)
+    error = error_of_answers(lambda cells: answers(model, cells, n_jobs), model.task, target, weights, by_class)
     # A surrogate test may replace a test on a missing cell, so any column can change a prediction.
     asked = np.arange(len(model.schema)) if model.missing == "surrogate" else np.flatnonzero(sizes_of(model).n_tests)
     if among is not None:
         asked = asked[among[asked]]
-    return mean_of_repeats(rises_of(error, matrix, asked, n_repeats, seed), model.task, model.schema.names, kind, what)
+    made_of = model.schema.columns if model.has_scores else ()  # boosted trees have derived columns
+    by_repeat = rises_of(error, matrix, asked, n_repeats, seed, made_of)
+    return mean_of_repeats(by_repeat, model.task, model.schema.names, kind, what)
 
 
 def mean_of_repeats(by_repeat: np.ndarray, task: Any, names: tuple[Hashable, ...], kind: str, what: str) -> Importances:

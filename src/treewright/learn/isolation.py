@@ -18,6 +18,7 @@ from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.dataset import Dataset
 from treewright.data.elsewhere import Elsewhere, unless_lost
 from treewright.data.memory import check_fits
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import Numbers, check_weights
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.fitted import Model
@@ -91,6 +92,7 @@ def isolation_dataset(X: Any, params: IsolationParams, sample_weight: Any = None
     refuse_too_many_trees(int(params.n_estimators))
     if isinstance(X, Dataset):
         return _dataset_without_target(X, params, sample_weight)
+    warn_of_another_order(X, sample_weight=sample_weight)
     schema, matrix = encoded_table(X, params)
     weights = check_weights(sample_weight, len(matrix))
     rows = Dataset(schema, matrix, Numbers(np.empty((len(matrix), 0)), (), True), weights, weights)

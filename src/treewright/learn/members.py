@@ -33,6 +33,7 @@ from treewright.learn.params import (
     LOUDNESS,
     NOTHING,
     NUMBERS,
+    POSITIVE,
     RANDOM_STATE,
     THREADS,
     WARM_START,
@@ -89,6 +90,7 @@ class BaggingParams(Params):
     voting: str = param(
         "soft", words("soft", "hard"), only=CLASSES, help="average class probabilities, or one vote for each member"
     )
+    positive: Any = stated(POSITIVE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +112,7 @@ class AdaBoostParams(Params):
         None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
     )
     random_state: Any = stated(RANDOM_STATE)
+    positive: Any = stated(POSITIVE)
 
 
 _BYTES_PER_ROW = 32  # for the order of the rows and for a draw
@@ -524,6 +527,7 @@ def model_of_members(
         # Each member has a seed of its own.
         "parameters": {name: value for name, value in first.facts["parameters"].items() if name != "random_state"},
     }
+    positive = {name: first.facts[name] for name in ("positive",) if name in first.facts}
     model = Model(
         task=first.task,
         schema=first.schema,
@@ -534,7 +538,7 @@ def model_of_members(
         unseen=first.unseen,
         missing=first.missing,
         target_names=target_names,
-        facts={"criterion": first.facts["criterion"], **facts, "member": about_member},
+        facts={"criterion": first.facts["criterion"], **positive, **facts, "member": about_member},
         tree_weights=weights,
     )
     return with_grid(model)

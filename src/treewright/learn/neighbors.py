@@ -12,7 +12,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode_fit
 from treewright.data.schema import Schema
 from treewright.data.table import is_sparse
-from treewright.data.take import header_of
+from treewright.data.take import header_of, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError, setting
 from treewright.fitted.neighbors import UNSEEN, NeighborsModel
@@ -22,10 +22,12 @@ from treewright.learn.params import (
     LISTED,
     MAPPING,
     NOTHING,
+    POSITIVE,
     TEXT,
     ColumnParams,
     param,
     real,
+    stated,
     whole,
     words,
 )
@@ -64,6 +66,7 @@ class NeighborsParams(ColumnParams):
     algorithm: str = param(
         "auto", words(*ALGORITHMS), help="how the nearest are found: 'brute' or 'kd_tree'; the result is the same"
     )
+    positive: Any = stated(POSITIVE)
     unseen: str = param("other", words(*UNSEEN), help="how a level that fit never saw is treated")
 
 
@@ -91,6 +94,7 @@ def neighbors_dataset(
         encode_target = encode_labels if params.task == CLASSES else encode_numbers
     target = encode_target(y)
     check_lengths(matrix.shape[0], target)
+    warn_of_another_order(X, y=y)
     return Dataset(schema, matrix, target)
 
 
@@ -154,6 +158,7 @@ def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -
             "n_samples": n,
             "parameters": params.facts(),
             "version": __version__,
+            **params.positive_facts(dataset.classes),
         },
     )
     return Trained(model)

@@ -34,8 +34,10 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.core.threads import resolve_jobs
+from treewright.data.cells import is_hashable
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
+from treewright.model.threshold import code_of_positive
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
@@ -386,6 +388,24 @@ class Params:
         """The values of parameters such as "auto", as far as they are known before the rows are."""
         return {}
 
+    def positive_facts(self, classes: tuple[np.ndarray, ...]) -> dict[str, int]:
+        """The positive class as a fact of the model, by its position; empty if none is set, or rows lack a class.
+
+        Parameters
+        ----------
+        classes : tuple of ndarray
+            Of the target. In the rows of a fold one of the two may be missing.
+
+        Raises
+        ------
+        ParameterError
+            The target does not have two classes, or not this one.
+        """
+        label = getattr(self, "positive", None)
+        if label is None or [len(labels) for labels in classes] == [1]:
+            return {}
+        return {"positive": code_of_positive(classes, label)}
+
     def facts(self) -> dict[str, Any]:
         """The parameters that a model can depend on, as plain JSON: the same bytes for the same fit."""
         kind: Any = type(self)
@@ -549,13 +569,17 @@ CLASS_WEIGHT = Parameter(
     None, (MAPPING, LIST, words("balanced"), NOTHING), only=CLASSES,
     help="weights of the classes: a dict from label to weight, 'balanced', or a list of them",
 )  # fmt: skip
+POSITIVE = Parameter(
+    None, (Rule("a class label", is_hashable, ("instance", object)), NOTHING), only=CLASSES, shapes_model=False,
+    help="the positive class of two: constraints, costs, thresholds and curves are about it; None is the second",
+)  # fmt: skip
 GROW_TRACE = Parameter(
     False, (FLAG,), shapes_model=False, help="keep the best splits of every node: trace_ shows how the tree grew"
 )
 RANDOM_STATE = Parameter(None, (SEED,), help="seed of all sampling; None means 0")
 MONOTONE = Parameter(
     None, (LISTED, MAPPING, NOTHING),
-    help="per column -1, 0 or 1: the prediction may only fall or rise with the column",
+    help="per column -1, 0 or 1: the prediction (of classes the positive one's) may only fall or rise with the column",
 )  # fmt: skip
 INTERACTIONS = Parameter(
     None, (LISTED, words("pairwise", "no_interactions"), NOTHING),

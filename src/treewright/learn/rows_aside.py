@@ -20,6 +20,7 @@ from treewright.data.encoder import encode
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.data.sparse_bins import codes_of_sparse
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import Factors, weighed
 from treewright.exceptions import DataError, ParameterError, TreewrightError
@@ -63,6 +64,10 @@ def encode_other_rows(
     DataError
         What ``fit`` refuses, and labels that the training rows do not have.
     """
+    if named:
+        warn_of_another_order(X, "X_val", y_val=y, sample_weight_val=sample_weight)
+    else:
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
     with _named_in_errors(named):
         matrix = encode(schema, X, unseen=unseen, missing="direction", owner=owner, sparse=True)
         target: Labels | Numbers

@@ -27,9 +27,7 @@ from treewright.learn.params import finite
 
 def grow_settings(params: Any, dataset: Dataset, *, n_rows: int, seed: int, n_threads: int) -> GrowSettings:
     """The limits of a tree that lowers a criterion; shares are of ``n_rows`` rows."""
-    monotone = monotone_signs(params.monotonic_cst, dataset.schema)
-    if monotone is not None and any(monotone):
-        refuse_no_order(dataset.n_outputs, dataset.n_classes)
+    monotone = signs_of_fit(params, dataset)
     return GrowSettings(
         criterion="own" if callable(params.criterion) else params.criterion,
         max_depth=None if params.max_depth is None else min(int(params.max_depth), 2**31 - 1),
@@ -94,6 +92,19 @@ def columns_of_each(max_features: float, n_columns: int) -> int:
     if max_features > n_columns:
         raise ParameterError(f"max_features={max_features}, but X has {n_columns} columns: give at most {n_columns}")
     return int(max_features)
+
+
+def signs_of_fit(params: Any, dataset: Dataset) -> tuple[int, ...] | None:
+    """Signs of the constraints, as growers use them: of two classes those of the second's probability.
+
+    Parameters are about the positive class. If that is the first, each sign is turned round.
+    """
+    signs = monotone_signs(params.monotonic_cst, dataset.schema)
+    if signs is None or not any(signs):
+        return signs
+    refuse_no_order(dataset.n_outputs, dataset.n_classes)
+    is_first = params.positive_facts(dataset.classes).get("positive") == 0
+    return tuple(-sign for sign in signs) if is_first else signs
 
 
 def monotone_signs(value: Any, schema: Schema) -> tuple[int, ...] | None:

@@ -36,6 +36,7 @@ from treewright.learn.params import (
     MAX_BINS,
     MONOTONE,
     NOTHING,
+    POSITIVE,
     RANDOM_STATE,
     Need,
     TreeLimits,
@@ -122,6 +123,7 @@ class TreeParams(TreeLimits):
     )
     max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
     class_weight: Any = stated(CLASS_WEIGHT)
+    positive: Any = stated(POSITIVE)
     ccp_alpha: float = param(
         0.0, any_real(0.0, None, "left"), unit="impurity", help="cost-complexity pruning: the price of a leaf"
     )
@@ -179,6 +181,7 @@ class ID3Params(TreeLimits):
     )
     max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
     class_weight: Any = stated(CLASS_WEIGHT)
+    positive: Any = stated(POSITIVE)
     missing: str = param(
         "branch", words("branch", "direction", "fractional", "error"), help="the branch that missing values follow"
     )
@@ -206,6 +209,7 @@ class C45Params(TreeLimits):
     max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
     nominal_splits: str = param("multiway", words("multiway", "grouped"), help=_LEVEL_SPLITS)
     class_weight: Any = stated(CLASS_WEIGHT)
+    positive: Any = stated(POSITIVE)
     missing: str = param("fractional", words("fractional", "error"), help="the branch that missing values follow")
     grow_trace: bool = stated(GROW_TRACE)
 
@@ -236,6 +240,7 @@ class ChaidParams(TreeLimits):
         3, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has 0; None for no limit"
     )
     class_weight: Any = stated(CLASS_WEIGHT)
+    positive: Any = stated(POSITIVE)
     missing: str = param(
         "branch",
         words("branch", "error"),

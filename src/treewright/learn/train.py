@@ -21,6 +21,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset, dataset_of, factors_for, target_rows
 from treewright.data.encoder import encode_fit
 from treewright.data.sparse import SparseMatrix
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers, refuse_large
 from treewright.data.weights import weighed
 from treewright.exceptions import TARGET, DataError, MissingValueError, ParameterError, TooLargeError, first_row
@@ -126,6 +127,7 @@ def make_dataset(
     TooLargeError
         More rows or columns than a tree's integers can name.
     """
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
     try:
         schema, matrix = encoded_table(X, params)
         if not isinstance(matrix, SparseMatrix):  # a sparse one is stored already; the growers check their memory
@@ -324,6 +326,7 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
             f"{params.algorithm_name} needs the rows in memory, but these lie {dataset.matrix.where}: use boosting, "
             "a forest or a tree on bins"
         )
+    params.positive_facts(dataset.classes)  # refuses a class that there is not, before the work
     params.warn_of_unused(X_val=options.get("validation"))
     trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
     return trained
@@ -339,6 +342,7 @@ def model_of(
         "n_samples": len(dataset),
         "parameters": params.facts(),
         "version": __version__,
+        **params.positive_facts(dataset.classes),
         **more_facts,
     }
     if dataset.class_factors is not None:

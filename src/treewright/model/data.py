@@ -14,13 +14,14 @@ import numpy as np
 
 from treewright.data.encoder import encode
 from treewright.data.schema import Schema
+from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
 from treewright.model.aggregation import Aggregation, Boosting, Combine, Grid, aggregation_of, grid_of, grids_of
 from treewright.model.leaf_targets import LeafTargets
 from treewright.model.pickled import stamped, unstamped
-from treewright.model.threshold import Threshold
+from treewright.model.threshold import Threshold, positive_label
 from treewright.model.trees import BoostedTrees, ListedTrees, Trees
 from treewright.tree.arrays import Missing
 from treewright.tree.packed import PackedTrees
@@ -138,6 +139,11 @@ class ModelData:
     def n_targets(self) -> int:
         """The number of target columns; several quantiles are of one column."""
         return 1 if self.boosting is not None and self.boosting.link == "sorted" else self.n_outputs
+
+    @property
+    def positive(self) -> Any:
+        """The label of the positive class of two: that of the threshold, of the fit, or the second; else None."""
+        return positive_label(self)
 
     @property
     def counted_classes(self) -> tuple[int, ...]:
@@ -268,6 +274,7 @@ def rows_with_target(
 
     Parameters, results and errors are those of ``Model.encode_rows``.
     """
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
     unseen = "missing" if model.unseen == "majority" and not routed else model.unseen
     matrix = encode(model.schema, X, unseen=unseen, owner=owner, missing=model.missing)
     target = encoded_target(model, y, len(matrix))

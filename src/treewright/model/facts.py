@@ -82,6 +82,7 @@ FACTS = {
         ),
     ),
     "best_iteration": WHOLE,
+    "positive": Form("0 or 1", lambda value: type(value) is int and value in (0, 1)),
     "members": _list_of(WHOLE),
     "scored": SWITCH,
 }

@@ -54,7 +54,9 @@ class Threshold:
         return np.where(shares[:, self.positive] >= self.at, self.positive, 1 - self.positive).astype(np.int32)
 
 
-def threshold_given(classes: tuple[np.ndarray, ...], at: Any, positive: Any, why: str = "") -> Threshold | None:
+def threshold_given(
+    classes: tuple[np.ndarray, ...], at: Any, positive: Any, why: str = "", *, usual: int = 1
+) -> Threshold | None:
     """The threshold of a caller's arguments; None for ``at=None``.
 
     Parameters
@@ -62,7 +64,9 @@ def threshold_given(classes: tuple[np.ndarray, ...], at: Any, positive: Any, why
     classes : tuple of ndarray
         Those of the model; empty if it predicts numbers.
     at : float, 0 to 1, or None
-    positive : class label, or None for the second class
+    positive : class label, or None for the class ``usual``
+    usual : int
+        The model's own positive class.
 
     Raises
     ------
@@ -71,14 +75,56 @@ def threshold_given(classes: tuple[np.ndarray, ...], at: Any, positive: Any, why
     """
     if at is None:
         return None
-    code = code_of_positive(classes, positive)
+    code = code_of_positive(classes, positive, usual)
     if isinstance(at, bool) or not isinstance(at, int | float | np.integer | np.floating) or not 0.0 <= at <= 1.0:
         raise ParameterError(f"a threshold of {shown(at)}: give a probability, 0 to 1")
     return Threshold(code, float(at), why)
 
 
-def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any) -> int:
-    """The position of the class that a threshold is for; for None the second.
+def positive_code(model: Any) -> int | None:
+    """The position of a model's positive class; None if it does not predict one target of two classes.
+
+    It is the class of the decision threshold, or else the one that the fit was given (the fact ``positive``), or else
+    the second. Everything that is about one of two classes asks here.
+    """
+    if [len(labels) for labels in model.classes] != [2]:
+        return None
+    return int(model.facts.get("positive", 1)) if model.threshold is None else model.threshold.positive
+
+
+def positive_label(model: Any) -> Any:
+    """The label of a model's positive class; None if it has none."""
+    code = positive_code(model)
+    return None if code is None else model.classes[0].tolist()[code]
+
+
+def cost_by_class(model: Any) -> np.ndarray | None:
+    """What a wrong prediction costs, float64[2] by the true class; None if no costs chose the threshold.
+
+    Of two classes a row can be predicted wrongly in one way only: the cost of the mistakes is the misclassification of
+    rows that weigh as much.
+    """
+    threshold = model.threshold
+    if threshold is None or threshold.cost_each is None:
+        return None
+    fp, fn = threshold.cost_each
+    found = np.full(2, fp)
+    found[threshold.positive] = fn
+    return found
+
+
+COST = "cost per row"
+
+
+def decision_words(model: Any) -> str:
+    """The threshold in words, or else the positive class, if the fit was given one; else an empty text."""
+    if model.threshold is not None or "positive" not in model.facts or positive_code(model) is None:
+        return threshold_words(model.threshold, model.classes)
+    return f"positive class: {shorten(written_level(positive_label(model)), _MOST_LETTERS)}"
+
+
+def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any, usual: int = 1) -> int:
+    """The position of the positive class; for None ``usual``.
 
     Raises
     ------
@@ -88,9 +134,11 @@ def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any) -> int:
     sizes = [len(labels) for labels in classes]
     if sizes != [2]:
         what = "numbers" if not sizes else f"{len(sizes)} targets" if len(sizes) > 1 else f"{sizes[0]} class(es)"
-        raise ParameterError(f"a threshold is for one target of two classes; this model predicts {what}")
+        raise ParameterError(
+            f"a positive class, and a threshold for it, need one target of two classes; this model predicts {what}"
+        )
     if positive is None:
-        return 1
+        return usual
     labels = classes[0].tolist()
     code = {label: at for at, label in enumerate(labels)}.get(positive) if is_hashable(positive) else None
     if code is None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from treewright.core.whole import whole_number
 from treewright.data.cells import shown
 from treewright.data.memory import check_fits
-from treewright.data.take import count_rows, take_rows
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.side_by_side import answers
@@ -142,6 +142,7 @@ def bias_variance(
     m = count_rows(X_test)
     if m == 0:
         raise DataError("X_test has 0 rows; at least 1 is needed")
+    warn_of_another_order(X_test, "X_test", y_test=y_test, true_values=true_values)
     rounds = Rounds(est, sample, X_test, n_rounds, seed, n_jobs)
     if kind == "squared_error":
         numbers, truth = _target(encode_numbers, y_test, m, "y_test"), None
@@ -272,6 +273,7 @@ def _training_sets(X: Any, y: Any, draw: Draw | None, sample_weight: Any) -> tup
     if n == 0:
         raise DataError("X and y have 0 rows; at least 1 is needed")
     weights = check_weights(sample_weight, n)
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
     kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
 
     def bootstrap(rng: np.random.Generator) -> TrainingSet:

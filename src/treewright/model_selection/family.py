@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from treewright.core.whole import whole_number
+from treewright.estimators.after_fit import has_steps
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.exceptions import ParameterError
 from treewright.judge.tasks import Task, with_parameters
@@ -50,7 +51,8 @@ def _grows_by_itself(estimator: Any) -> bool:
     Best-first growth places its leaves elsewhere when it may go deeper; sampled columns and pruning also depend on the
     rest of the tree.
     """
-    return estimator.max_leaf_nodes is None and estimator.max_features is None and estimator.ccp_alpha == 0
+    is_whole = estimator.ccp_alpha == 0 and not has_steps(estimator)
+    return is_whole and estimator.max_leaf_nodes is None and estimator.max_features is None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core.elementary import log_of
-from treewright.data.take import count_rows
+from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
@@ -89,6 +89,7 @@ def log_likelihood(
     if count_rows(X) != n:
         check_lengths(count_rows(X), y)
     weights = check_weights(sample_weight, n) if n else None
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
     held = np.ones(n) if weights is None else weights
     value = _of_classes(est, X, y, held) if is_classification else _of_numbers(est, X, y, held)
     k = count_parameters(est, is_classification) if n_parameters is None else _stated(n_parameters)

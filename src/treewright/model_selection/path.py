@@ -285,9 +285,12 @@ def check_prunable(estimator: Any) -> None:
 
 
 def unpruned(estimator: Any) -> Any:
-    """An unfitted copy of a tree estimator with its own pruning switched off."""
+    """An unfitted copy of a tree estimator that is not pruned: neither by its parameters nor after its fit."""
+    from treewright.estimators.after_fit import without_steps
+
     known = estimator.get_params(deep=False)
-    return with_parameters(estimator, {name: value for name, value in OWN_PRUNING.items() if name in known})
+    off = {name: value for name, value in OWN_PRUNING.items() if name in known}
+    return with_parameters(without_steps(estimator), off)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,8 @@ class JudgedRows(NamedTuple):
         The classes of all rows; None for numbers.
     scale : float
         A power of 2.
+    cost : float64[n] or None
+        What a wrong prediction of each row costs, at most 1; None: all alike.
     """
 
     X: Any
@@ -55,6 +57,7 @@ class JudgedRows(NamedTuple):
     truth: np.ndarray
     labels: Labels | None
     scale: float
+    cost: np.ndarray | None = None
 
     def losses(self, model: Model, path: Path, steps: np.ndarray, rows: np.ndarray, loss: PathLoss) -> PathLosses:
         """Losses of given rows under given subtrees of a path.
@@ -71,9 +74,20 @@ class JudgedRows(NamedTuple):
         """
         matrix = encode(model.schema, take_rows(self.X, rows), unseen=model.unseen, missing=model.missing)
         codes = None if self.labels is None else _codes_among(model, self.labels)
-        return path_losses(
-            model, path, steps, matrix, self.truth[rows], self.weights[rows], loss, codes=codes, scale=self.scale
-        )
+
+        def weighed_losses(weights: np.ndarray) -> PathLosses:
+            return path_losses(
+                model, path, steps, matrix, self.truth[rows], weights, loss, codes=codes, scale=self.scale
+            )
+
+        return _by_cost(weighed_losses, self.weights[rows], None if self.cost is None else self.cost[rows])
+
+
+def _by_cost(losses: Callable[[np.ndarray], PathLosses], weights: np.ndarray, cost: np.ndarray | None) -> PathLosses:
+    """Losses of rows with these weights, each loss (0 or 1) times the cost of the row."""
+    if cost is None:
+        return losses(weights)
+    return PathLosses(losses(weights * cost).loss, losses(weights * cost * cost).square, float(weights.sum()))
 
 
 def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
@@ -226,14 +240,23 @@ def _stands_for(model: Model, X: Any, y: Any, weights: Any = None) -> float:
 
 
 def by_encoded_rows(
-    model: Model, path: Path, rows: tuple[np.ndarray, np.ndarray, np.ndarray | None], scale: float, loss: PathLoss
-) -> PathLosses:
-    """Losses of rows from ``Model.encode_rows``, under every subtree of the model's path."""
+    model: Model, path: Path, rows: tuple[np.ndarray, np.ndarray, np.ndarray | None], scale: float, loss: PathLoss,
+    by_class: np.ndarray | None = None,
+) -> PathLosses:  # fmt: skip
+    """Losses of rows from ``Model.encode_rows``, under every subtree of the model's path.
+
+    With ``by_class`` a wrong prediction counts as much as it has for the true class, at most 1.
+    """
     matrix, target, weights = rows
     weights = np.ones(len(matrix)) if weights is None else weights
     with np.errstate(over="ignore"):
         truth = np.asarray(target / scale, np.float64)
-    return path_losses(model, path, np.arange(len(path.alphas)), matrix, truth, in_units(weights), loss, scale=scale)
+    steps = np.arange(len(path.alphas))
+
+    def weighed_losses(given: np.ndarray) -> PathLosses:
+        return path_losses(model, path, steps, matrix, truth, given, loss, scale=scale)
+
+    return _by_cost(weighed_losses, in_units(weights), None if by_class is None else by_class[target[:, 0]])
 
 
 def mean_errors(sums: PathLosses, n: float, scale: float, loss: PathLoss) -> tuple[np.ndarray, np.ndarray]:

@@ -15,9 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.matching import did_you_mean
-from treewright.data.take import count_rows, take_rows
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
+from treewright.estimators.after_fit import Decided, clone_with_steps, has_steps
 from treewright.estimators.base import naming_keywords
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, check_random_state, folds_within, rows_in_two
@@ -130,6 +131,13 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         self.prune_size = prune_size
         self.random_state = random_state
 
+    _after_fit: tuple[Decided, ...] = ()
+
+    @available_if(has_steps)
+    def __sklearn_clone__(self) -> Self:
+        copied: Self = clone_with_steps(self)
+        return copied
+
     def __sklearn_tags__(self) -> Tags:
         return get_tags(self.estimator)
 
@@ -176,6 +184,8 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
             grown = estimator.fit(X, y, sample_weight)
             rows = (X, y, sample_weight) if method_of(self.pruning).needs == "training" else ()
             self.estimator_ = grown.prune(self.pruning, *rows, **options)
+        for step in self._after_fit:
+            self.estimator_.model_ = step.repeated(self.estimator_.model_)
         return self
 
     def _check_parameters(self) -> None:
@@ -197,6 +207,7 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         if len(as_array(y)) == 1:
             raise DataError("n_samples=1: at least 2 rows are needed, to fit the tree and to prune it on other rows")
         grow, prune = rows_in_two(y, self.prune_size, self.random_state, is_classification=is_classifier(estimator))
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
         try:
             weights = check_weights(sample_weight, len(grow) + len(prune))
             if count_rows(X) != len(grow) + len(prune):

@@ -27,7 +27,7 @@ from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.data.identifiers import is_nearly_unique
-from treewright.data.take import count_rows, take_rows
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.exceptions import DataError, ParameterError
@@ -267,6 +267,7 @@ def surrogate_tree(
     model = _model_of(fitted)
     n = count_rows(X)
     weights = check_weights(sample_weight, n)
+    warn_of_another_order(X, sample_weight=sample_weight)
     if weights is not None:
         check_lengths(n, Numbers(weights[:, None], (), True))
     rows = np.arange(n) if weights is None else np.flatnonzero(weights > 0)

@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treewright.data.cells import shown
-from treewright.data.take import count_rows
+from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, recode
+from treewright.estimators.after_fit import Decided
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.judge.folds import check_tested_once, folds_within, splits_of
 from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import Task, task_of
-from treewright.model.threshold import Threshold, code_of_positive
+from treewright.judge.tasks import Task, task_of, with_positive
+from treewright.model.threshold import Threshold, code_of_positive, positive_code
 from treewright.model_selection.tables import abridged, lines_shown
 from treewright.tree.writing import written_share
 
@@ -138,7 +139,8 @@ def choose_threshold(
     recall : float in (0, 1], optional
         The required recall; among the thresholds that reach it the one with the highest precision is chosen.
     positive : class label, optional
-        By default the second of the sorted classes.
+        By default that of the estimator or model, or else the second. An estimator without one is fitted with it, so
+        that its constraints are about the same class.
     cv : int >= 2, splitter, iterable of pairs, or array of n fold numbers
         As for ``cross_validate``; each row is tested once. Not used for a model.
     sample_weight : n numbers >= 0, optional
@@ -179,7 +181,8 @@ def choose_threshold(
     aim = aim_of(cost, precision, recall)
     if isinstance(estimator, Model | NeighborsModel):
         model, n_rows = estimator.with_threshold(None), count_rows(X)
-        code = code_of_positive(model.classes, positive)
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        code = code_of_positive(model.classes, positive, _usual(estimator))
         is_positive, weights = _are_positive(model, code, y, n_rows), check_weights(sample_weight, n_rows)
         shares = np.asarray(model.predict_proba(X, n_jobs=n_jobs))[:, code]
         return _chosen(aim, model, code, is_positive, shares, weights)
@@ -195,9 +198,10 @@ def choice_by_folds(
 
     ``seeded`` gives the copies of the folds a seed if they have none.
     """
+    estimator = with_positive(estimator, positive)
     fitted = task.fit(estimator, None, "all rows", seeded=False)
     model = _model_of(fitted)
-    code = code_of_positive(model.classes, positive)
+    code = code_of_positive(model.classes, positive, _usual(model))
     label = model.classes[0].tolist()[code]
     kind = {"is_classification": True, "random_state": random_state}
     splits = splits_of(folds_within(cv, task.y, **kind), task.y, **kind)
@@ -219,6 +223,12 @@ def choice_by_folds(
     return replace(choice, estimator=deciding(fitted, choice.model))
 
 
+def _usual(model: Any) -> int:
+    """The position of the model's own positive class; 1 if it has none, which is refused elsewhere."""
+    code = positive_code(model)
+    return 1 if code is None else code
+
+
 def _model_of(fitted: Any) -> Model | NeighborsModel:
     """The model of a fitted classifier, without a decision threshold."""
     model = getattr(fitted, "model_", None)
@@ -231,11 +241,14 @@ def _model_of(fitted: Any) -> Model | NeighborsModel:
 
 
 def deciding(fitted: Any, model: Model | NeighborsModel) -> Any:
-    """The fitted classifier with the given model, which has a decision threshold."""
+    """The fitted classifier with the given model and its decision threshold, which its clones get as well."""
     holder = fitted
     while "model_" not in vars(holder):  # a pruned tree delegates to its inner tree
         holder = holder.estimator_
     holder.model_ = model
+    if model.threshold is not None:
+        others = tuple(step for step in getattr(fitted, "_after_fit", ()) if not isinstance(step, Decided))
+        fitted._after_fit = (*others, Decided(model.threshold, model.classes[0].tolist()))
     return fitted
 
 
@@ -263,7 +276,7 @@ class ThresholdChoice:
     model : Model or NeighborsModel
         It predicts by the threshold.
     estimator : estimator, or None
-        Fitted on all rows, and predicting by the threshold; None if a model was given.
+        Fitted on all rows, and predicting by the threshold, as its clones do; None if a model was given.
     """
 
     thresholds: np.ndarray

@@ -425,18 +425,20 @@ def path_losses(
     return PathLosses(sums[:, 0].copy(), sums[:, 1].copy(), float(np.sum(weights)))
 
 
-def risks_along(model: ModelData, path: Path) -> np.ndarray:
+def risks_along(model: ModelData, path: Path, by_class: np.ndarray | None = None) -> np.ndarray:
     """Errors of the subtrees of a path on the training rows, from the counts in the nodes, float64[k].
 
     Sums of ``node_risk`` over the leaves of each subtree: the misclassification rate, for regression the impurity. If
-    the model has a decision threshold, it decides the predicted class.
+    the model has a decision threshold, it decides the predicted class, and ``by_class`` is what a wrong prediction of
+    each of the two costs.
     """
     tree, n_steps = model.trees[0], len(path.alphas)
     at_node = np.zeros((tree.n_nodes, 2))
     if model.threshold is None:
         at_node[:, 0] = node_risk(model)
     else:  # of two classes: the one that is not predicted
-        wrong = tree.value[np.arange(tree.n_nodes), 1 - leaf_table(model).codes[:, 0]]
+        other = 1 - leaf_table(model).codes[:, 0]
+        wrong = tree.value[np.arange(tree.n_nodes), other] * (1.0 if by_class is None else by_class[other])
         at_node[:, 0] = np.where(tree.n_samples > 0, wrong, 0.0) / tree.weight[0]
     return _over_steps(path.collapse_step, _ends(tree, path.collapse_step, n_steps), at_node, n_steps)[:, 0].copy()
 

@@ -28,7 +28,7 @@ from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.model.by_hand import log_of, noted
 from treewright.model.summary import counted, summarize
-from treewright.model.threshold import threshold_words
+from treewright.model.threshold import decision_words
 from treewright.reporting.columns import columns_part
 from treewright.reporting.contributions import contributions_part
 from treewright.reporting.ensemble import ensemble_part, examples_beside, surrogate_part
@@ -44,7 +44,7 @@ from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
 from treewright.show.page.plain import amount, plain
 from treewright.show.page.render import render
 from treewright.show.page.tree import framed, tree_part
-from treewright.tree.writing import escape_controls, shorten, written_name
+from treewright.tree.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
 if TYPE_CHECKING:
@@ -410,7 +410,9 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
         Fact("columns", _columns_of(model.schema)),
     ]
     if model.threshold is not None:
-        facts.append(Fact("threshold", threshold_words(model.threshold, model.classes)))
+        facts.append(Fact("threshold", decision_words(model)))
+    elif "positive" in model.facts and model.positive is not None:
+        facts.append(Fact("positive class", written_level(model.positive)))
     if judged.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
     return (*facts, Fact("trees", str(len(model.trees)))) if not model.is_single_tree else tuple(facts)

@@ -26,6 +26,7 @@ from treewright.exceptions import DataError, ParameterError, TooLargeError
 from treewright.forest.importance_table import Importances
 from treewright.forest.out_of_bag import OobCurve
 from treewright.learn.importance import (
+    COSTS,
     SQUARED,
     WRONG,
     error_of_answers,
@@ -36,6 +37,7 @@ from treewright.learn.importance import (
 )
 from treewright.learn.params import plain
 from treewright.learn.registry import algorithm_of
+from treewright.model.threshold import cost_by_class, positive_code
 from treewright.neighbors.ranks import CALLED
 from treewright.prune.methods import Rows
 from treewright.reporting.judged import Judged
@@ -83,7 +85,9 @@ def estimator_of(model: Any) -> Any:
         base = _member_of(model)
         if base is None or type(base).__name__ != stated["estimator"]:
             return None
-    return _made(kinds, model, model.facts.get("algorithm"), stated, base)
+    code = None if positive_code(model) is None else model.facts.get("positive")
+    more = {} if code is None else {"positive": model.classes[0].tolist()[code]}
+    return _made(kinds, model, model.facts.get("algorithm"), stated, base, more)
 
 
 def _member_of(model: Any) -> Any:
@@ -95,13 +99,16 @@ def _member_of(model: Any) -> Any:
     return _made(("tree",), model, member.get("algorithm"), stated)
 
 
-def _made(kinds: tuple[str, ...], model: Any, algorithm: Any, stated: Mapping[str, Any], base: Any = None) -> Any:
+def _made(
+    kinds: tuple[str, ...], model: Any, algorithm: Any, stated: Mapping[str, Any], base: Any = None,
+    more: Mapping[str, Any] | None = None,
+) -> Any:  # fmt: skip
     """An estimator with these parameters; None if there is none, or it would not be the same."""
     known = algorithm_of(algorithm) if isinstance(algorithm, str) else None
     kind = known.estimator(model.task) if known is not None and known.kind in kinds else None
     if kind is None:
         return None
-    parameters = {name: _restored(name, value) for name, value in stated.items()}
+    parameters = {name: _restored(name, value) for name, value in stated.items()} | dict(more or {})
     if isinstance(parameters.get("random_state"), str):
         parameters["random_state"] = None
     if base is not None:
@@ -212,8 +219,9 @@ def shuffled(
     Returns
     -------
     Importances or None
-        Boosted trees: the rise of the loss that they were fitted with. Others: of the misclassification rate, or of the
-        squared error. None if it cannot be computed: errors beyond float64, or a loss that is an unknown function.
+        The rise of the cost per row, if costs chose the threshold. Else of boosted trees that of the loss that they
+        were fitted with; of others that of the misclassification rate, or of the squared error. None if it cannot be
+        computed: errors beyond float64, or a loss that is an unknown function.
     """
     model = judged.model
     matrix, target, weights = judged.matrix[rows], judged.target[rows], judged.weights[rows]
@@ -222,7 +230,7 @@ def shuffled(
     try:
         if judged.is_neighbors:
             return _of_neighbors(judged, matrix, target, own, seed)
-        if model.has_scores:
+        if model.has_scores and cost_by_class(model) is None:
             losses = getattr(judged.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
             others = Rows(matrix, target, own)
             return permutation_importances(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
@@ -239,9 +247,10 @@ def _of_neighbors(
     """The rises for nearest neighbours: every column is shuffled."""
     model = judged.model
     answers = judged.model.codes_of if judged.is_classification else judged.model.numbers_of
-    error = error_of_answers(lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights)
+    by_class = cost_by_class(model)
+    error = error_of_answers(lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights, by_class)
     by_repeat = rises_of(error, matrix, np.arange(matrix.shape[1]), REPEATS, seed)
-    what = WRONG if judged.is_classification else SQUARED
+    what = SQUARED if not judged.is_classification else WRONG if by_class is None else COSTS
     return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", what)
 
 

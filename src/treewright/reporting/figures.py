@@ -14,6 +14,7 @@ from treewright.exceptions import ParameterError
 from treewright.show.figures.curves import error_curve
 from treewright.show.figures.quality import calibration, confusion, gains, lift, precision_recall, residuals, roc
 from treewright.show.page.parts import CalibrationPart, QualityPart, RankPart
+from treewright.tree.writing import written_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,9 +68,12 @@ def quality_figure(part: QualityPart, name: FigureName, *, label: str | None = N
             ax=ax,
         )  # fmt: skip
     if name in ("roc", "precision_recall", "gains", "lift") and part.ranks:
-        return _ranks(name, _chosen(part.ranks, label), ax)
+        ranks = _chosen(part.ranks, label)
+        return _with_threshold(name, ranks, _ranks(name, ranks, ax), ax)
     if name == "calibration" and part.calibration:
-        return _calibration(_chosen(part.calibration, label)[0], part, ax)
+        held = _chosen(part.calibration, label)[0]
+        ranks = tuple(rank for rank in part.ranks if rank.position == held.position)
+        return _with_threshold(name, ranks, _calibration(held, part, ax), ax)
     for curve in part.curves:
         if curve.name == name:
             return error_curve(
@@ -109,6 +113,23 @@ def _ranks(name: str, ranks: tuple[RankPart, ...], ax: Axes | None) -> Figure:
         averages={rank.name: rank.average_precision for rank in ranks},
         shares=shares, positions=positions, ax=ax,
     )  # fmt: skip
+
+
+def _with_threshold(name: str, ranks: tuple[RankPart, ...], figure: Figure, ax: Axes | None) -> Figure:
+    """The same figure with a line where the decision threshold of a class lies."""
+    for rank in ranks:
+        if rank.decides is None:
+            continue
+        at, wrongly, found = rank.decides
+        taken = rank.share * found + (1 - rank.share) * wrongly
+        place = {"roc": wrongly, "precision_recall": found, "calibration": at}.get(name, taken)
+        axes = figure.axes[0] if ax is None else ax
+        axes.axvline(place, color="0.4", linestyle=":", linewidth=1.2)
+        axes.annotate(
+            f"threshold {written_number(at)}", (place, 0.02), xycoords=("data", "axes fraction"), rotation=90,
+            fontsize="small", ha="right", va="bottom",
+        )  # fmt: skip
+    return figure
 
 
 def _taken(rank: RankPart) -> np.ndarray:

@@ -16,7 +16,7 @@ from treewright.data.encoder import UnseenLevels, unseen_cells
 from treewright.data.frame import read_table
 from treewright.data.kinds import encode_cells
 from treewright.data.matching import match_columns
-from treewright.data.take import take_rows
+from treewright.data.take import take_rows, warn_of_another_order
 from treewright.data.target import check_weights, encode_labels
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.data import encoded_target
@@ -216,6 +216,7 @@ def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any =
     """Encode rows with their target as the model sees them; rows of weight 0 or of an unknown class are left out."""
     if y is None:
         raise DataError("report requires y to be passed, but the target y is None: give the target of the rows")
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
     if tuple(getattr(y, "shape", ()))[1:] == (1,):  # else every fold warns of a column
         y = np.asarray(y)[:, 0]
     matrix = _encoded(model, X, "the model" if estimator is None else type(estimator).__name__)

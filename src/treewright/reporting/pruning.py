@@ -19,11 +19,13 @@ from treewright.core.whole import is_whole
 from treewright.data.take import count_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
+from treewright.estimators.after_fit import without_steps
 from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.fitted import Model
 from treewright.judge.folds import Split, as_array, check_tested_once, folds_within, splits_of
 from treewright.judge.scores import WORDS
 from treewright.model.summary import cuts_of, pruning_text
+from treewright.model.threshold import COST, cost_by_class
 from treewright.model_selection.path import DEFAULT_FOLDS, step_by
 from treewright.model_selection.path_judges import (
     FoldRows,
@@ -126,8 +128,8 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
         train_error=places(on_fit),
         error=None if own is None else places(own.error),
         standard_error=None if own is None else places(own.standard_error),
-        loss=judge.loss,
-        loss_name=WORDS[judge.loss],
+        loss=judge.loss if judge.by_class is None else "cost",
+        loss_name=WORDS[judge.loss] if judge.by_class is None else f"{COST} (positive class: {model.positive})",
         judged_by="nothing" if own is None else judge.judged_by,
         n_folds=0 if own is None else len(judge.splits),
         n_judged=judged.n,
@@ -211,6 +213,8 @@ class PathJudge:
     judged: Judged
     loss: PathLoss
     scale: float  # divisor of numbers before their losses are summed; a power of 2
+    by_class: np.ndarray | None  # of costs that chose the threshold: those of the true class, divided by ``unit``
+    unit: float  # the largest of these costs, or 1
     stands_for: float  # number of rows that the weights represent
     rows: FoldRows
     learned: EncodedRows | None  # the training rows; None if they are not available
@@ -229,12 +233,12 @@ class PathJudge:
     def on_fit(self, model: Model, path: Path) -> np.ndarray:
         """Errors of subtrees on the training rows, float64[k]; nan if they are not known."""
         if self.learned is not None:
-            found = by_encoded_rows(model, path, self.learned, self.scale, self.loss)
-            return mean_errors(found, 1.0, self.scale, self.loss)[0]
+            found = by_encoded_rows(model, path, self.learned, self.scale, self.loss, self.by_class)
+            return mean_errors(found, 1.0, self.scale * self.unit, self.loss)[0]
         if model.missing != "fractional" and (
             model.task == "classification" or criterion_of(model) == self.loss  # the impurity is the loss itself
         ):
-            return risks_along(model, path)
+            return risks_along(model, path, self.by_class) * self.unit
         return np.full(len(path.alphas), np.nan)
 
     def errors(self, path: Path, others: Sequence[tuple[Model, View | None]]) -> list[Errors | None]:
@@ -259,11 +263,14 @@ class PathJudge:
             sums = [next(found), *(None if view is None else next(found) for _, view in others)]
         elif self.encoded is not None:
             pairs = [(self.judged.model, path), *((model, whole_tree(model.trees[0])) for model, _ in others)]
-            sums = [by_encoded_rows(model, own, self.encoded, self.scale, self.loss) for model, own in pairs]
+            sums = [
+                by_encoded_rows(model, own, self.encoded, self.scale, self.loss, self.by_class) for model, own in pairs
+            ]
         else:
             return [None] * n_views
         return [
-            None if one is None else Errors(*mean_errors(one, self.stands_for, self.scale, self.loss)) for one in sums
+            None if one is None else Errors(*mean_errors(one, self.stands_for, self.scale * self.unit, self.loss))
+            for one in sums
         ]
 
     def grow(self, X: Any, y: Any, weights: np.ndarray | None) -> Model:
@@ -300,6 +307,11 @@ def path_judge(judged: Judged, options: Options) -> PathJudge:
     model, n = judged.model, count_rows(judged.target_given)
     weights = check_weights(judged.weights_given, n)
     rows, stands_for = rows_that_judge(model, judged.table, judged.target_given, weights, n)
+    costs, unit, by_class = cost_by_class(model), 1.0, None
+    if costs is not None:
+        unit = float(costs.max())
+        by_class = costs / unit
+        rows = rows._replace(cost=by_class[rows.truth[:, 0].astype(np.int64)])
     notes, learned = [], rows_of_fit(judged)
     splits: list[Split] = []
     recipe, entries, encoded = None, (), None
@@ -322,6 +334,8 @@ def path_judge(judged: Judged, options: Options) -> PathJudge:
         judged=judged,
         loss=loss_of(model, None),
         scale=rows.scale,
+        by_class=by_class,
+        unit=unit,
         stands_for=stands_for,
         rows=FoldRows(judged.table, judged.target_given, weights, rows),
         learned=learned,
@@ -356,7 +370,8 @@ def rows_of_fit(judged: Judged) -> EncodedRows | None:
 
 def recipe_of(judged: Judged) -> tuple[Any, tuple[Any, ...], list[str]]:
     """The estimator for the trees of folds, the prunings that they repeat, and notes about that."""
-    recipe = tree_estimator(judged) or estimator_of(judged.model)
+    grown = tree_estimator(judged)  # ``entries`` repeat its prunings
+    recipe = estimator_of(judged.model) if grown is None else without_steps(grown)
     if recipe is None:
         return None, (), ["The subtrees are not evaluated: the model does not hold the parameters of its fit."]
     entries = entries_of(judged.model)

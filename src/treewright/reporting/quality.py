@@ -26,6 +26,7 @@ from sklearn.metrics import (
 
 from treewright.core.confidence import share_interval
 from treewright.data.cells import shown
+from treewright.estimators.after_fit import without_steps
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, folds_within
 from treewright.judge.scores import WORDS, in_units
@@ -33,7 +34,7 @@ from treewright.judge.shares import TWO, brier_score_of, log_loss_of
 from treewright.judge.uncertainty import rows_worth
 from treewright.model.data import quantile_levels
 from treewright.model.summary import counted, written_labels
-from treewright.model.threshold import Threshold
+from treewright.model.threshold import COST, Threshold, positive_code
 from treewright.model_selection.curves import Curve, error_curve, learning_curve
 from treewright.model_selection.family import family_of, usually_over
 from treewright.reporting.estimator import estimator_of
@@ -147,7 +148,10 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
         measures += (_cost(judged.model.threshold, truth, predicted, weights, names),)
     listed = np.sort(order[:MOST_SHOWN])
     # Of two classes the curves of one are those of the other, mirrored.
-    drawn = {1} if k == TWO else set(order[:MOST_CURVES].tolist())
+    positive = positive_code(judged.model)
+    if judged.model.threshold is not None:
+        ranks = tuple(_marked(rank, judged.model.threshold, truth, predicted, weights) for rank in ranks)
+    drawn = {1 if positive is None else positive} if k == TWO else set(order[:MOST_CURVES].tolist())
     return QualityPart(
         output=name,
         kind="classes",
@@ -195,6 +199,17 @@ def _measures(
     return tuple(found), f"{without}, with the class proportions of these rows"
 
 
+def _marked(
+    rank: RankPart, threshold: Threshold, truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray
+) -> RankPart:
+    """The curves of the positive class with the place of the threshold; those of the other as they are."""
+    if rank.position != threshold.positive:
+        return rank
+    is_so, is_said = truth == threshold.positive, predicted == threshold.positive
+    found, taken_wrongly = (float(np.average(is_said[of], weights=weights[of])) for of in (is_so, ~is_so))
+    return replace(rank, decides=(threshold.at, taken_wrongly, found))
+
+
 def _cost(
     threshold: Threshold, truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray, names: tuple[str, ...]
 ) -> MeasurePart:
@@ -210,7 +225,7 @@ def _cost(
         f"The mean cost of a row if predicting {name} wrongly costs {fp:g} and missing it {fn:g}; these costs chose "
         f"the threshold. Never predicting it costs {never:.4g} per row, always {always:.4g}."
     )
-    return MeasurePart("cost per row", value, None, None, guess, says)
+    return MeasurePart(COST, value, None, None, guess, says)
 
 
 def _classes(
@@ -555,7 +570,7 @@ def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart,
     """
     if not options.curves:
         return (), ()
-    estimator = judged.estimator if judged.estimator is not None else estimator_of(judged.model)
+    estimator, is_pruned = _for_copies(judged)
     found, without = [], []
     for name in dict.fromkeys(options.curves):
         if estimator is None:
@@ -574,8 +589,21 @@ def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart,
         if isinstance(curve, str):
             without.append(f"No {name} curve: {curve}.")
         else:
-            found.append(_error_curve_part(name, curve, PRUNED if "pruning" in judged.model.facts else ""))
+            is_other = "pruning" in judged.model.facts and not (is_pruned and curve.over != "leaves")
+            found.append(_error_curve_part(name, curve, PRUNED if is_other else ""))
     return tuple(found), tuple(without)
+
+
+def _for_copies(judged: Judged) -> tuple[Any, bool]:
+    """The estimator whose copies are fitted, None if it is not known, and whether they are pruned as the model is."""
+    if judged.estimator is None:
+        return estimator_of(judged.model), False
+    try:
+        for step in getattr(judged.estimator, "_after_fit", ()):
+            step.check()
+    except ParameterError:  # held-out rows pruned it
+        return without_steps(judged.estimator), False
+    return judged.estimator, True
 
 
 def _error_curve(name: str, estimator: Any, judged: Judged, options: Options, folds: Any) -> Curve | str:

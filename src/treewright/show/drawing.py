@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treewright.model.summary import Output, TreeSummary, counted
-from treewright.model.threshold import threshold_words
+from treewright.model.threshold import decision_words
 from treewright.show.cards import Card, cards_of
 from treewright.show.layout import tidy
 from treewright.show.media import Medium
@@ -236,7 +236,7 @@ def head_of(summary: TreeSummary, heading: str, inner: float) -> Head:
     if summary.prunings:
         y += 18
         head.line("muted", y, SMALL, summary.prunings, inner)
-    if decides := threshold_words(summary.model.threshold, summary.model.classes):
+    if decides := decision_words(summary.model):
         y += 18
         head.line("muted", y, SMALL, decides, inner)
     if summary.missing_note and summary.model.missing in MISSING_WORDS:

@@ -11,7 +11,7 @@ from treewright.model.aggregation import Boosting
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, grown_by, n_named, score_names
-from treewright.model.threshold import threshold_words
+from treewright.model.threshold import decision_words
 from treewright.tree.walk import Sizes
 from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
 
@@ -71,7 +71,7 @@ def _title(model: ModelData) -> list[str]:
     if algorithm == ISOLATION_FOREST:
         return [f"Isolation forest of {n_trees}", "the score of a row is computed from the mean of its path lengths"]
     lines = [", ".join(filter(None, (f"{model.task.capitalize()} by {n_trees}", grown_by(model.facts))))]
-    decides = [each for each in (threshold_words(model.threshold, model.classes),) if each]
+    decides = [each for each in (decision_words(model),) if each]
     if model.boosting is not None:
         return [*lines, *_boosting(model, model.boosting), *decides]
     predicted = COMBINED.get((model.task, model.combine))

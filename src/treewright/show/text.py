@@ -22,7 +22,7 @@ from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
 from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
-from treewright.model.threshold import threshold_words
+from treewright.model.threshold import decision_words
 from treewright.show.bars import class_bar, mark_of, number_bar
 from treewright.show.spans import ELLIPSIS, Role, Span, Spans, cut, fitted, folded, width_of
 from treewright.tree.walk import children, subtree_sizes, unfolded
@@ -557,7 +557,7 @@ def note_text(line: Line, signs: tuple[str, ...]) -> str:
 
 def titles_of(summary: TreeSummary) -> list[str]:
     """Return the lines about the tree: its size, its origin, its treatment of missing values."""
-    decides = threshold_words(summary.model.threshold, summary.model.classes)
+    decides = decision_words(summary.model)
     notes = (summary.origin, decides, summary.missing_note, ADDS_NOTE if summary.adds else "")
     return [summary.headline(prunings=False), *filter(None, notes)]
 

@@ -106,7 +106,7 @@ def test_the_estimator_stays_as_it_was(fitted):
         _ = grown.prune_log_
 
 
-def test_the_log_is_at_the_estimator_and_a_new_fit_ends_it(fitted):
+def test_the_log_is_at_the_estimator_and_after_a_new_fit_it_is_of_its_pruning(fitted):
     grown, table, y = fitted
     small = grown.prune("leaves", max_leaves=1)
 
@@ -114,19 +114,20 @@ def test_the_log_is_at_the_estimator_and_a_new_fit_ends_it(fitted):
     assert small.prune_log_[0].n_leaves == grown.get_n_leaves()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a column looks suspicious is no news here
-        assert trees_equal(small.fit(table, y).tree_, grown.tree_)
-    with pytest.raises(AttributeError, match="there is no prune log"):
-        _ = small.prune_log_
+        small.fit(table, y)
+    assert len(small.prune_log_) == 1
+    assert trees_equal(small.prune_log_.before, grown.tree_)
 
 
-def test_a_clone_of_a_pruned_estimator_is_unfitted_and_grows_the_whole_tree(fitted):
+def test_a_clone_of_a_pruned_estimator_is_unfitted_and_prunes_the_tree_that_it_grows(fitted):
     grown, table, y = fitted
-    copy = clone(grown.prune("leaves", max_leaves=1))
+    small = grown.prune("leaves", max_leaves=2)
+    copy = clone(small)
 
     assert not hasattr(copy, "model_")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a column looks suspicious is no news here
-        assert trees_equal(copy.fit(table, y).tree_, grown.tree_)
+        assert trees_equal(copy.fit(table, y).tree_, small.tree_)
 
 
 def test_a_pickle_keeps_the_pruned_tree_and_its_log(fitted):

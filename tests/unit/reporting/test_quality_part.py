@@ -446,12 +446,16 @@ def test_a_curve_that_cannot_be_is_named_with_its_reason(iris):
     assert any("one row" in why for why in single.left_out)
 
 
-def test_curves_of_a_pruned_tree_say_that_the_copies_are_not_cut_back(iris):
+def test_curves_of_a_pruned_tree_say_whether_their_copies_are_not_pruned(iris):
     X, y = iris
-    est = tw.DecisionTreeClassifier().fit(X[::2], y[::2]).prune("cost_complexity", alpha=0.05)
-    (part,) = parts_of(est, X[1::2], y[1::2], curves=("learning",), cv=2)
+    whole = tw.DecisionTreeClassifier().fit(X[::2], y[::2])
+    repeated, by_rows = whole.prune("cost_complexity", alpha=0.05), whole.prune("reduced_error", X[1::2], y[1::2])
 
-    assert "not pruned" in part.curves[0].note
+    for est, is_said in ((repeated, False), (by_rows, True), (repeated.model_, True)):
+        estimator = None if est is repeated.model_ else est
+        judged = judged_rows(repeated.model_ if estimator is None else est.model_, estimator, X[1::2], y[1::2])
+        (part,) = quality_parts(judged, Options(curves=("learning",), cv=2))
+        assert ("not pruned" in part.curves[0].note) == is_said
 
 
 def test_a_rare_class_is_no_reason_to_have_no_curve(iris):

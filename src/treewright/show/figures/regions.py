@@ -16,6 +16,7 @@ import numpy.typing as npt
 from treewright.core import notices
 from treewright.data.cells import is_missing
 from treewright.data.frame import target_columns
+from treewright.data.take import warn_of_another_order
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.summary import counted
 from treewright.show.figures.look import (
@@ -136,6 +137,7 @@ def decision_regions(
     resolution = whole("resolution", resolution, 2, 2000)
     sample_points = whole("sample_points", sample_points, 0, 10**9)
     plane = plane_of(X, features, fixed, resolution, schema_of(est))
+    warn_of_another_order(X, y=y)
     target, target_name = target_of(y, len(plane.across.points))
     answers = answers_of(est, plane)
     is_own = ax is None

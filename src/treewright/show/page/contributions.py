@@ -105,12 +105,12 @@ def part_of(
 def _shown_outputs(found: ExplanationTable, values: np.ndarray, chosen: Sequence[int]) -> list[int]:
     """The outputs that a page has.
 
-    Of two classes the second, whose probability is 1 minus that of the first; of many those most often predicted for
-    the chosen rows.
+    Of two classes the positive one, as the probability of the other is 1 minus its own; of many those most often
+    predicted for the chosen rows.
     """
     n = len(found.outputs)
     if n == 2 and found.scale == "share" and bool((values[..., 0] == -values[..., 1]).all()):
-        return [1]
+        return [1 if found.positive is None else found.positive]
     if n <= MOST_OUTPUTS:
         return list(range(n))
     answers = found.answers.reshape(len(values), n)[np.asarray(chosen, np.int64)]

@@ -228,7 +228,7 @@ class PruningPart:
     # error, standard_error: mean loss over the evaluation rows; None if there are none
     error: tuple[float, ...] | None
     standard_error: tuple[float, ...] | None
-    loss: str  # "misclassification", "squared_error", "absolute_error"
+    loss: str  # "misclassification", "cost", "squared_error", "absolute_error"
     loss_name: str  # in words
     judged_by: str  # "folds", "validation", "nothing"
     n_folds: int  # 0 without folds
@@ -324,6 +324,8 @@ class RankPart:
     recall: tuple[float, ...]
     precision: tuple[float, ...]
     average_precision: float  # mean of the precisions, each for the recall that it adds
+    # the decision threshold of the class, and the false and the true positive rate of the predictions that it makes
+    decides: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)

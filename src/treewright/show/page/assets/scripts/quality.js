@@ -19,11 +19,15 @@ const quality = (() => {
       chart.matrix(held, { title: titled(part, part.weighted ? "Confusion matrix, by weight" : "Confusion matrix"), labels: part.confusion.labels, counts: part.confusion.counts }));
   }
 
+  // Where the model's own threshold lies on a curve: at a place of the axis across.
+  const marks = (rank, place) => !rank?.decides ? [] : [{ x: place(...rank.decides), label: `threshold ${numbers.short(rank.decides[0])}` }];
+  const taken = (rank, found, wrongly) => rank.share * found + (1 - rank.share) * wrongly;
+
   function roc(grid, part, rank) {
     picture(grid, `Up: the true positive rate, the share of "${rank.name}" that is found; across: the false positive rate, the share of the others that is predicted as it. The nearer the upper left corner the better; the dashed line is guessing.`, (held) =>
       chart.lines(held, { title: titled(part, `ROC curve of "${rank.name}": area ${rank.area.toFixed(3)}`), x: rank.false_rate,
         series: [{ name: rank.name, y: rank.true_rate, color: color(rank.position), dots: rank.false_rate.length <= 40 }],
-        xlabel: "false positive rate", ylabel: "true positive rate (recall)", diagonal: true, domain: SHARES }));
+        xlabel: "false positive rate", ylabel: "true positive rate (recall)", diagonal: true, domain: SHARES, marks: marks(rank, (_, wrongly) => wrongly) }));
   }
 
   // Between two points the precision is that of the point to the right: a corner stands before each point.
@@ -42,41 +46,41 @@ const quality = (() => {
       chart.lines(held, { title: titled(part, `Precision and recall of "${rank.name}": average ${rank.average_precision.toFixed(3)}`), x,
         series: [{ name: rank.name, y, color: color(rank.position) },
           { name: "guessing", y: x.map(() => rank.share), color: "var(--muted)", dash: "4 4", width: 1.5 }],
-        xlabel: "recall", ylabel: "precision", domain: SHARES }));
+        xlabel: "recall", ylabel: "precision", domain: SHARES, marks: marks(rank, (_, wrongly, found) => found) }));
   }
 
   // Rows are taken by descending probability: at a point of the ROC curve this share of all of them.
   function gains(grid, part, rank) {
-    const x = rank.true_rate.map((found, at) => rank.share * found + (1 - rank.share) * rank.false_rate[at]);
+    const x = rank.true_rate.map((found, at) => taken(rank, found, rank.false_rate[at]));
     picture(grid, `Rows are taken by their predicted probability of "${rank.name}", the highest first. Across: the share of all rows that is taken; up: the share of "${rank.name}" that is found among them. The higher the better; the dashed line is guessing.`, (held) =>
       chart.lines(held, { title: titled(part, `Cumulative gains of "${rank.name}"`), x,
         series: [{ name: rank.name, y: rank.true_rate, color: color(rank.position), dots: x.length <= 40 }],
-        xlabel: "share of the rows taken", ylabel: "share of the class found", diagonal: true, domain: SHARES }));
+        xlabel: "share of the rows taken", ylabel: "share of the class found", diagonal: true, domain: SHARES, marks: marks(rank, (_, wrongly, found) => taken(rank, found, wrongly)) }));
     lift(grid, part, rank, x);
   }
 
   // Between two points gains are a straight line, and lift is none. Among the first few rows it jumps: a hundredth is the least.
-  function lift(grid, part, rank, taken) {
-    const x = [...new Set([...taken.filter((value) => value > 0.01), ...Array.from({ length: 100 }, (_, at) => (at + 1) / 100)])].sort((one, other) => one - other);
+  function lift(grid, part, rank, places) {
+    const x = [...new Set([...places.filter((value) => value > 0.01), ...Array.from({ length: 100 }, (_, at) => (at + 1) / 100)])].sort((one, other) => one - other);
     let right = 1;
     const y = x.map((value) => {
-      while (right < taken.length - 1 && taken[right] < value) right += 1;
-      const step = taken[right] - taken[right - 1], part = step > 0 ? Math.min((value - taken[right - 1]) / step, 1) : 1;
+      while (right < places.length - 1 && places[right] < value) right += 1;
+      const step = places[right] - places[right - 1], part = step > 0 ? Math.min((value - places[right - 1]) / step, 1) : 1;
       return (rank.true_rate[right - 1] + part * (rank.true_rate[right] - rank.true_rate[right - 1])) / value;
     });
     picture(grid, `The number of rows of "${rank.name}" found among those taken, relative to guessing (the dashed line).`, (held) =>
       chart.lines(held, { title: titled(part, `Lift of "${rank.name}"`), x,
         series: [{ name: rank.name, y, color: color(rank.position) },
           { name: "guessing", y: x.map(() => 1), color: "var(--muted)", dash: "4 4", width: 1.5 }],
-        xlabel: "share of the rows taken", ylabel: "lift", domain: { x: [0, 1], y: [0, Math.max(...y) * 1.05] } }));
+        xlabel: "share of the rows taken", ylabel: "lift", domain: { x: [0, 1], y: [0, Math.max(...y) * 1.05] }, marks: marks(rank, (_, wrongly, found) => taken(rank, found, wrongly)) }));
   }
 
-  function calibration(grid, part, held) {
+  function calibration(grid, part, held, rank) {
     const full = held.predicted.flatMap((value, at) => value === null ? [] : [at]), take = (values) => full.map((at) => values[at]);
     picture(grid, `Rows are grouped by the predicted probability of "${held.name}" (across); up is the share of the class among them. On the dashed line the two are equal. Vertical lines are 95 % intervals; the error is the mean distance from the dashed line.`, (host) =>
       chart.lines(host, { title: titled(part, `Calibration of "${held.name}": error ${held.error.toFixed(3)}`), x: take(held.predicted),
         series: [{ name: held.name, y: take(held.happened), low: take(held.low), high: take(held.high), color: color(held.position), dots: true, whiskers: true }],
-        xlabel: "predicted probability", ylabel: "observed share", diagonal: true, domain: SHARES }));
+        xlabel: "predicted probability", ylabel: "observed share", diagonal: true, domain: SHARES, marks: marks(rank, (at) => at) }));
     picture(grid, "Rows behind each point of the calibration: few rows, long intervals.", (host) =>
       chart.stacked(host, { title: titled(part, `Predicted probabilities of "${held.name}"`), labels: held.weight.map((_, at) => `${numbers.short(held.edges[at], 2)} to ${numbers.short(held.edges[at + 1], 2)}`),
         parts: [{ name: part.weighted ? "weight" : "rows", values: held.weight, color: color(held.position) }], ylabel: part.weighted ? "weight" : "rows", xlabel: "predicted probability", edges: held.edges }));
@@ -91,7 +95,7 @@ const quality = (() => {
       dom.fill(grid);
       const rank = part.ranks.find((held) => held.position === place), held = part.calibration.find((each) => each.position === place);
       if (rank) { roc(grid, part, rank); precision(grid, part, rank); gains(grid, part, rank); }
-      if (held) calibration(grid, part, held);
+      if (held) calibration(grid, part, held, rank);
     };
     const name = (place) => [...part.ranks, ...part.calibration].find((held) => held.position === place).name;
     if (places.length > 1) {

@@ -26,7 +26,7 @@ from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.judge.folds import check_tested_once, folds_within, splits_of
 from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import Task, task_of
+from treewright.judge.tasks import Task, task_of, unfitted
 from treewright.model.threshold import Threshold, code_of_positive
 from treewright.model_selection.tables import abridged, lines_shown
 from treewright.tree.writing import written_number
@@ -217,6 +217,46 @@ def choice_by_folds(
     is_positive = _are_positive(model, code, task.y, task.n)
     choice = _chosen(aim, model, code, is_positive, shares, task.weights, len(splits))
     return replace(choice, estimator=deciding(fitted, choice.model))
+
+
+class DecidingAgain:
+    """A classifier whose copies get its decision threshold at each fit: as it is, or chosen again by its costs."""
+
+    def __init__(self, estimator: Any, threshold: Threshold, positive: Any) -> None:
+        self.estimator, self.threshold, self.positive = estimator, threshold, positive
+        self.name = type(estimator).__name__
+
+    def __sklearn_clone__(self) -> DecidingAgain:
+        return DecidingAgain(unfitted(self.estimator), self.threshold, self.positive)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["estimator"], name)
+
+    def set_params(self, **parameters: Any) -> DecidingAgain:
+        """Set parameters of the classifier."""
+        self.estimator.set_params(**parameters)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """The fitted classifier, which predicts by the threshold."""
+        task = task_of(self.estimator, X, y, sample_weight)
+        if self.threshold.cost_each is not None:
+            aim = Aim("cost", *self.threshold.cost_each)
+            found = choice_by_folds(self.estimator, task, aim, self.positive, random_state=0, n_jobs=1, seeded=False)
+            return found.estimator
+        fitted = task.fit(self.estimator, None, "all rows", seeded=False)
+        return deciding(fitted, _model_of(fitted).with_threshold(self.threshold.at, positive=self.positive))
+
+
+def deciding_again(estimator: Any) -> Any:
+    """The estimator; if it is fitted and has a decision threshold, one whose copies get it as well."""
+    if isinstance(estimator, type | DecidingAgain):
+        return estimator
+    model = getattr(estimator, "model_", None)
+    threshold = getattr(model, "threshold", None)
+    if threshold is None:
+        return estimator
+    return DecidingAgain(estimator, threshold, model.classes[0].tolist()[threshold.positive])
 
 
 def _model_of(fitted: Any) -> Model | NeighborsModel:

@@ -185,15 +185,18 @@ class Comparison(Sequence[Compared]):
             leaves = ["-" if math.isnan(row.n_leaves) else f"{row.n_leaves:.1f}" for row in self.rows]
             columns.append(TextColumn("leaves", leaves, "point"))
         word = "best" if self.baseline is None else "baseline"
+        behind, ends, p_values = (
+            [own if row is reference else cell for row, cell in zip(self.rows, cells, strict=True)]
+            for own, cells in (
+                (word, texts[2::5]),
+                ("", ends),
+                ("", _probabilities([row.p_adjusted for row in self.rows])),
+            )
+        )
         columns += [
-            TextColumn(
-                title, [own if row is reference else cell for row, cell in zip(self.rows, cells, strict=True)], align
-            )
-            for title, cells, own, align in (
-                ("behind", texts[2::5], word, "point"),
-                ("95 % interval", ends, "", "right"),
-                ("p (Holm)", _probabilities([row.p_adjusted for row in self.rows]), "", "point"),
-            )
+            TextColumn("behind", behind, "point"),
+            TextColumn("95 % interval", ends, "right"),
+            TextColumn("p (Holm)", p_values, "point"),
         ]
         repeated = f" ({self.repeats} repeats)" if self.repeats > 1 else ""
         head = f"{self._words(self.score)}, {self.n_folds} folds{repeated} of {self.n_rows} rows, the same for all"

@@ -254,7 +254,7 @@ def deciding_again(estimator: Any) -> Any:
         return estimator
     model = getattr(estimator, "model_", None)
     threshold = getattr(model, "threshold", None)
-    if threshold is None:
+    if model is None or threshold is None:
         return estimator
     return DecidingAgain(estimator, threshold, model.classes[0].tolist()[threshold.positive])
 

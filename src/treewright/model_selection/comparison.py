@@ -336,6 +336,11 @@ def compare(
     >>> from sklearn.datasets import load_iris
     >>> trees = {"stump": tw.DecisionTreeClassifier(max_depth=1), "tree": tw.DecisionTreeClassifier()}
     >>> print(tw.model_selection.compare(trees, *load_iris(return_X_y=True)))
+    accuracy, 10 folds of 150 rows, the same for all
+            mean      ±  leaves  behind   95 % interval  p (Holm)
+    stump  0.667  -         2.0   0.273  0.213 to 0.334    <0.001
+    tree   0.940  0.042     8.6   best
+    ± is half of the 95 % interval; differences beyond chance (p below 0.05): stump
     """
     named = {name: deciding_again(each) for name, each in _named(estimators).items()}
     if baseline is not None and baseline not in named:

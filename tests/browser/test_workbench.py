@@ -421,3 +421,32 @@ def test_five_hundred_leaves_can_be_read(show, serve):
     assert bench.page.locator(".tree-card.is-hit").count() > 0
     bench.does(lambda: bench.page.click("#bench-undo"))
     assert dumps(session.model)
+
+
+def test_the_measure_is_chosen_on_the_page(show, serve, tmp_path):
+    session = session_of(cost={"fp": 1, "fn": 5}, positive="bad", sealed=0.1)
+    session.grow(levels=2)
+    place = tmp_path / "s.json"
+    bench = show(serve(session, save_to=str(place)).address)
+    page = bench.page
+    assert page.locator("#bench-measure").evaluate("select => select.selectedOptions[0].text") == (
+        "cost per row (less is better)"
+    )
+    assert "predicts bad if its probability is at least 0.16" in page.inner_text(".bench-decides")
+    costs = session.figures()
+    assert f"{costs['held_out']['score']:.3f}" in page.inner_text(".bench-figures")
+    page.select_option("#bench-measure", "roc_auc")
+    page.wait_for_function("document.querySelector('#bench-measure').value == 'roc_auc'")
+    wanted = f"{session.figures()['held_out']['score']:.3f} ({session.figures()['held_out']['low']:.3f} to"
+    page.wait_for_selector(f".bench-figures:has-text('{wanted}')")
+    assert "seen 1 time" in page.inner_text(".bench-seen")
+    assert json.loads(place.read_text())["measure"] == "roc_auc"
+    # The next step is judged by it, and compared with the state before.
+    bench.does(lambda: page.click("#bench-grow-best"))
+    assert "before" in page.inner_text(".bench-figures")
+    assert page.input_value("#bench-measure") == "roc_auc"
+    page.click("#bench-seal")
+    bench.does(lambda: page.click("#bench-seal-open"))
+    page.select_option("#bench-measure", "cost")
+    page.wait_for_selector(".bench-figures:has-text('cost per row (less is better)')")
+    assert "ROC AUC on 100 rows that were sealed" in page.inner_text(".bench-figures")

@@ -150,3 +150,24 @@ def test_what_does_not_fit_is_refused(command, tmp_path, words, code, told):
     (tmp_path / "begun.json").write_text(json.dumps(begun))
     done = command("workbench", PENGUINS, *words, "--no-browser", folder=tmp_path)
     assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+
+
+def test_costs_and_the_measure_begin_and_go_on_with_a_session(begin, tmp_path):
+    table = pl.read_csv(PENGUINS, null_values="NA").with_columns(is_big=pl.col("species") == "Gentoo").drop("species")
+    table.write_csv(tmp_path / "p.csv")
+    words = ["p.csv", "--target", "is_big", "--cost", "fp=1,fn=5", "--positive", "true"]
+    assert begin(*words)[0] == 0
+    document = saved(tmp_path / "p.session.json")
+    assert document["measure"] == "cost"
+    assert document["made_with"]["cost"] == {"fp": 1, "fn": 5}
+    document["commands"] = [{"do": "grow", "path": "", "given": {"levels": 2}, "when": "2026-05-02T10:00:00+00:00"}]
+    (tmp_path / "p.session.json").write_text(json.dumps(document))
+    assert begin("p.csv", "--target", "is_big", "--measure", "f1")[0] == 0
+    assert saved(tmp_path / "p.session.json")["measure"] == "f1"
+    for more, told in (
+        (["--measure", "beauty"], "--measure 'beauty': choose one of accuracy, balanced_accuracy"),
+        (["--cost", "fp=1,fn=6"], "is a session with cost {'fp': 1.0, 'fn': 5.0}, not {'fp': 1.0, 'fn': 6.0}"),
+    ):
+        code, _, said = begin("p.csv", "--target", "is_big", *more)
+        assert code != 0
+        assert told in said

@@ -15,6 +15,7 @@ import typer
 
 from treewright.cli.options import (
     AS_IT_IS,
+    AnyCost,
     Calendar,
     Color,
     ColorName,
@@ -33,6 +34,7 @@ from treewright.cli.options import (
     OutText,
     ParameterForm,
     Positive,
+    PositiveOfMeasures,
     PruneSettings,
     Reading,
     Seed,
@@ -810,11 +812,23 @@ def compare(
         str | None,
         typer.Option(
             "--scoring",
+            "--measure",
             metavar="NAME,...",
-            help="Scores of scikit-learn, such as roc_auc,neg_log_loss; the first decides. By default accuracy or R2; "
-            "for unequal classes also balanced accuracy, ROC AUC and log loss.",
+            help="Scores of scikit-learn, such as roc_auc,log_loss, or cost; the first decides. By default what "
+            "chooses the models: cost, else the weights of classes, else accuracy or R2; for unequal classes also "
+            "balanced accuracy, ROC AUC and log loss.",
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", metavar="CANDIDATE", help="The others are compared with it; by default the best."),
+    ] = None,
+    cost: AnyCost = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option("--threshold", metavar="AT", help="As for fit: each candidate predicts by such a threshold."),
+    ] = None,
+    positive: PositiveOfMeasures = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     nominal: Nominal = None,
@@ -842,7 +856,9 @@ def compare(
         from treewright.cli.compare import CompareRequest, run_compare
         from treewright.cli.prune import option_words
         from treewright.cli.request import FitRequest
+        from treewright.cli.threshold import asked_threshold, costs_given, is_of_two
 
+        decides = cost if cost is not None and is_of_two(cost) else None
         shared = FitRequest(
             data=data,
             target=target,
@@ -857,6 +873,8 @@ def compare(
             seed=seed,
             force=force,
             jobs=jobs,
+            threshold=asked_threshold(decides, threshold),
+            positive=positive,
         )
         # A word without any candidate stays, to be refused: an empty word is a mistake, not the default.
         named = [[part.strip() for part in word.split(",") if part.strip()] or [word] for word in candidate or ()]
@@ -869,6 +887,8 @@ def compare(
                 n_folds=cv,
                 repeats=repeats,
                 scoring=() if scoring is None else tuple(name.strip() for name in scoring.split(",")),
+                baseline=baseline,
+                cost=None if cost is None else costs_given(cost),
                 out=out,
                 json=json,
             )
@@ -913,6 +933,21 @@ def workbench(
     fitting: Annotated[
         bool, typer.Option("--fitting", help="If the rows have changed: replay the commands that still apply.")
     ] = False,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure",
+            metavar="NAME",
+            help="What judges the tree, such as balanced_accuracy, roc_auc, log_loss, f1 or cost; the page can change "
+            "it. By default what chooses the tree: cost, else the weights of classes, else accuracy or R2.",
+        ),
+    ] = None,
+    cost: AnyCost = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", metavar="AT", help="Predict one of two classes from this probability on."),
+    ] = None,
+    positive: PositiveOfMeasures = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 chooses a free port.")] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or print its address only.")
@@ -932,6 +967,7 @@ def workbench(
     with refusals(data):
         check_files({"DATA": data, "--model": model}, {"--session": session})
         from treewright.cli.request import FitRequest
+        from treewright.cli.threshold import costs_given
         from treewright.cli.workbench import Beginning, run_workbench
 
         request = FitRequest(
@@ -947,7 +983,11 @@ def workbench(
             unseen=None if unseen is None else unseen.value,
             seed=seed,
         )
-        run_workbench(request, Beginning(session, model, held_out, sealed, who, fitting, port, browser))
+        costs = None if cost is None else costs_given(cost)
+        judging = {"cost": costs, "threshold": threshold, "positive": positive}
+        run_workbench(
+            request, Beginning(session, model, held_out, sealed, who, fitting, port, browser, measure, judging)
+        )
 
 
 @app.command()

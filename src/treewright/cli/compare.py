@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -43,12 +43,15 @@ from treewright.cli.terminal import (
     worded,
     write_text,
 )
+from treewright.cli.threshold import Asked, label_named
 from treewright.data.matching import did_you_mean
-from treewright.exceptions import DataError, TreewrightError
+from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.judge.measures import cost_matrix
 from treewright.judge.shares import are_unequal
-from treewright.judge.tallies import LabelScore, label_counts
+from treewright.judge.tallies import LabelScore, label_counts, plain_label
 from treewright.learn.other_names import algorithm_hint
 from treewright.model.summary import counted
+from treewright.model_selection.threshold import Aim
 
 if TYPE_CHECKING:
     from treewright.model_selection.comparison import Compared, Comparison
@@ -70,6 +73,10 @@ class CompareRequest:
         Options of the pruners.
     n_folds, repeats : int
     scoring : tuple of str
+    baseline : str or None
+        A candidate.
+    cost : mapping or list of lists, or None
+        What mistakes cost.
     out : Path or None
     json : bool
         Whether the results are one JSON document.
@@ -81,6 +88,8 @@ class CompareRequest:
     n_folds: int = 10
     repeats: int = 1
     scoring: tuple[str, ...] = ()
+    baseline: str | None = None
+    cost: Any = None
     out: Path | None = None
     json: bool = False
 
@@ -100,14 +109,25 @@ def run_compare(request: CompareRequest) -> None:
     requests = requests or _requests_of(request, _usual(data))
     from treewright.model_selection import compare
 
-    target, scoring = data.target.to_numpy(), list(request.scoring) or _usual_scores(data)
+    target = data.target.to_numpy()
+    if request.baseline is not None and request.baseline not in requests:
+        guess = did_you_mean(request.baseline, sorted(requests))
+        raise UsageRefusal(
+            f"--baseline {request.baseline!r}: not a candidate{guess}; choose one of {', '.join(requests)}"
+        )  # fmt: skip
+    positive = _positive_of(request, data)
+    if "cost" in request.scoring and request.cost is None:
+        raise UsageRefusal("--measure cost needs the costs of mistakes: give --cost fp=1,fn=5")
+    if (asked := _threshold_by(request.cost, positive, data)) is not None:
+        requests = {word: replace(each, threshold=asked) for word, each in requests.items()}
     folds = _folds(request, target, data.is_classification)
     with progress(), worded(fit_words):
         settled, idle = _with_settings(requests, data)
         makers = {word: learner_of(each, data, as_estimator=True) for word, each in settled.items()}
         table = compare(
             makers, data.features, target, **folds,
-            sample_weight=data.weights, scoring=scoring, random_state=request.fit.seed,
+            sample_weight=data.weights, scoring=list(request.scoring) or _usual_scores(request, data, makers.values()),
+            cost=request.cost, positive=positive, baseline=request.baseline, random_state=request.fit.seed,
             n_jobs=request.fit.jobs, errors="show",
         )  # fmt: skip
     table = replace(table, rows=tuple(map(_with_options, table.rows)))
@@ -135,7 +155,10 @@ def run_compare(request: CompareRequest) -> None:
 
 def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[str, Any]:
     """The table as JSON values; docs/reference/command-line.md lists the names."""
-    names = ("name", "mean", "standard_error", "n_leaves", "depth", "behind", "p_value", "p_adjusted", "refusal")
+    names = (
+        "name", "mean", "standard_error", "margin", "n_leaves", "depth", "behind", "behind_low", "behind_high",
+        "p_value", "p_adjusted", "refusal",
+    )  # fmt: skip
     return {
         "document": "treewright comparison",
         "version": 1,
@@ -148,10 +171,17 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
         "repeats": table.repeats,
         "scoring": table.score,
         "constant": table.constant,
+        "positive": None if table.positive is None else plain_label(table.positive),
         "best": table.best.name,
+        "baseline": table.baseline,
+        "beyond_chance": list(table.beyond_chance),
         "candidates": [
             {name: getattr(row, name) for name in names}
-            | {"scores": row.scores.tolist(), "other_scores": dict(row.others)}
+            | {
+                "scores": row.scores.tolist(),
+                "other_scores": dict(row.others),
+                "other_margins": dict(row.other_margins),
+            }
             for row in table
         ],
         "files": {} if request.out is None else {"table": str(request.out)},
@@ -159,11 +189,55 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
     }
 
 
-def _usual_scores(data: Learnable) -> dict[str, Any] | None:
-    """The default scores: more than accuracy for unequal classes, since it says little about a rare class."""
+def _positive_of(request: CompareRequest, data: Learnable) -> Any:
+    """The class that ``--positive`` names; costs and the class are refused for numbers, fp and fn for many classes."""
+    options = {"--cost": request.cost, "--positive": request.fit.positive}
+    given = [option for option, value in options.items() if value is not None]
+    if not given:
+        return None
+    if not data.is_classification:
+        raise UsageRefusal(f"{given[0]} is for classes, and target {request.fit.target} holds numbers: leave it out")
+    labels = data.target.drop_nulls().unique().sort().to_list()
+    if isinstance(request.cost, dict) and set(request.cost) == {"fp", "fn"} and len(labels) != 2:
+        raise UsageRefusal(
+            f"--cost with fp and fn is for two classes, and target {request.fit.target} has {len(labels)}: give the "
+            'costs as JSON, the true class first: {"a": {"b": 1, "c": 2}, ...}'
+        )
+    return label_named(labels, request.fit.positive)
+
+
+def _threshold_by(cost: Any, positive: Any, data: Learnable) -> Asked | None:
+    """The threshold by costs that are a table of two classes, as fp and fn would choose it; None for other costs."""
+    if cost is None or (isinstance(cost, dict) and set(cost) == {"fp", "fn"}):
+        return None
+    labels = data.target.drop_nulls().unique().sort().to_list()
+    try:
+        matrix = cost_matrix(cost, labels)
+    except ParameterError as error:
+        raise UsageRefusal(f"--cost {str(error).removeprefix('cost=')}") from None
+    if len(labels) != 2 or matrix.diagonal().any():
+        return None
+    at = 1 if positive is None else labels.index(positive)
+    return Asked("--cost", Aim("cost", float(matrix[1 - at, at]), float(matrix[at, 1 - at])))
+
+
+def _usual_scores(request: CompareRequest, data: Learnable, estimators: Iterable[Any]) -> dict[str, Any] | None:
+    """The default scores: more than accuracy for unequal classes, since it says little about a rare class.
+
+    The first is what chooses the models: costs, or weights of the classes.
+    """
     if not (data.is_classification and are_unequal(dict(label_counts(data.target)))):
         return None
+    from treewright.judge.scoring import class_weight_of
+
+    weights = [weight for each in estimators if (weight := class_weight_of(each)) is not None]
     scores: dict[str, Any] = {"accuracy": "accuracy", "balanced_accuracy": _balanced_accuracy}
+    if request.cost is not None:
+        scores = {"cost": "cost"} | scores
+    elif weights and not all(isinstance(weight, str) for weight in weights):
+        return None  # compare weighs them
+    elif weights:
+        scores = {"balanced_accuracy": _balanced_accuracy, "accuracy": "accuracy"}
     if data.weights is None:
         scores |= {name: partial(_measure, name) for name in ("ROC AUC", "log loss")}
     return scores

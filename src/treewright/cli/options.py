@@ -121,6 +121,23 @@ Positive = Annotated[
         help="The class that costs, thresholds, constraints and curves are about; by default the second.",
     ),
 ]
+AnyCost = Annotated[
+    str | None,
+    typer.Option(
+        "--cost",
+        metavar="fp=1,fn=5",
+        help="The cost of predicting one of two classes wrongly (fp), and of missing it (fn); or JSON, the true class "
+        'first: {"good": {"bad": 1}, "bad": {"good": 5}}.',
+    ),
+]
+PositiveOfMeasures = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        metavar="CLASS",
+        help="The class that costs, threshold, F1, precision and recall are about; by default the second.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
 TaskChoice = Annotated[
     TaskName,

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from treewright.cli.options import parse_value
 from treewright.cli.terminal import UsageRefusal, printable
@@ -84,6 +86,26 @@ def cost_aim(words: str) -> Aim:
         ) from None
 
 
+def costs_given(words: str) -> dict[str, Any] | list[Any]:
+    """The costs in words such as ``fp=1,fn=5``, or as JSON for any number of classes."""
+    if is_of_two(words):
+        aim = cost_aim(words)
+        return {"fp": aim.fp, "fn": aim.fn}
+    try:
+        found: dict[str, Any] | list[Any] = json.loads(words)
+    except ValueError as error:
+        raise UsageRefusal(
+            f"--cost {words!r} is no JSON ({error}): write the cost of each mistake, the true class first, as in "
+            '{"good": {"bad": 1}, "bad": {"good": 5}}'
+        ) from None
+    return found
+
+
+def is_of_two(words: str) -> bool:
+    """Whether the costs are those of two classes that can choose a threshold, ``fp`` and ``fn``."""
+    return words.lstrip()[:1] not in ("{", "[")
+
+
 def label_named(labels: Sequence[Any], word: str | None) -> Any:
     """The class label that a word of the command line names; None without a word."""
     if word is None:
@@ -128,9 +150,10 @@ class WithThreshold:
 
 def check_two_classes(option: str, y: Any) -> list[Any]:
     """The two classes of a target, sorted; refused, with the option that needs them, if there are not two."""
-    labels: list[Any] = y.drop_nulls().unique().sort().to_list()
+    held = y if isinstance(y, pl.Series) else pl.Series("the target", y)
+    labels: list[Any] = held.drop_nulls().unique().sort().to_list()
     if len(labels) != 2:
-        raise UsageRefusal(f"{option} is for a target of two classes, and {printable(y.name)} has {len(labels)}")
+        raise UsageRefusal(f"{option} is for a target of two classes, and {printable(held.name)} has {len(labels)}")
     return labels
 
 

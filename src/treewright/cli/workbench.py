@@ -5,7 +5,8 @@ The session is saved after every command, so a killed server loses nothing: the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from treewright.cli.algorithms import own_settings
 from treewright.cli.models import load_model, note_left_out
 from treewright.cli.request import FitRequest, check_request, declared_columns
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
-from treewright.exceptions import InputFileError, TreewrightError
+from treewright.exceptions import InputFileError, ParameterError, TreewrightError
 from treewright.files import Table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
@@ -41,6 +42,8 @@ class Beginning:
     fitting: bool
     port: int
     browser: bool
+    measure: str | None = None
+    judging: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run_workbench(request: FitRequest, beginning: Beginning) -> None:
@@ -60,6 +63,14 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
         )  # fmt: skip
     for each in notes:
         note(each)
+    if beginning.measure is not None:
+        try:
+            session.measure = beginning.measure
+        except ParameterError:
+            raise UsageRefusal(
+                f"--measure {beginning.measure!r}: choose one of {', '.join(session.measures)}"
+                + ("; cost needs --cost" if beginning.measure == "cost" else "")
+            ) from None
     desk = Desk(session, save_to=str(place), title=f"{data.name}: {request.target}", note=" ".join(notes), known=known)
     server = Server(desk, beginning.port)
     trouble = desk.save()
@@ -119,6 +130,7 @@ def _options(request: FitRequest, beginning: Beginning, table: Table, *, skip: b
     given = {
         "task": {"classification": CLASSES, "regression": NUMBERS}.get(request.task), "unseen": request.unseen,
         "held_out": beginning.held_out, "sealed": beginning.sealed, "random_state": request.seed or None,
+        **beginning.judging,
     }  # fmt: skip
     return options | {name: value for name, value in given.items() if value is not None}
 

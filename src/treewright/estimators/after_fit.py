@@ -87,8 +87,10 @@ def clone_with_steps(estimator: Any) -> Any:
     return copied
 
 
-def without_steps(estimator: Any) -> Any:
-    """The same estimator, whose clones are as its parameters alone make them."""
+def without_steps(estimator: Any, kind: type = object) -> Any:
+    """The same estimator, whose clones repeat no steps, or none of a kind."""
     bare = copy.copy(estimator)
-    bare.__dict__.pop("_after_fit", None)
+    kept = tuple(step for step in bare.__dict__.pop("_after_fit", ()) if not isinstance(step, kind))
+    if kept:
+        bare._after_fit = kept
     return bare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import ParameterError, Phrase, TreewrightError, setting
+from treewright.judge.measures import Measure, Said, cost_matrix, measures_of_classes
 from treewright.judge.scores import r_squared, share_right
 from treewright.learn.params import name_of
 
@@ -36,14 +37,14 @@ def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
     if scoring is None:
         return {"accuracy": _accuracy} if is_classification else {"r2": _r2}
     if isinstance(scoring, str):
-        return {scoring: _named(scoring)}
+        return {plain_name(scoring): _named(scoring)}
     if callable(scoring):
         return {getattr(scoring, "__name__", "score"): _weighing("scoring", scoring)}
     if isinstance(scoring, Mapping) and scoring:
         return {str(name): _given(str(name), given) for name, given in scoring.items()}
     if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
         names = sorted(scoring) if isinstance(scoring, set) else scoring
-        return {name: _named(name) for name in names}
+        return {plain_name(name): _named(name) for name in names}
     raise ParameterError(f"scoring={scoring!r}: give {FORMS}")
 
 
@@ -126,7 +127,7 @@ def round_score(scoring: Any) -> Any:
     """
     if isinstance(scoring, str):
         _named(scoring)  # a wrong name is refused
-        return RoundScore(scoring, get_scorer(scoring))
+        return RoundScore(plain_name(scoring), get_scorer(plain_name(scoring)))
     if hasattr(scoring, "_score_func"):
         return RoundScore(scoring._score_func.__name__, scoring)
     if getattr(scoring, "__module__", "").startswith("sklearn.metrics"):
@@ -159,9 +160,140 @@ def shown_score(name: str) -> tuple[str, int]:
     >>> shown_score("neg_mean_squared_error"), shown_score("accuracy")
     (('mean_squared_error', -1), ('accuracy', 1))
     """
-    if name.startswith("neg_") and name in get_scorer_names():
+    if name.startswith("neg_") and (name == "neg_cost" or name in get_scorer_names()):
         return name.removeprefix("neg_"), -1
     return name, 1
+
+
+def plain_name(name: str) -> str:
+    """The name of a score as scikit-learn spells it: an error may be named without ``neg_``.
+
+    Examples
+    --------
+    >>> plain_name("log_loss"), plain_name("accuracy"), plain_name("beauty")
+    ('neg_log_loss', 'accuracy', 'beauty')
+    """
+    known = get_scorer_names()
+    return f"neg_{name}" if name not in known and f"neg_{name}" in known else name
+
+
+def measure_scorer(name: str, labels: Iterable[Any], make: Callable[[list[Any]], Measure]) -> Scorer:
+    """The scorer of a measure of predicted classes.
+
+    Parameters
+    ----------
+    name : str
+    labels : iterable of class labels
+        Those that a fold may lack.
+    make : function of the sorted labels
+        Makes the measure.
+    """
+
+    def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
+        if y.ndim > 1:
+            raise ParameterError(f"the score {name!r} is for one target, and there are {y.shape[1]}")
+        said = np.asarray(estimator.predict(X))
+        known = sorted({*labels, *y.tolist(), *said.tolist(), *np.asarray(estimator.classes_).tolist()})
+        place = {label: at for at, label in enumerate(known)}
+        truth, codes = (np.array([place[label] for label in each.tolist()], np.int64) for each in (y, said))
+        if weights is not None:
+            truth, codes, weights = truth[weights > 0], codes[weights > 0], weights[weights > 0]
+        measure = make(known)
+        return measure.sign * measure.work(Said(truth, codes, None, weights))[0]
+
+    return score
+
+
+def cost_scorer(cost: Any, positive: Any = None) -> Callable[..., float]:
+    """Make the score "cost per row" for ``scoring=``, also of scikit-learn: greater is better, so it is negated.
+
+    Parameters
+    ----------
+    cost : mapping or list of lists
+        ``{"fp": 1, "fn": 5}`` for two classes; ``{"good": {"bad": 1}, "bad": {"good": 5}}``, the true class first; or a
+        row of numbers for each true class, in the order of the sorted classes.
+    positive : class label, optional
+        The class that fp and fn are about; by default the second.
+
+    Returns
+    -------
+    function (estimator, X, y, sample_weight=None) -> float
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> tree = tw.DecisionTreeClassifier(max_depth=1).fit([[1], [2], [3], [4]], ["no", "yes", "no", "yes"])
+    >>> score = tw.model_selection.cost_scorer({"fp": 1, "fn": 5}, positive="yes")
+    >>> score(tree, [[1], [4]], ["yes", "yes"])
+    -2.5
+    """
+    is_table = isinstance(cost, Mapping) and all(isinstance(row, Mapping) for row in cost.values())
+    named = {*cost, *(label for row in cost.values() for label in row)} if is_table else set()
+    scorer = cost_scorer_of(cost, positive, named if positive is None else {*named, positive})
+
+    def neg_cost(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return scorer(estimator, X, np.asarray(y), weights)
+
+    return neg_cost
+
+
+def cost_scorer_of(cost: Any, positive: Any, labels: Iterable[Any]) -> Scorer:
+    """The scorer of the cost per row, for at least these classes."""
+
+    def make(known: list[Any]) -> Measure:
+        return measures_of_classes(known, positive=positive, cost=cost_matrix(cost, known, positive))["cost"]
+
+    return measure_scorer("cost", labels, make)
+
+
+class _OfOneClass(ClassifierMixin, BaseEstimator):
+    """A fitted classifier of two classes as one of 0 and 1, for scikit-learn's scorers that know no other labels."""
+
+    def __init__(self, fitted: Any, positive: Any) -> None:
+        self.fitted, self.positive, self.classes_ = fitted, positive, np.array([0, 1])
+
+    def predict(self, X: Any) -> np.ndarray:
+        return (np.asarray(self.fitted.predict(X)) == self.positive).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        shares = np.asarray(self.fitted.predict_proba(X))
+        known = np.asarray(self.fitted.classes_).tolist()
+        share = shares[:, known.index(self.positive)] if self.positive in known else np.zeros(len(shares))
+        return np.column_stack([1.0 - share, share])
+
+
+def scorer_about(name: str, positive: Any) -> Scorer:
+    """A scorer of scikit-learn's that is about one of two classes: about this one."""
+    scorer = _named(name)
+
+    def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
+        return scorer(_OfOneClass(estimator, positive), X, (y == positive).astype(np.int64), weights)
+
+    return score
+
+
+def class_weight_of(estimator: Any) -> Any:
+    """The ``class_weight`` of an estimator, or of one inside it; None if there is none."""
+    given = [
+        value
+        for name, value in estimator.get_params(deep=True).items()
+        if name.rpartition("__")[2] == "class_weight" and value is not None
+    ]
+    return given[0] if given else None
+
+
+def scorers_by_class(class_weight: Any, labels: list[Any]) -> dict[str, Scorer]:
+    """The score that a model was chosen by if ``class_weight`` weighs its classes, and the accuracy next to it."""
+    if isinstance(class_weight, str):  # "balanced", "balanced_subsample"
+        name, factors = "balanced_accuracy", np.ones(len(labels))
+    else:
+        name, factors = "class_weighted_accuracy", np.array([float(class_weight.get(each, 1.0)) for each in labels])
+
+    def make(known: list[Any]) -> Measure:
+        return measures_of_classes(known, factors=factors)[name]
+
+    return {name: measure_scorer(name, labels, make), "accuracy": _accuracy}
 
 
 def _given(name: str, given: Any) -> Scorer:
@@ -175,6 +307,7 @@ def _given(name: str, given: Any) -> Scorer:
 
 def _named(name: str) -> Scorer:
     """A scorer of scikit-learn."""
+    name = plain_name(name)
     if name not in get_scorer_names():
         guess = did_you_mean(name, get_scorer_names())
         raise ParameterError(

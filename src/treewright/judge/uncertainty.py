@@ -120,6 +120,36 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
     return t, min(1.0, 2.0 * float(stdtr(n - 1, -abs(t))))
 
 
+def margin(values: np.ndarray, overlap: float) -> float:
+    """Half the 95 % interval of a mean over folds, or of a mean difference.
+
+    Parameters
+    ----------
+    values : float64[J]
+    overlap : float >= 0
+        As for ``standard_error``; for differences test rows over training rows, as in ``corrected_t``.
+
+    Returns
+    -------
+    float
+        Student's t with J - 1 degrees of freedom times the standard error; so a difference is as far from 0 as this if
+        the p-value of ``corrected_t`` is 0.05. nan for fewer than two folds, and if every fold has the same value other
+        than 0, which says nothing about the spread.
+
+    Examples
+    --------
+    >>> round(margin(np.array([0.02, 0.00, 0.03, 0.01, 0.04]), 1 / 4), 4)
+    0.0294
+    """
+    n, error = len(values), standard_error(values, overlap)
+    scale = float(np.abs(values).max(initial=0.0))
+    if not math.isfinite(error) or (scale > 0.0 and float(np.std(values)) <= 1e-12 * scale):
+        return math.nan
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, 0.975)) * error
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for their number, step by step (Holm 1979, Scand. J. Statist. 6, 65-70).
 

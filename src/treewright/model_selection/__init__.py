@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from treewright.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from treewright.judge.scoring import cost_scorer
     from treewright.model_selection.comparison import compare
     from treewright.model_selection.curves import error_curve, learning_curve
     from treewright.model_selection.decompose import bias_variance, bias_variance_curve
@@ -31,6 +32,7 @@ _HOMES = {
     "choose_threshold": "treewright.model_selection.threshold",
     "compare": "treewright.model_selection.comparison",
     "compare_pruning": "treewright.model_selection.pruning",
+    "cost_scorer": "treewright.judge.scoring",
     "cross_validate": "treewright.model_selection.evaluate",
     "error_curve": "treewright.model_selection.curves",
     "holdout": "treewright.model_selection.evaluate",
@@ -52,6 +54,7 @@ __all__ = [
     "choose_threshold",
     "compare",
     "compare_pruning",
+    "cost_scorer",
     "cross_validate",
     "error_curve",
     "holdout",

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treewright.core import notices
 from treewright.core.whole import is_whole
+from treewright.data.dataset import factors_for
+from treewright.data.target import encode_labels
+from treewright.data.weights import weighed
 from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
 from treewright.judge.folds import Split, nested_orders, overlap_of, splits_of
 from treewright.judge.scores import WORDS, Loss, check_loss, in_units, mean_loss
+from treewright.judge.scoring import class_weight_of
 from treewright.judge.side_by_side import answers
 from treewright.judge.tasks import Task, check_parameter, size_of, task_of, with_parameters
 from treewright.judge.uncertainty import standard_error
@@ -68,7 +73,7 @@ def error_curve(
     loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}, optional
         By default the misclassification rate, or the squared error.
     sample_weight : n numbers >= 0, optional
-        For fitting and for the errors.
+        For fitting and for the errors; these count the rows of a class as often as ``class_weight`` does.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Folds in parallel; the result does not depend on it.
@@ -100,7 +105,7 @@ def error_curve(
     >>> curve.x, curve.one_se
     ((1, 2, 3, 4, 5), 3)
     """
-    task, loss, splits = _checked(est, X, y, cv, loss, sample_weight, random_state, groups)
+    task, judge, loss, splits = _checked(est, X, y, cv, loss, sample_weight, random_state, groups)
     over = usually_over(est) if over is None else over
     family = family_of(est, over)
     if family is None:
@@ -112,14 +117,14 @@ def error_curve(
     points = _listed("values", values, f"values of {over!r}, such as [1, 2, 3]")
     if family is not None:
         family.check(points)
-    read_off = _of_one_path(family, task, loss, points)
+    read_off = _of_one_path(family, task, judge, loss, points)
 
     def work(at: int) -> list[Point]:
         train, test = splits[at]
         where = f"the training rows of fold {at} of {len(splits)}"
         if read_off is not None:
             return read_off(splits[at], where)
-        errors = _errors_of(task, loss, train, test)
+        errors = _errors_of(judge, loss, train, test)
         if family is not None:
             return _of_one_growth(family, task, points, train, where, errors)
         return [errors(task.fit(with_parameters(est, {over: value}), train, where)) for value in points]
@@ -174,7 +179,7 @@ def learning_curve(
     >>> curve.x, curve.train_error.tolist()
     ((15, 45, 135), [0.0, 0.0, 0.0])
     """
-    task, loss, splits = _checked(est, X, y, cv, loss, sample_weight, random_state, groups)
+    task, judge, loss, splits = _checked(est, X, y, cv, loss, sample_weight, random_state, groups)
     points = _sizes(sizes, min(len(train) for train, _ in splits))
     orders = nested_orders(task, splits, random_state)
 
@@ -183,7 +188,7 @@ def learning_curve(
         for size in points:
             rows = np.sort(orders[at][:size])
             fitted = task.fit(est, rows, f"training rows of fold {at} of {len(splits)}")
-            found.append(_errors_of(task, loss, rows, splits[at][1])(fitted))
+            found.append(_errors_of(judge, loss, rows, splits[at][1])(fitted))
         return found
 
     return _curve(est, "rows", points, answers(work, len(splits), n_jobs), loss, task, splits)
@@ -191,16 +196,28 @@ def learning_curve(
 
 def _checked(
     est: Any, X: Any, y: Any, cv: Any, loss: Any, sample_weight: Any, random_state: Any, groups: Any
-) -> tuple[Task, Loss, list[Split]]:
-    """The task, the loss and the folds, checked."""
+) -> tuple[Task, Task, Loss, list[Split]]:
+    """The task, the same with the weights of the errors, the loss and the folds, checked."""
     task = task_of(est, X, y, sample_weight, random_state)
     loss = check_loss(loss, is_classification=task.is_classification)
+    if loss == "misclassification" and getattr(getattr(est, "model_", None), "threshold", None) is not None:
+        notices.warn("the curve is about the estimator without its decision threshold; loss='log_loss' needs none")
     splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
-    return task, loss, splits
+    return task, _by_class(est, task), loss, splits
+
+
+def _by_class(est: Any, task: Task) -> Task:
+    """The task with each class weighed as ``class_weight`` of the estimator has it, as ``pruning_path`` does."""
+    given = class_weight_of(est)
+    if given is None or not task.is_classification:
+        return task
+    labels = encode_labels(task.y)
+    factors = factors_for("balanced" if given == "balanced_subsample" else given, labels, task.weights)
+    return replace(task, weights=weighed(task.weights, factors, labels.codes))
 
 
 def _of_one_path(
-    family: Family | None, task: Task, loss: Loss, points: Sequence[Any]
+    family: Family | None, task: Task, judge: Task, loss: Loss, points: Sequence[Any]
 ) -> Callable[[Split, str], list[Point]] | None:
     """A function from a fold to the errors of subtrees of one path, computed from the one tree that holds them.
 
@@ -208,7 +225,7 @@ def _of_one_path(
     """
     if not isinstance(family, OnPath) or loss == "log_loss":
         return None
-    weights = np.ones(task.n) if task.weights is None else in_units(task.weights)
+    weights = np.ones(task.n) if judge.weights is None else in_units(judge.weights)
     judged = (judged_labels if loss == "misclassification" else judged_numbers)(task.X, task.y, weights)
 
     def read_off(split: Split, where: str) -> list[Point]:
@@ -217,7 +234,7 @@ def _of_one_path(
         steps, place = np.unique([family.step(path, value) for value in points], return_inverse=True)
         columns = []
         for rows in split:
-            task.weights_at(rows)  # refuses rows that all weigh nothing
+            judge.weights_at(rows)  # refuses rows that all weigh nothing
             sums = judged.losses(model, path, steps, rows, loss)
             columns.append(in_own_unit(sums.loss / sums.weight, judged.scale, loss)[place].tolist())
         return list(zip(*columns, path.n_leaves[steps][place].astype(np.float64).tolist(), strict=True))

@@ -23,6 +23,7 @@ from treewright.judge.uncertainty import mean_of, rows_worth, standard_error
 from treewright.judge.verdict import constant_score, likely_reason, verdict
 from treewright.model_selection.neighbors import folds_of_one_search
 from treewright.model_selection.tables import PAGE_WIDTH, side_by_side, written
+from treewright.model_selection.threshold import DecidingAgain, deciding_again
 from treewright.tree.writing import shorten
 
 MOST_FOLDS_SHOWN = 20
@@ -84,6 +85,7 @@ def holdout(
     <BLANKLINE>
     all 38 predictions: accuracy 0.947, 95 % interval 0.827 to 0.985 (Wilson)
     """
+    est = deciding_again(est)
     task = task_of(est, X, y, sample_weight, random_state)
     scorers = scorers_of(scoring, is_classification=task.is_classification)
     by_class: Literal["always", "never"] = "always" if stratify and task.is_classification else "never"
@@ -110,7 +112,8 @@ def cross_validate(
     Parameters
     ----------
     est : estimator
-        Any of this library or of scikit-learn; copies are fitted.
+        Any of this library or of scikit-learn; copies are fitted. A fitted classifier with a decision threshold keeps
+        it; one that costs chose is chosen by them again in every fold.
     X, y : table of n rows and its target
     cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
         An int shuffles with ``random_state``, and spreads each class evenly if there is one target of classes.
@@ -153,6 +156,7 @@ def cross_validate(
     >>> round(scores.mean, 3), round(scores.standard_error, 3), len(scores.predictions)
     (0.94, 0.018, 150)
     """
+    est = deciding_again(est)
     task = task_of(est, X, y, sample_weight, random_state)
     scorers = scorers_of(scoring, is_classification=task.is_classification)
     splits = splits_of(cv, task.y, is_classification=task.is_classification, random_state=random_state, groups=groups)
@@ -202,6 +206,7 @@ def leave_one_out(
     [5.0, 5.0, 7.0, 7.0]
     """
     check_of_one_row(scoring)
+    est = deciding_again(est)
     task = task_of(est, X, y, sample_weight)
     if scoring is None and not task.is_classification:
         scoring = "neg_mean_squared_error"
@@ -429,7 +434,7 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
             constant = constant_score(task, rows)
     kept = tuple(fold.estimator for fold in folds)
     return Scores(
-        estimator=type(estimator).__name__,
+        estimator=estimator.name if isinstance(estimator, DecidingAgain) else type(estimator).__name__,
         method=method,
         n_rows=task.n,
         test=test,

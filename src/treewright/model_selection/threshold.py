@@ -21,13 +21,13 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, recode
-from treewright.estimators.after_fit import Decided
+from treewright.estimators.after_fit import Decided, without_steps
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.judge.folds import check_tested_once, folds_within, splits_of
 from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import Task, task_of, with_positive
+from treewright.judge.tasks import Task, task_of, unfitted, with_positive
 from treewright.model.threshold import Threshold, code_of_positive, positive_code
 from treewright.model_selection.tables import abridged, lines_shown
 from treewright.tree.writing import written_share
@@ -227,6 +227,47 @@ def _usual(model: Any) -> int:
     """The position of the model's own positive class; 1 if it has none, which is refused elsewhere."""
     code = positive_code(model)
     return 1 if code is None else code
+
+
+class DecidingAgain:
+    """A classifier whose copies choose its decision threshold again, by its costs, at each fit.
+
+    A clone repeats a threshold as it is (``estimators.after_fit``); but one that has seen the test rows flatters, so
+    folds that judge choose it again where costs have chosen it.
+    """
+
+    def __init__(self, estimator: Any, costs: tuple[float, float], positive: Any) -> None:
+        self.estimator, self.costs, self.positive = estimator, costs, positive
+        self.name = type(estimator).__name__
+
+    def __sklearn_clone__(self) -> DecidingAgain:
+        return DecidingAgain(unfitted(self.estimator), self.costs, self.positive)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["estimator"], name)
+
+    def set_params(self, **parameters: Any) -> DecidingAgain:
+        """Set parameters of the classifier."""
+        self.estimator.set_params(**parameters)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """The fitted classifier, which predicts by the threshold."""
+        task, aim = task_of(self.estimator, X, y, sample_weight), Aim("cost", *self.costs)
+        found = choice_by_folds(self.estimator, task, aim, self.positive, random_state=0, n_jobs=1, seeded=False)
+        return found.estimator
+
+
+def deciding_again(estimator: Any) -> Any:
+    """The estimator; if costs have chosen its decision threshold, one whose copies choose it again."""
+    if isinstance(estimator, type | DecidingAgain):
+        return estimator
+    model = getattr(estimator, "model_", None)
+    threshold = getattr(model, "threshold", None)
+    if model is None or threshold is None or threshold.cost_each is None:
+        return estimator
+    label = model.classes[0].tolist()[threshold.positive]
+    return DecidingAgain(without_steps(estimator, Decided), threshold.cost_each, label)
 
 
 def _model_of(fitted: Any) -> Model | NeighborsModel:

@@ -21,7 +21,14 @@ from treewright.core.whole import whole_number
 from treewright.exceptions import DataError, ParameterError, TooLargeError
 from treewright.explain.table import TextColumn
 from treewright.judge.folds import Split, nested_orders, overlap_of, splits_of
-from treewright.judge.scoring import Scorer, one_scorer, shown_score
+from treewright.judge.scoring import (
+    Scorer,
+    class_weight_of,
+    cost_scorer_of,
+    one_scorer,
+    scorers_by_class,
+    shown_score,
+)
 from treewright.judge.tasks import (
     Task,
     best_first,
@@ -33,6 +40,7 @@ from treewright.judge.tasks import (
 )
 from treewright.judge.uncertainty import mean_of, standard_error
 from treewright.model_selection.tables import side_by_side, written
+from treewright.model_selection.threshold import DecidingAgain, deciding_again
 from treewright.tree.writing import shorten
 
 Method = Literal["grid", "random", "halving"]
@@ -85,7 +93,9 @@ def tune(
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
     scoring : None, str or callable
-        None is the accuracy, or R2; one score only.
+        One score only. None is what the model is chosen by: the cost per row if costs chose its decision threshold; the
+        balanced accuracy for ``class_weight="balanced"``; the accuracy with classes weighed by another
+        ``class_weight``. Else the accuracy, or R2; also if the grid has ``class_weight``.
     random_state : int, RandomState or None
         Seed of the folds (those of ``cross_validate``), of the sampled candidates (those of scikit-learn's
         ``ParameterSampler``), of the rows of ``halving`` and of an estimator that has no seed of its own.
@@ -136,8 +146,12 @@ def tune(
     if rule not in get_args(Rule):
         raise ParameterError(f"rule={rule!r}: give one of {', '.join(map(repr, get_args(Rule)))}")
     n_candidates, factor = whole_number("n_candidates", n_candidates, 1), whole_number("factor", factor, 2)
+    est = deciding_again(est)
     task = task_of(est, X, y, sample_weight, random_state)
-    score, scorer = one_scorer(scoring, is_classification=task.is_classification)
+    if scoring is None:
+        score, scorer = _chosen_by(est, task, grid)
+    else:
+        score, scorer = one_scorer(scoring, is_classification=task.is_classification)
     # The folds are sampled first: with a RandomState they are then the folds of cross_validate.
     splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     if method == "random" or (method == "halving" and not _all_listed(grid)):
@@ -157,6 +171,22 @@ def tune(
     everything = np.arange(task.n)
     fitted = task.fit(with_parameters(est, tried[chosen].parameters), everything, "all rows", seeded=False)
     return Tuning(tuple(tried), chosen, method, rule, score, task.n, len(splits), fitted)
+
+
+def _chosen_by(est: Any, task: Task, grid: Any) -> tuple[str, Scorer]:
+    """Name and function of the score by which the model is chosen."""
+    if task.is_classification and task.truth.ndim == 1:
+        labels = np.unique(task.truth).tolist()
+        if isinstance(est, DecidingAgain):
+            costs = dict(zip(("fp", "fn"), est.costs, strict=True))
+            return "neg_cost", cost_scorer_of(costs, est.positive, labels)
+        weights = class_weight_of(est)
+        parts = [grid] if isinstance(grid, Mapping) else grid if isinstance(grid, list | tuple) else []
+        named = [str(name) for part in parts if isinstance(part, Mapping) for name in part]
+        is_tried = any(name.endswith("class_weight") for name in named)
+        if isinstance(weights, str | Mapping) and not is_tried:
+            return next(iter(scorers_by_class(weights, labels).items()))
+    return one_scorer(None, is_classification=task.is_classification)
 
 
 def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:

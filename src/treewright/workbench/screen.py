@@ -33,6 +33,7 @@ from treewright.grow.by_node.candidates import Candidate
 from treewright.learn.params import CLASSES
 from treewright.model.by_hand import line_of, words_of
 from treewright.model.codec import dumps
+from treewright.model.threshold import threshold_words
 from treewright.show.page.plain import plain
 from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_ways
 from treewright.tree.arrays import MULTIWAY, SUBSET
@@ -215,12 +216,17 @@ def state_of(desk: Desk) -> dict[str, Any]:
         "log": [_told_command(command) for command in (*session.log, *session.undone)],
         "at": len(session.log),
         "figures": plain(session.figures(look=session.looks_always and not session.opened)),
+        "measures": [
+            {"name": each.name, "words": each.words, "less_is_better": each.sign < 0}
+            for each in session.measures.values()
+        ],
         "looks_always": session.looks_always,
         "has_held_out": session.has_held_out,
         "n_held_out": len(session.rows_held_out),
         "sealed": session.n_sealed,
         "opened": plain(session.opened),
         "note": desk.note,
+        "decides": threshold_words(model.threshold, model.classes),
         "who": session.who,
     }
 
@@ -454,13 +460,21 @@ def _look(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     return desk.state()
 
 
+def _measure(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Judge the tree by another measure."""
+    desk.session.measure = str(request["name"])
+    desk.tell({"again": True})
+    return desk.state()
+
+
 def _compare(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     """Compare a saved session, replayed on these rows, with this one."""
     session = desk.session
     with progress.listen(desk._heard):
         other = Session.from_dict(dict(request["document"]), *session._table, named="that session")
     found = session.compare(other)
-    scores = [each.figures(look=False)["training"]["score"] for each in (session, other)]
+    # Both by the measure of this session, each on its own training rows.
+    scores = [each.judged(each.ground.rows, measure=session.measures[session.measure])[0] for each in (session, other)]
     sides = {side: [line_of(command.plain()).words for command in found[side]] for side in ("here", "there")}
     return {"compared": plain({**found, **sides, "scores": scores})}
 
@@ -502,6 +516,7 @@ _ASKED: dict[str, Callable[[Desk, Mapping[str, Any]], dict[str, Any]]] = {
         request, lambda: desk.session.open_sealed(why=str(request.get("why") or ""))
     ),
     "look": _look,
+    "measure": _measure,
     "compare": _compare,
     "export": _export,
     "stop": lambda desk, _: {},  # noqa: ARG005 - answered before this

@@ -22,7 +22,6 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from treewright.core import progress
-from treewright.core.confidence import r2_interval, share_interval
 from treewright.core.files import write_whole
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.dataset import Dataset
@@ -38,13 +37,22 @@ from treewright.files.text import READING, check_regular
 from treewright.fitted import Model
 from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.settings import REGRESSION_CRITERIA
-from treewright.judge.scores import explained, share_right
-from treewright.judge.uncertainty import rows_worth
+from treewright.judge.measures import (
+    MEASURES_OF_NUMBERS,
+    Measure,
+    Said,
+    cost_matrix,
+    measure_named,
+    measures_of_classes,
+    own_choice,
+    place_of,
+)
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.rows_aside import contents_of, held_out, names_of
 from treewright.learn.single import TreeParams
 from treewright.learn.train import make_dataset, model_of
 from treewright.model.summary import counted
+from treewright.model.threshold import Threshold, code_of_positive, threshold_given
 from treewright.model_selection.surrogate import surrogate_tree
 from treewright.reporting.document import Report, report
 from treewright.tree.arrays import LEAF as LEAF_KIND
@@ -110,6 +118,17 @@ class Session:
         Who decides; written into the log.
     looks : int, or list of str
         Earlier looks at the held-out rows: their number, or their digests, as in a script.
+    cost : mapping or list of lists, optional
+        What mistakes cost: ``{"fp": 1, "fn": 5}``; for any number of classes ``{true: {predicted: cost}}``, or a row of
+        numbers for each true class. Of two classes the tree then predicts the one that costs less by the proportions of
+        a leaf (Elkan 2001), unless ``threshold`` is given.
+    threshold : float, 0 to 1, optional
+        The lowest probability at which the positive class is predicted.
+    positive : class label, optional
+        The class of the threshold, of fp and fn, and of F1, precision and recall; by default the second of two.
+    measure : str, optional
+        What judges the tree, see ``measures``; by default as it is chosen: the cost if there are costs, the balanced
+        accuracy for ``class_weight="balanced"``, the accuracy by other weights of classes; else accuracy or R2.
     **params
         Of CART (``DecisionTreeClassifier``): ``criterion``, ``min_samples_leaf``, ``class_weight``, ``nominal``,
         ``ordinal``, ``numeric``, ``nominal_splits`` ... Nominal columns of more than 1,000 levels are asked only by
@@ -148,10 +167,15 @@ class Session:
         random_state: int = 0,
         who: str = "",
         looks: int | Sequence[str] = 0,
+        cost: Any = None,
+        threshold: float | None = None,
+        positive: Any = None,
+        measure: str | None = None,
         **params: Any,
     ) -> None:
         made_with = {
-            "task": task, "held_out": held_out, "sealed": sealed, "random_state": random_state, "who": who, **params,
+            "task": task, "held_out": held_out, "sealed": sealed, "random_state": random_state, "who": who,
+            **_given(cost=cost, threshold=threshold, positive=positive), **params,
         }  # fmt: skip
         self._made_with: dict[str, Any] = {name: _plain(value) for name, value in made_with.items()}
         random_state = whole_number("random_state", random_state, 0)
@@ -185,6 +209,9 @@ class Session:
         if not held_out and not sealed:  # otherwise the parts are copies
             whole = replace(whole, matrix=np.array(whole.matrix))  # the session outlives changes of the user's table
         self.rows_digest = _digest_of(whole)
+        self._threshold = _threshold_of(whole, cost, threshold, positive)
+        self.measures, self._usual = _measures_of(whole, cost, positive, params.get("class_weight"))
+        self.measure = self._usual if measure is None else measure
         given = np.arange(len(whole)) if whole.kept is None else np.flatnonzero(whole.kept)
         try:
             parts, self._places = _apart(whole, given, held_out, sealed, random_state)
@@ -217,9 +244,10 @@ class Session:
         self.misfit = ""  # why a replay stopped that goes only as far as commands fit
         self.opened: dict[str, Any] | None = None  # the result of ``open_sealed``
         self._tree: tuple[Plan, Tree] | None = None
-        # By state: cached figures on training rows, and on held-out rows.
-        self._trained: dict[Plan, dict[str, Any]] = {}
-        self._looked: dict[Plan, dict[str, Any]] = {}
+        # By state and measure: cached figures on training rows, and on held-out rows.
+        self._trained: dict[tuple[Plan, str], dict[str, Any]] = {}
+        self._looked: dict[Plan, dict[str, dict[str, Any]]] = {}
+        self._look_of: dict[Plan, int] = {}  # the look that a state was counted for
 
     # What there is.
 
@@ -237,6 +265,15 @@ class Session:
     def plan(self) -> Plan:
         """The current state."""
         return self._states[self._at]
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure that judges the tree, one of ``measures``; it can be set at any time."""
+        return self._measure.name
+
+    @measure.setter
+    def measure(self, name: str) -> None:
+        self._measure = measure_named(name, self.measures)
 
     @property
     def n_looks(self) -> int:
@@ -392,9 +429,10 @@ class Session:
         Returns
         -------
         dict
-            ``measure``, "accuracy" or "R2"; ``training`` and ``held_out``: ``score``, ``low`` and ``high`` of its
-            95 % interval (nan if the rows do not determine it), ``n`` rows; ``seen``, states evaluated on held-out rows
-            so far; ``before``: both of the state before, or None. ``held_out`` is None if it was not looked at.
+            ``measure``, such as "accuracy" or "R2"; ``name``, its name among ``measures``; ``less_is_better``;
+            ``training`` and ``held_out``: ``score``, ``low`` and ``high`` of its 95 % interval (nan if the rows do not
+            determine it), ``n`` rows; ``seen``, states evaluated on held-out rows so far; ``before``: both of the
+            state before, or None. ``held_out`` is None if it was not looked at by this measure.
         """
         if look and self._judging is not None:
             self.held_out()
@@ -402,13 +440,18 @@ class Session:
         # Copies: a caller may change them.
         return deepcopy(
             {
-                "measure": "accuracy" if self.ground.params.task == CLASSES else "R2",
+                "measure": self._measure.words,
+                "name": self.measure,
+                "less_is_better": self._measure.sign < 0,
                 "training": self._on_training(self.plan),
-                "held_out": self._looked.get(self.plan),
+                "held_out": self._looked.get(self.plan, {}).get(self.measure),
                 "seen": self.n_looks,
                 "before": None
                 if before is None
-                else {"training": self._on_training(before), "held_out": self._looked.get(before)},
+                else {
+                    "training": self._on_training(before),
+                    "held_out": self._looked.get(before, {}).get(self.measure),
+                },
             }
         )
 
@@ -591,24 +634,30 @@ class Session:
     # Held-out and sealed rows.
 
     def held_out(self) -> dict[str, Any]:
-        """The score of the model on the held-out rows; every look is counted.
+        """The score of the model on the held-out rows by ``measure``; every look is counted.
 
-        A state with the same predictions for all held-out rows as an earlier one is not counted again.
+        A state with the same predictions for all held-out rows as an earlier one is not counted again, nor is a state
+        that is looked at by another measure.
 
         Returns
         -------
         dict
-            ``score`` (weighted accuracy, or R2), ``low``, ``high`` of its 95 % interval, ``n`` rows, ``seen``: states
-            evaluated up to now.
+            ``score`` (weighted), ``low``, ``high`` of its 95 % interval, ``n`` rows, ``seen``: states evaluated up to
+            now.
         """
         if self._judging is None:
             raise ParameterError("no rows are held out: make the session with held_out=0.25")
-        if self.plan not in self._looked:
-            figure, digest = self._judged(self.plan, self._judging)
-            self._looked[self.plan] = figure
-            if digest not in self._looks:
-                self._looks.append(digest)
-        return {**self._looked[self.plan], "seen": self.n_looks}
+        found = self._looked.setdefault(self.plan, {})
+        if self.measure not in found:
+            found[self.measure], digest = self.judged(self._judging)
+            if not any(digest in look.split("+") for look in self._looks):
+                own = self._look_of.get(self.plan)
+                if own is None:
+                    self._look_of[self.plan] = len(self._looks)
+                    self._looks.append(digest)
+                else:  # classes were seen, and now probabilities: one look, with both digests
+                    self._looks[own] += f"+{digest}"
+        return {**found[self.measure], "seen": self.n_looks}
 
     def open_sealed(self, **noted: Unpack[Noted]) -> dict[str, Any]:
         """The score of the model on the sealed rows. Only once: the session takes no command afterwards."""
@@ -618,7 +667,7 @@ class Session:
         if self.opened is None:
             self.n_changes += 1
             self.opened = {
-                **self._judged(self.plan, self._sealed)[0], "who": noted.get("who", self.who),
+                **self.judged(self._sealed)[0], "measure": self._measure.words, "who": noted.get("who", self.who),
                 "when": noted.get("when") or _now(), "why": noted.get("why") or "",
             }  # fmt: skip
         return dict(self.opened)
@@ -636,6 +685,7 @@ class Session:
             "rows": self.rows_digest,
             "looks": self._looks_told(),
             "looks_always": self.looks_always,
+            "measure": self.measure,
             "opened": self.opened,
             "commands": [command.plain() for command in self.log],
             "undone": [command.plain() for command in self.undone],
@@ -720,10 +770,14 @@ class Session:
         session.go_to(min(len(commands), n_done))
         session._dropped = [*dropped, *[*commands, *undone][n_done:]]
         session.looks_always = bool(document.get("looks_always", True))
+        if document.get("measure") in session.measures:  # not on other rows, whose target may be of another kind
+            session.measure = document["measure"]
         session.who = str(document.get("who", session.who))
         opened = document.get("opened")
         if isinstance(opened, Mapping) and isinstance(opened.get("score"), int | float):
-            session.opened = {"who": "", "when": "", "why": "", **opened}  # the result of that time, not on other rows
+            # The result of that time, not on other rows; before there was a choice, the measure was the first.
+            usual = next(iter(session.measures.values())).words
+            session.opened = {"who": "", "when": "", "why": "", "measure": usual, **opened}
         elif opened:
             session.open_sealed()
         return session
@@ -801,7 +855,8 @@ class Session:
             The rows of the session; rows other than the training rows give other counts. If training rows are held out,
             the errors on them are too low: give others, or ``held_out=0``.
         **options
-            As for ``Session``; the criterion is the model's if it has that of a tree.
+            As for ``Session``; the criterion is the model's if it has that of a tree, and so are its decision threshold
+            and the costs that chose it.
 
         Warns
         -----
@@ -813,7 +868,7 @@ class Session:
         ParameterError
             It is not a model of trees. A column of the model is not in the table: the message names the command.
         """
-        found = getattr(model, "model_", model)
+        found = given = getattr(model, "model_", model)
         if not isinstance(found, Model):
             raise ParameterError(f"model must be a fitted model of trees, not {type(model).__name__}")
         why = "as in the model"
@@ -834,6 +889,11 @@ class Session:
         if weights is not None:  # facts have a mapping as pairs
             options.setdefault("class_weight", dict(weights) if isinstance(weights, list) else weights)
         options.setdefault("unseen", found.unseen)
+        if not any(name in options for name in ("cost", "threshold", "positive")) and given.threshold is not None:
+            decides = given.threshold
+            options |= {"threshold": decides.at, "positive": given.classes[0].tolist()[decides.positive]}
+            if decides.cost_each is not None:
+                options["cost"] = dict(zip(("fp", "fn"), decides.cost_each, strict=True))
         # Its levels in its order, also those that these rows lack; unless they have others.
         levels = {
             each.name: list(each.levels)
@@ -913,7 +973,8 @@ class Session:
 
     def script(self) -> str:
         """A Python script that makes the same model, byte for byte."""
-        options = {**self._made_with, "looks": self._looks_told() or None}
+        measure = None if self.measure == self._usual else self.measure
+        options = {**self._made_with, "measure": measure, "looks": self._looks_told() or None}
         lines = ["import treewright as tw", ""]
         if self._file is None:
             has_weights = self._table[2] is not None
@@ -991,30 +1052,33 @@ class Session:
 
     def _model_of(self, plan: Plan, **facts: Any) -> Model:
         params = self.ground.params
-        return model_of(
+        model = model_of(
             self.ground.rows, (self._grown(plan),), params, combine="single", criterion=params.criterion_name,
             missing=params.missing, **facts,
         )  # fmt: skip
+        return replace(model, threshold=self._threshold)
 
     def _on_training(self, plan: Plan) -> dict[str, Any]:
-        if plan not in self._trained:
-            self._trained[plan] = self._judged(plan, self.ground.rows)[0]
-        return self._trained[plan]
+        key = (plan, self.measure)
+        if key not in self._trained:
+            self._trained[key] = self.judged(self.ground.rows, plan)[0]
+        return self._trained[key]
 
-    def _judged(self, plan: Plan, rows: Dataset) -> tuple[dict[str, Any], str]:
+    def judged(
+        self, rows: Dataset, plan: Plan | None = None, measure: Measure | None = None
+    ) -> tuple[dict[str, Any], str]:
         """The score of a state on rows, with its interval; and a digest of its predictions."""
-        model = self._model_of(plan)
-        truth, weights = rows.target_array, rows.sample_weight
+        model, measure = self._model_of(self.plan if plan is None else plan), measure or self._measure
+        truth, shares = rows.target_array, None
         if self.ground.params.task == CLASSES:
-            said = model.codes_of(rows.matrix)
-            score = float(share_right(truth, said, weights))
-            low, high = share_interval(score, rows_worth(len(rows), weights))
+            truth, said = truth[:, 0].astype(np.int64), model.codes_of(rows.matrix)[:, 0]
+            shares = model.shares_of(rows.matrix)[0] if measure.of_shares else None
         else:
             said = model.numbers_of(rows.matrix)
-            score = float(explained(truth, said, weights))
-            low, high = r2_interval(truth, said, weights, score)
-        digest = hashlib.sha256(np.ascontiguousarray(said).tobytes()).hexdigest()[:8]
-        return {"score": score, "low": low, "high": high, "n": len(rows)}, digest
+        score, low, high = measure.work(Said(truth, said, shares, rows.sample_weight))
+        seen = np.ascontiguousarray(said if shares is None else shares)
+        digest = hashlib.sha256(seen.tobytes()).hexdigest()[:8]
+        return {"score": float(score), "low": low, "high": high, "n": len(rows)}, digest
 
     def _looks_told(self) -> int | list[str]:
         return self._n_before + len(self._looks) if self._n_before else list(self._looks)
@@ -1128,6 +1192,47 @@ def _as_pairs(value: Any) -> Any:
 
 def _of_pairs(value: Any) -> Any:
     return dict(value[_PAIRS]) if isinstance(value, dict) and set(value) == {_PAIRS} else value
+
+
+def _threshold_of(rows: Dataset, cost: Any, threshold: Any, positive: Any) -> Threshold | None:
+    """The decision threshold that is given, or that follows from the costs of two classes; else None.
+
+    By costs a leaf predicts the positive class if its proportion p has fn p >= fp (1 - p) (Elkan 2001, "The foundations
+    of cost-sensitive learning"). ``class_weight`` moves the proportions, and the threshold with them.
+    """
+    if not rows.classes:
+        for name, value in (("cost", cost), ("threshold", threshold), ("positive", positive)):
+            if value is not None:
+                raise ParameterError(f"{name}={value!r} is for classes, and the target is a number: leave it out")
+        return None
+    labels = rows.classes[0].tolist()
+    matrix = None if cost is None else cost_matrix(cost, labels, positive)
+    if threshold is None and (matrix is None or len(labels) != 2):
+        return None
+    at = code_of_positive(rows.classes, None if positive is None else labels[place_of(positive, labels, "positive")])
+    fp, fn = (0.0, 0.0) if matrix is None else (matrix[1 - at, at], matrix[at, 1 - at])
+    why = ""
+    if threshold is None and matrix is not None:
+        saved_fp, saved_fn = fp - matrix[1 - at, 1 - at], fn - matrix[at, at]
+        if min(saved_fp, saved_fn) < 0 or saved_fp + saved_fn == 0:
+            raise ParameterError(f"cost={cost!r}: no threshold follows from costs by which a mistake costs less")
+        of_classes = np.ones(2) if rows.class_factors is None else rows.class_factors[0]
+        against, towards = saved_fp * of_classes[at], saved_fn * of_classes[1 - at]
+        threshold, why = float(against / (against + towards)), f"least cost of fp={fp:g}, fn={fn:g}"
+    found = threshold_given(rows.classes, threshold, labels[at], why)
+    is_plain = matrix is not None and not matrix.diagonal().any()
+    return replace(found, cost_each=(float(fp), float(fn))) if found is not None and is_plain else found
+
+
+def _measures_of(rows: Dataset, cost: Any, positive: Any, class_weight: Any) -> tuple[dict[str, Measure], str]:
+    """The measures of a target by name, and the name of the one by which the tree is chosen."""
+    if not rows.classes:
+        return MEASURES_OF_NUMBERS, "r2"
+    labels = rows.classes[0].tolist()
+    factors = None if rows.class_factors is None else rows.class_factors[0]
+    matrix = None if cost is None else cost_matrix(cost, labels, positive)
+    found = measures_of_classes(labels, positive=positive, cost=matrix, factors=factors)
+    return found, own_choice(factors, class_weight, has_cost=cost is not None, is_classification=True)
 
 
 def _now() -> str:

@@ -13,7 +13,16 @@ from sklearn.dummy import DummyClassifier
 import treewright as tw
 from treewright.exceptions import DataWarning, ParameterError, TooLargeError
 from treewright.judge.uncertainty import corrected_t, holm
-from treewright.model_selection import compare, cross_validate
+from treewright.model_selection import (
+    choose_threshold,
+    compare,
+    cost_scorer,
+    cross_validate,
+    error_curve,
+    holdout,
+    learning_curve,
+    tune,
+)
 
 X, Y = load_iris(return_X_y=True)
 TREES = {"stump": tw.DecisionTreeClassifier(max_depth=1), "tree": tw.DecisionTreeClassifier(max_depth=3)}
@@ -175,7 +184,7 @@ def test_of_several_scores_the_first_decides_and_the_others_stand_beside_it():
     assert [row.p_value for row in several] == pytest.approx([row.p_value for row in alone], nan_ok=True)
     assert [row.others for row in several] == [{"neg_log_loss": row.mean} for row in other]
     assert several.to_dict()["neg_log_loss"] == [row.mean for row in other]
-    assert "log loss" in str(several).splitlines()[1]
+    assert sum(line.split()[:2] == ["log", "loss"] for line in str(several).splitlines()) == 1
     assert f"{-other['stump'].mean:.3f}" in str(several)
     assert all(row.others == {} for row in alone)
 
@@ -222,7 +231,7 @@ def test_errors_and_how_far_they_are_behind_are_printed_as_positive_numbers():
     assert found["one"].mean < 0
     assert str(found).startswith("mean_absolute_error, 3 folds")
     assert f"{-found['one'].mean:.3f}" in str(found)
-    assert "-" not in str(found)
+    assert str(found).count("-") == (found["one"].behind_low < 0)
 
 
 def test_infinite_scores_are_shown_without_a_warning():
@@ -253,3 +262,204 @@ def test_an_estimator_given_twice_is_refused():
 def test_repeats_that_fit_in_no_memory_are_refused(repeats):
     with pytest.raises(TooLargeError, match="give fewer repeats"):
         compare(TREES, X, Y, repeats=repeats)
+
+
+# What judges: costs, thresholds, weights of classes; intervals of differences.
+
+RANDOM = np.random.default_rng(0)
+PULL = RANDOM.normal(size=(300, 2))
+RISK = np.where(PULL[:, 0] + RANDOM.normal(size=300) > 1.2, "bad", "good")
+COST = {"fp": 1, "fn": 6}
+SIZES = {f"depth {depth}": tw.DecisionTreeClassifier(max_depth=depth) for depth in (1, 2, 6)}
+
+
+def wrong_costs(predicted, fp, fn):
+    return np.where(predicted == RISK, 0.0, np.where(RISK == "bad", fn, fp))
+
+
+def test_the_interval_of_a_difference_is_the_written_out_formula_and_agrees_with_the_p_value():
+    cv = np.arange(300) % 6
+
+    found = compare(SIZES, PULL, RISK, cv=cv)
+
+    share = 50 / 250
+    for row in found:
+        if row is found.best:
+            assert math.isnan(row.behind_low)
+            continue
+        d = found.best.scores - row.scores
+        half = stats.t.ppf(0.975, 5) * math.sqrt((1 / 6 + share) * d.var(ddof=1))
+        assert (row.behind_low, row.behind_high) == pytest.approx((d.mean() - half, d.mean() + half))
+        assert (row.p_value < 0.05) == (row.behind_low > 0)
+        own = stats.t.ppf(0.975, 5) * row.scores.std(ddof=1) / math.sqrt(6)
+        assert row.margin == pytest.approx(own)
+        assert f"{row.behind_low:.3f} to {row.behind_high:.3f}" in str(found)
+    columns = found.to_dict()
+    assert columns["behind_low"][2] == found["depth 6"].behind_low < 0
+
+
+def test_the_others_are_compared_with_a_named_baseline():
+    found = compare(SIZES, PULL, RISK, cv=5, baseline="depth 6")
+
+    assert found.reference.name == "depth 6"
+    assert found.best.name != "depth 6"
+    assert found["depth 6"].behind == 0.0
+    assert math.isnan(found["depth 6"].p_value)
+    assert found.best.behind == pytest.approx(found["depth 6"].mean - found.best.mean)
+    assert found.best.behind < 0
+    assert "baseline" in str(found)
+    with pytest.raises(ParameterError, match="baseline='oak' is not compared: choose one of depth 1"):
+        compare(SIZES, PULL, RISK, baseline="oak")
+    with pytest.raises(ParameterError, match="max_depth"):
+        compare({"bad": tw.DecisionTreeClassifier(max_depth=0), **SIZES}, PULL, RISK, cv=3, errors="show",
+                baseline="bad")  # fmt: skip
+
+
+def test_differences_beyond_chance_are_named():
+    found = compare(TREES, X, Y)
+    assert found.beyond_chance == ("stump",)
+    assert "beyond chance (p below 0.05): stump" in str(found)
+
+    none = compare({"deep": tw.DecisionTreeClassifier(), "tree": TREES["tree"]}, X, Y)
+    assert none.beyond_chance == ()
+    assert "beyond chance (p below 0.05): none" in str(none)
+
+
+@pytest.mark.parametrize("weights", [None, RANDOM.integers(1, 4, 300).astype(float)])
+def test_costs_judge_by_what_the_mistakes_of_each_fold_cost(weights):
+    cv = np.arange(300) % 5
+
+    found = compare(SIZES, PULL, RISK, cv=cv, cost=COST, positive="bad", sample_weight=weights)
+
+    assert found.score == "neg_cost"
+    for name, est in SIZES.items():
+        predicted = cross_validate(est, PULL, RISK, cv=cv, sample_weight=weights).predictions
+        costs = wrong_costs(predicted, 1, 6)
+        by_fold = [np.average(costs[cv == k], weights=None if weights is None else weights[cv == k]) for k in range(5)]
+        assert (-found[name].scores).tolist() == pytest.approx(by_fold)
+    assert found.best.name == min(SIZES, key=lambda name: -found[name].mean)
+    assert str(found).startswith("cost, 5 folds of 300 rows")
+    is_bad = RISK == "bad"
+    share = np.average(is_bad, weights=weights)
+    assert found.constant == pytest.approx(-min(6 * share, 1 - share))
+    table = {"bad": {"good": 6}, "good": {"bad": 1}}
+    again = compare(SIZES, PULL, RISK, cv=cv, cost=table, sample_weight=weights, scoring=["cost", "accuracy"])
+    assert [row.mean for row in again] == [row.mean for row in found]
+
+
+def test_costs_of_many_classes_are_a_table():
+    cost = {0: {1: 1, 2: 2}, 1: {0: 5, 2: 1}, 2: {0: 9, 1: 3}}
+    matrix = np.array([[0, 1, 2], [5, 0, 1], [9, 3, 0]])
+
+    found = compare(TREES, X, Y, cv=5, cost=cost)
+
+    predicted = cross_validate(TREES["tree"], X, Y, cv=5).predictions
+    assert -found["tree"].mean == pytest.approx(matrix[Y, predicted].mean())
+    scored = cross_validate(TREES["tree"], X, Y, cv=5, scoring=cost_scorer(cost))
+    assert scored.test["neg_cost"].tolist() == found["tree"].scores.tolist()
+
+
+def test_a_threshold_belongs_to_what_every_fold_repeats():
+    tree = SIZES["depth 2"]
+    fixed = tw.DecisionTreeClassifier(max_depth=2).fit(PULL, RISK)
+    fixed.model_ = fixed.model_.with_threshold(0.1, positive="bad")
+    cv = np.arange(300) % 5
+
+    found = compare({"plain": tree, "fixed": fixed}, PULL, RISK, cv=cv)
+
+    for k in range(5):
+        model = tw.DecisionTreeClassifier(max_depth=2).fit(PULL[cv != k], RISK[cv != k]).model_
+        said = model.with_threshold(0.1, positive="bad").predict(PULL[cv == k])
+        assert found["fixed"].scores[k] == (said == RISK[cv == k]).mean()
+    assert found["fixed"].mean != found["plain"].mean
+    one = cross_validate(fixed, PULL, RISK, cv=cv)
+    assert one.test["accuracy"].tolist() == found["fixed"].scores.tolist()
+    assert one.estimator == "DecisionTreeClassifier"
+    assert (holdout(fixed, PULL, RISK, keep_estimators=True).estimators[0].model_.threshold.at) == 0.1
+
+
+def test_models_that_costs_chose_are_judged_by_these_costs_and_choose_again_in_every_fold():
+    chosen = {
+        name: choose_threshold(est, PULL, RISK, cost=COST, positive="bad").estimator for name, est in SIZES.items()
+    }
+    cv = np.arange(300) % 4
+
+    found = compare(chosen, PULL, RISK, cv=cv)
+
+    assert (found.score, found.positive) == ("neg_cost", "bad")
+    assert list(found[0].others) == ["accuracy"]
+    learned = choose_threshold(SIZES["depth 2"], PULL[cv != 0], RISK[cv != 0], cost=COST, positive="bad")
+    costs = wrong_costs(learned.model.predict(PULL), 1, 6)[cv == 0]
+    assert -found["depth 2"].scores[0] == pytest.approx(costs.mean())
+    tuned = tune(chosen["depth 2"], PULL, RISK, {"max_depth": [1, 3]}, cv=3)
+    assert tuned.score == "neg_cost"
+    assert tuned.estimator.model_.threshold.cost_each == (1.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "score"), [("balanced", "balanced_accuracy"), ({"bad": 4}, "class_weighted_accuracy")]
+)
+def test_weights_of_classes_that_choose_the_models_judge_them(class_weight, score):
+    weighed = {str(d): tw.DecisionTreeClassifier(max_depth=d, class_weight=class_weight) for d in (1, 5)}
+    cv = np.arange(300) % 5
+
+    found = compare(weighed, PULL, RISK, cv=cv)
+
+    assert found.score == score
+    assert list(found[0].others) == ["accuracy"]
+    predicted = cross_validate(weighed["5"], PULL, RISK, cv=cv).predictions
+    for k in range(5):
+        truth, right = RISK[cv == k], (predicted == RISK)[cv == k]
+        if class_weight == "balanced":
+            wanted = np.mean([right[truth == label].mean() for label in ("bad", "good")])
+        else:
+            wanted = np.average(right, weights=np.where(truth == "bad", 4.0, 1.0))
+        assert found["5"].scores[k] == pytest.approx(wanted)
+    assert tune(weighed["5"], PULL, RISK, {"max_depth": [1, 2]}, cv=3).score == score
+    both = {"class_weight": [None, "balanced"]}
+    assert tune(SIZES["depth 2"], PULL, RISK, both, cv=3).score == "accuracy"
+
+
+def test_models_that_were_chosen_in_different_ways_are_judged_by_accuracy():
+    mixed = [tw.DecisionTreeClassifier(class_weight=weights) for weights in ("balanced", {"bad": 3})]
+
+    assert compare(mixed, PULL, RISK, cv=3).score == "accuracy"
+
+
+def test_scores_of_one_class_are_about_the_positive_one():
+    found = compare(SIZES, PULL, RISK, cv=3, scoring=["f1", "average_precision", "log_loss"], positive="bad")
+    numbered = compare(SIZES, PULL, (RISK == "bad").astype(int), cv=3, scoring=["f1", "average_precision", "log_loss"])
+
+    for row, other in zip(found, numbered, strict=True):
+        assert row.scores.tolist() == other.scores.tolist()
+        assert row.others == pytest.approx(other.others)
+    assert str(found).startswith("f1 of bad, 3 folds")
+    assert set(found[0].others) == {"average_precision", "neg_log_loss"}
+    assert set(found[0].other_margins) == set(found[0].others)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scoring": "cost"}, "needs the costs of mistakes"),
+        ({"cost": {"fp": 1}}, "give .*'fp': 1, 'fn': 5"),
+        ({"positive": "worse"}, "'worse', which is not a class"),
+    ],
+)
+def test_costs_and_classes_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        compare(SIZES, PULL, RISK, cv=3, **options)
+    with pytest.raises(ParameterError, match="is for one target of classes"):
+        compare([tw.DecisionTreeRegressor()], PULL, PULL[:, 0], cost=COST)
+
+
+def test_curves_weigh_the_classes_as_the_fit_does():
+    tree, cv = tw.DecisionTreeClassifier(max_depth=3, class_weight={"bad": 5}, min_samples_leaf=2), np.arange(300) % 3
+    wrong = cross_validate(tree, PULL, RISK, cv=cv).predictions != RISK
+    weights = np.where(RISK == "bad", 5.0, 1.0)
+    by_fold = [np.average(wrong[cv == k], weights=weights[cv == k]) for k in range(3)]
+
+    for over, values in (("max_depth", [3]), ("min_samples_leaf", [2])):
+        curve = error_curve(tree, PULL, RISK, over=over, values=values, cv=cv)
+        assert curve.test_by_fold[:, 0].tolist() == pytest.approx(by_fold)
+    assert learning_curve(tree, PULL, RISK, sizes=[1.0], cv=cv).test_by_fold[:, 0].tolist() == pytest.approx(by_fold)

@@ -624,3 +624,144 @@ def test_numbers_of_numpy_and_shares_of_rows_are_what_they_mean(tmp_path):
     assert dumps(tw.workbench.Session.load(tmp_path / "session.json", X, Y).model) == dumps(session.model)
     tree = session.model.trees[0]
     assert (tree.n_samples[~tree.is_leaf] >= N / 2).all()
+
+
+# What judges.
+
+
+def figures_by_hand(session):
+    """Truth and prediction of the held-out rows."""
+    rows = session.rows_held_out
+    return Y.to_numpy()[rows], np.asarray(session.model.predict(X[rows.tolist()])), X[rows.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("options", "usual"),
+    [
+        ({}, "accuracy"),
+        ({"cost": {"fp": 1, "fn": 6}, "positive": "bad"}, "cost"),
+        ({"cost": {"good": {"bad": 1}, "bad": {"good": 6}}, "class_weight": "balanced"}, "cost"),
+        ({"class_weight": "balanced"}, "balanced_accuracy"),
+        ({"class_weight": {"bad": 3}}, "class_weighted_accuracy"),
+        ({"threshold": 0.3, "positive": "bad"}, "accuracy"),
+        ({"threshold": 0.3, "positive": "bad", "measure": "neg_log_loss"}, "log_loss"),
+    ],
+)
+def test_by_default_the_tree_is_judged_as_it_is_chosen(options, usual):
+    session = made(**options)
+    session.grow(levels=2)
+
+    assert session.measure == usual
+    found = session.figures()
+    assert found["name"] == usual
+    assert found["held_out"]["low"] < found["held_out"]["score"] < found["held_out"]["high"]
+    truth, said, _ = figures_by_hand(session)
+    wanted = {
+        "accuracy": (truth == said).mean(),
+        "cost": np.where(truth == said, 0, np.where(truth == "bad", 6, 1)).mean(),
+        "balanced_accuracy": np.mean([(said == label)[truth == label].mean() for label in ("bad", "good")]),
+        "class_weighted_accuracy": np.average(truth == said, weights=np.where(truth == "bad", 3, 1)),
+    }
+    if usual in wanted:
+        assert found["held_out"]["score"] == pytest.approx(wanted[usual])
+
+
+def test_costs_decide_what_a_leaf_predicts_whatever_the_weights_of_the_classes():
+    options = {"cost": {"fp": 1, "fn": 4}, "positive": "bad", "held_out": 0}
+    plain, weighed = made(**options), made(**options, class_weight={"bad": 7})
+    for session in (plain, weighed):
+        session.split("", "age", cut=40)
+        session.split("0", "home", levels=["own"])
+        model = session.model
+        leaves, said = model.apply(X), np.asarray(model.predict(X))
+        for leaf in np.unique(leaves):
+            share = (Y.to_numpy()[leaves == leaf] == "bad").mean()
+            assert set(said[leaves == leaf]) == {"bad" if 4 * share >= 1 - share else "good"}
+    assert plain.model.threshold.at == 0.2
+    assert plain.model.threshold.cost_each == weighed.model.threshold.cost_each == (1.0, 4.0)
+    assert plain.model.show().splitlines()[2].startswith("predicts bad if its probability is at least 0.2")
+
+
+def test_another_measure_of_a_state_is_no_second_look_but_shows_the_states_of_its_own():
+    session = made()
+    session.grow(levels=1)
+    first = session.held_out()
+    session.measure = "roc_auc"
+    assert session.figures(look=False)["held_out"] is None
+    assert session.held_out()["seen"] == first["seen"] == 1
+    session.grow(levels=3)
+    found = session.figures()
+    assert found["seen"] == 2
+    assert found["before"]["held_out"]["score"] != first["score"]
+    again = tw.workbench.Session.from_dict(session.to_dict(), X, Y)
+    assert again.measure == "roc_auc"
+    assert again.held_out() == session.held_out()
+    space = {"X": X, "y": Y}
+    exec(session.script(), space)
+    assert space["session"].measure == "roc_auc"
+    assert space["session"].held_out() == session.held_out()
+    assert dumps(space["model"]) == dumps(session.model)
+
+
+def test_costs_and_threshold_are_saved_and_in_the_script():
+    session = made(cost={"fp": 1, "fn": 6}, positive="bad", threshold=0.25, sealed=0.1)
+    session.grow(levels=2)
+    sealed = session.open_sealed()
+    assert sealed["measure"] == "cost per row"
+    space = {"X": X, "y": Y}
+    exec(session.script(), space)
+    again = tw.workbench.Session.from_dict(json.loads(json.dumps(session.to_dict())), X, Y)
+    for each in (space["session"], again):
+        assert each.measure == "cost"
+        assert dumps(each.model) == dumps(session.model)
+        assert each.opened["score"] == sealed["score"]
+        assert each.model.threshold.at == 0.25
+
+
+def test_a_session_of_a_model_keeps_its_threshold_and_costs():
+    tree = tw.DecisionTreeClassifier(max_depth=3, ordinal=GRADES)
+    chosen = tw.model_selection.choose_threshold(tree, X, Y, cost={"fp": 1, "fn": 6}, positive="bad").model
+
+    session = tw.workbench.Session.from_model(chosen, X, Y, held_out=0)
+
+    assert (session.model.predict(X) == chosen.predict(X)).all()
+    assert session.measure == "cost"
+    costs = np.where(Y.to_numpy() == chosen.predict(X), 0, np.where(Y.to_numpy() == "bad", 6, 1))
+    assert session.figures()["training"]["score"] == pytest.approx(costs.mean())
+
+
+def test_a_session_of_many_classes_and_of_numbers_has_its_own_measures():
+    three = Y.to_numpy().astype(object).copy()
+    three[:60] = "none"
+    many = tw.workbench.Session(X, three, cost=[[0, 1, 2], [3, 0, 1], [1, 1, 0]])
+    assert "f1_macro" in many.measures
+    assert many.measure == "cost"
+    assert many.model.threshold is None
+    for name in many.measures:
+        many.measure = name
+        assert many.figures()["held_out"]["n"] == 100
+    numbers = tw.workbench.Session(X, PULL)
+    numbers.grow(levels=2)
+    assert list(numbers.measures) == ["r2", "mean_squared_error", "mean_absolute_error"]
+    numbers.measure = "mean_absolute_error"
+    rows = numbers.rows_held_out
+    wanted = np.abs(PULL[rows] - numbers.model.predict(X[rows.tolist()])).mean()
+    assert numbers.figures()["held_out"]["score"] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measure": "beauty"}, "there are accuracy"),
+        ({"measure": "cost"}, "give the costs of mistakes"),
+        ({"cost": {"fp": 1}}, "give .*'fp': 1"),
+        ({"cost": [[0, 1], [1, 5]]}, "no threshold follows"),
+        ({"threshold": 2.0}, "give a probability"),
+        ({"threshold": 0.3, "positive": "worse"}, "worse"),
+    ],
+)
+def test_measures_and_costs_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        made(**options)
+    with pytest.raises(ParameterError, match="is for classes, and the target is a number"):
+        tw.workbench.Session(X, PULL, cost={"fp": 1, "fn": 2})

@@ -20,7 +20,7 @@ const logPane = (() => {
     file.value = "";
     if (answer.error) { dom.fill(told, dom.el("p", { class: "is-wrong" }, answer.error)); return; }
     const { common, here, there, leaves, depth, scores, same } = answer.compared;
-    const side = (name, commands, at) => dom.el("div", {}, dom.el("p", {}, dom.el("strong", {}, name), `: ${numbers.counted(leaves[at], "leaf", "leaves")}, depth ${depth[at]}, ${bench.state.figures.measure} on training rows ${numbers.short(scores[at], 3)}`),
+    const side = (name, commands, at) => dom.el("div", {}, dom.el("p", {}, dom.el("strong", {}, name), `: ${numbers.counted(leaves[at], "leaf", "leaves")}, depth ${depth[at]}, ${bench.state.figures.measure} on training rows ${bench.figure(scores[at])}`),
       dom.el("ul", { class: "rule" }, commands.map((words) => dom.el("li", {}, words))));
     dom.fill(told, dom.el("p", {}, `${numbers.counted(common, "command")} in common; ${same ? "the trees are the same" : "the trees differ"}.`), side("This session", here, 0), side(chosen.name, there, 1));
   }

@@ -13,6 +13,7 @@ const workbench = (() => {
     bench.run = (what, path, given, why) => change(bench, { ask: "do", do: what, path, given, why, who: bench.who });
     bench.say = (text, wrong) => say(bench, text, wrong);
     bench.isLocked = (path) => isLocked(bench, path);
+    bench.figure = figure;
     build(bench);
     link.listen((message) => hear(bench, message));
     if (link.first) draw(bench, link.first);
@@ -238,16 +239,21 @@ const workbench = (() => {
     treeAgain.shape(bench.tree, whole ? null : (node) => (leafAt[node.id] || 0) >= bench.size);
   }
 
+  // Three decimals, but of large numbers, such as squared errors, four digits.
+  const three = (value) => value === null ? "-" : Math.abs(numbers.value(value)) < 100 ? numbers.value(value).toFixed(3) : numbers.short(value);
+  const figure = (held) => held ? `${three(held.score)}${held.low === null ? "" : ` (${three(held.low)} to ${three(held.high)})`}` : "not evaluated";
+
   function figures(bench) {
-    const { figures: found, looks_always: always, has_held_out: has, sealed, opened } = bench.state, { before } = found;
-    const three = (value) => value === null ? "-" : numbers.value(value).toFixed(3);
-    const score = (held) => held ? `${three(held.score)}${held.low === null ? "" : ` (${three(held.low)} to ${three(held.high)})`}` : "not evaluated";
+    const { figures: found, measures, looks_always: always, has_held_out: has, sealed, opened } = bench.state, { before } = found, score = figure;
+    const choice = dom.el("select", { id: "bench-measure", "aria-label": "Measure", title: "What judges the tree", onchange: () => bench.ask({ ask: "measure", name: choice.value }).then((answer) => { if (answer.state) draw(bench, answer.state); }) },
+      measures.map(({ name, words, less_is_better: less }) => dom.el("option", { value: name, selected: name === found.name }, `${words}${less ? " (less is better)" : ""}`)));
     const line = (name, now, then, more) => dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, name),
-      dom.el("dd", {}, dom.el("strong", {}, score(now)), then && dom.el("span", { class: "muted" }, ` before ${three(then.score)}`), more));
+      dom.el("dd", {}, dom.el("strong", {}, score(now)), then && dom.el("span", { class: "muted" }, ` before ${score(then)}`), more));
     dom.fill(bench.figures, dom.el("dl", {},
-      line(`${found.measure} on ${numbers.counted(found.training.n, "training row")}`, found.training, before && before.training),
+      line([choice, ` on ${numbers.counted(found.training.n, "training row")}`], found.training, before && before.training),
       has && line(`on ${numbers.counted(bench.state.n_held_out, "row")} held out`, found.held_out, before && before.held_out, dom.el("span", { class: "bench-seen", title: "Frequent looks fit the tree to these rows" }, ` seen ${numbers.counted(found.seen, "time")}`)),
-      sealed > 0 && dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, opened ? `on ${numbers.counted(sealed, "row")} that were sealed` : `${numbers.counted(sealed, "row")} sealed`), dom.el("dd", {}, opened ? dom.el("strong", {}, score(opened)) : seal(bench)))),
+      sealed > 0 && dom.el("div", { class: "bench-figure" }, dom.el("dt", {}, opened ? `${opened.measure} on ${numbers.counted(sealed, "row")} that were sealed` : `${numbers.counted(sealed, "row")} sealed`), dom.el("dd", {}, opened ? dom.el("strong", {}, score(opened)) : seal(bench)))),
+    bench.state.decides && dom.el("p", { class: "bench-decides small muted" }, `The tree ${bench.state.decides}.`),
     bench.state.note && dom.el("p", { class: "note small" }, bench.state.note),
     has && !opened && dom.el("p", { class: "bench-looks" },
       dom.el("label", {}, dom.el("input", { type: "checkbox", checked: always, id: "bench-always", onchange: (event) => look(bench, { always: event.target.checked }) }), " look at every step"),

@@ -23,9 +23,10 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from treewright.core import progress
+from treewright.core.threads import resolve_jobs
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.matching import as_at_fit, columns_of, rows_for
-from treewright.files.sources import absolute, below, files_of, is_several, told
+from treewright.files.sources import absolute, below, content_digest, files_of, is_several, stamp_of, told
 from treewright.files.table import require_columns
 from treewright.files.text import ReadOptions, check_regular
 from treewright.fitted.neighbors import NeighborsModel
@@ -232,13 +233,14 @@ def _predicted(
     is_one = len(given) == 1 and not is_several(given[0] if isinstance(given[0], Path) else Path(given[0]))
     files, targets = _files_and_targets(given, out, is_one=is_one)
     of_model = hashlib.blake2b(_bytes_of(model), digest_size=16).hexdigest()
-    answered = partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs)
+    answered, n_threads = partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs), resolve_jobs(n_jobs)
     done: list[Path] = []
     for at, (rows, target) in enumerate(zip(files, targets, strict=True)):
         progress.report(at / len(files), "predicting")
         check_regular(rows)
-        digest = partial(_digest, rows, of_model, (proba, named, keep, options))
-        made_of, there = digest(), _made_of(target) if target.exists() else None
+        stamp = stamp_of(rows)
+        made_of = _digest(rows, of_model, (proba, named, keep, options), n_threads)
+        there = _made_of(target) if target.exists() else None
         if target.exists() and there != made_of and not force:
             raise InputFileError(
                 f"{target}: exists, and is of another model, other rows or options: give another folder, or "
@@ -247,7 +249,7 @@ def _predicted(
                 ")",
             )
         if there != made_of:
-            _write(target, digest, _frames(model, rows, options, keep, answered))
+            _write(rows, stamp, target, made_of, _frames(model, rows, options, keep, answered))
         done.append(target)
     progress.report(1.0, "predicting")
     return done
@@ -318,13 +320,9 @@ def _is_alive(process: str) -> bool:
     return True
 
 
-def _digest(rows: Path, of_model: str, options: tuple[Any, ...]) -> str:
+def _digest(rows: Path, of_model: str, options: tuple[Any, ...], n_threads: int) -> str:
     """The digest of a file of rows, a model and options, for the metadata of the predictions."""
-    try:
-        stat = rows.stat()
-    except OSError as error:
-        raise InputFileError(f"{rows}: cannot be read ({error.strerror})") from None
-    words = repr((rows.name, stat.st_size, stat.st_mtime_ns, of_model, options, __version__))
+    words = repr((content_digest(rows, n_threads), of_model, options, __version__))
     return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()
 
 
@@ -342,9 +340,11 @@ def _frames(
         yield _together([] if some.beside is None else some.beside.get_columns(), answered(some.features))
 
 
-def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFrame]) -> None:
+def _write(
+    rows: Path, stamp: tuple[int, ...], target: Path, made_of: str, blocks: Iterator[pl.DataFrame]
+) -> None:  # fmt: skip
     """Write a file block by block; it appears when it is complete, if the rows have not changed meanwhile."""
-    made_of, first = digest(), next(blocks)
+    first = next(blocks)
     _make_folder(target.parent)
 
     def given(_columns: Any, _predicate: Any, _n_rows: Any, _size: Any) -> Iterator[pl.DataFrame]:
@@ -354,7 +354,7 @@ def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFram
     part = target.with_name(f"{_PART}{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         register_io_source(given, schema=first.schema).sink_parquet(part, metadata={_KEY: made_of})
-        if digest() != made_of:
+        if stamp_of(rows) != stamp:
             raise InputFileError(f"{target}: the rows changed while they were read: try again when they are complete")
         part.replace(target)
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -27,6 +27,7 @@ from treewright.cli.terminal import (
     progress,
     refusals,
     say,
+    wrote,
 )
 from treewright.data.schema import unlike
 from treewright.explain.explanation import ExplanationTable, joined
@@ -108,7 +109,7 @@ def run_explain(
         with progress(), open_output(out, force) as file:
             found = _whole(model, data, options, question, background)
             file.write(found.html.encode("utf-8", "backslashreplace"))
-        note(f"wrote {printable(out)} (contributions)")
+        note(wrote(out, "contributions"))
         return
     is_parquet, tables = out.suffix.lower() == ".parquet", []
     with progress(), open_output(out, force) as file:
@@ -126,7 +127,7 @@ def run_explain(
         if is_parquet:
             pl.concat(tables).write_parquet(file)
     if not is_standard(out):
-        note(f"wrote {printable(out)} (contributions)")
+        note(wrote(out, "contributions"))
 
 
 def _check(question: Question) -> None:

@@ -60,8 +60,9 @@ def answers(
     Returns
     -------
     list of Series
-        ``prediction``, or ``prediction_<output>`` for several outputs; ``probability_<class>``; the quantiles. For an
-        isolation forest ``prediction``, -1 for outliers and else 1, and ``score``.
+        Of different names, else ParameterError: ``prediction``, or ``prediction_<output>`` for several outputs;
+        ``probability_<class>``; the quantiles. For an isolation forest ``prediction``, -1 for outliers and else 1, and
+        ``score``.
     """
     if _is_isolation(model):
         scores = anomaly_scores(model, features)
@@ -79,13 +80,24 @@ def answers(
             labels = label_series("class", classes).cast(pl.String).to_list()
             stem = name.replace("prediction", "probability", 1)
             found += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
+        _refuse_doubles(
+            found, "two targets with their classes, or two classes, make it: rename one in the table and fit again"
+        )
     if quantiles:
         of_rows = model.predict_quantile(features, list(quantiles.values()), n_jobs=n_jobs)
         for output, name in enumerate(names):
             of_output = of_rows if of_rows.ndim == 2 else of_rows[:, :, output]
             ending = name.removeprefix("prediction")
             found += [pl.Series(f"{title}{ending}", of_output[:, at]) for at, title in enumerate(quantiles)]
+        _refuse_doubles(found, "rename the quantiles")
     return found
+
+
+def _refuse_doubles(found: Sequence[pl.Series], remedy: str) -> None:
+    names = [series.name for series in found]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise ParameterError(f"two columns of the predictions are named {double!r}: {remedy}")
 
 
 def quantile_name(quantile: float) -> str:
@@ -138,14 +150,11 @@ def _named_once(keep: Sequence[str]) -> tuple[str, ...]:
 
 
 def _together(beside: Sequence[pl.Series], found: Sequence[pl.Series]) -> pl.DataFrame:
-    """The columns to keep and the predictions as one frame; a name that occurs twice is refused."""
+    """The columns to keep and the predictions as one frame; a name that both have is refused."""
     names = [series.name for series in found]
     clash = next((series.name for series in beside if series.name in names), None)
     if clash is not None:
         raise ParameterError(f"keep={clash!r}: the predictions have a column of this name: rename it in the table")
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise ParameterError(f"two columns of the predictions are named {double!r}: rename the quantiles")
     return pl.DataFrame([*beside, *found])
 
 

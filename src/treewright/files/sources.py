@@ -19,6 +19,8 @@ from treewright.exceptions import InputFileError, ParameterError
 _BLOCK = 1 << 16  # rows of a block
 _PIECE = 1 << 24  # bytes of a file that are digested at a time
 _SHARE, _MOST_BLOCKS = 16, 8  # read at a time: a sixteenth of the budget, and at most this many blocks
+_MAGIC = b"PAR1"  # begins every Parquet file
+_AS_PARQUET = ": write text tables as Parquet first (polars.scan_csv(...).sink_parquet(...))"
 _PARQUET, _TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
@@ -140,6 +142,11 @@ def content_digest(path: Path, n_threads: int) -> str:
 def parquet_source(path: Any) -> Source:
     """The Parquet files that a path, a folder, a pattern or several of them name, each once."""
     files, _ = files_of(path, _PARQUET)
+    for each in files:
+        with told(each), open(each, "rb") as file:  # noqa: PTH123 - standard input is the file that it was copied to
+            head = file.read(len(_MAGIC))
+        if head != _MAGIC and not each.name.lower().endswith(_PARQUET):
+            raise InputFileError(f"{each}: is no Parquet file{_AS_PARQUET}")
     frames = [(str(each), pl.scan_parquet(each, glob=False, hive_partitioning=False)) for each in files]
     return Source(frames, files, are_parquet=True)
 
@@ -181,8 +188,7 @@ def files_of(path: Any, endings: tuple[str, ...] = ()) -> tuple[list[Path], Path
             files.append(each)
     if not files:
         kind = "Parquet file" if endings == _PARQUET else "Parquet file or text table (.csv, .tsv)"
-        hint = ": write text tables as Parquet first (polars.scan_csv(...).sink_parquet(...))"
-        raise InputFileError(f"{given[0] if given else 'no path'}: there is no {kind}{hint if endings else ''}")
+        raise InputFileError(f"{given[0] if given else 'no path'}: there is no {kind}{_AS_PARQUET if endings else ''}")
     for each in files:
         if not each.is_file():
             raise InputFileError(f"{each}: no such file")

@@ -284,3 +284,7 @@ def test_columns_with_numbers_for_names_are_found(tmp_path):
     with pytest.raises(ParameterError, match="two columns of the predictions"):
         tw.predict_frame(NUMBERS, X, quantiles={"prediction": 0.5})
     assert tw.predict_frame(FOREST, X, keep=["x", "x"]).columns == ["x", "prediction"]
+    y = pl.DataFrame({"a": ["b_c", "d"] * 10, "a_b": ["c", "e"] * 10})
+    both = tw.DecisionTreeClassifier().fit(pl.DataFrame({"x": range(20)}), y)
+    with pytest.raises(ParameterError, match="'probability_a_b_c': two targets with their classes"):
+        tw.predict_frame(both, pl.DataFrame({"x": [1]}), proba=True)

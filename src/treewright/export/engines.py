@@ -336,8 +336,8 @@ def _by_postgres(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarra
     (folder / "model.sql").write_bytes(path.read_bytes())
     (folder / "run.sql").write_text(script, encoding="utf-8")
     text = _output(["psql", "--no-psqlrc", "--no-password", "--file", "run.sql"], folder)
-    rows = [json.loads(bytes.fromhex(line)) for line in text.split("\n") if line]
-    return _said([list(row.values()) for row in rows], vectors)
+    told = [json.loads(bytes.fromhex(line)) for line in text.split("\n") if line]
+    return _said([list(row.values()) for row in told], vectors)
 
 
 ENGINES: dict[str, Engine] = {

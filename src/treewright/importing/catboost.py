@@ -247,7 +247,8 @@ def _labels_of(told: dict[str, Any], n_scores: int) -> np.ndarray:
     """The labels in the order of the scores: with equal scores CatBoost predicts the first, as we do."""
     names, codes = told.get("class_names") or [], told.get("class_to_label") or [0, 1]
     n_classes = told.get("classes_count") or len(names) or max(codes) + 1
-    if len(names) not in (0, n_classes) or len(set(names)) != len(names) or not set(codes) <= set(range(n_classes)):
+    is_odd = len(names) not in (0, n_classes) or len(set(names)) != len(names) or (n_scores == 1 and n_classes != 2)
+    if is_odd or not set(codes) <= set(range(n_classes)):
         raise InputFileError(
             f"the file contradicts itself: class_to_label {codes}, {len(names)} class_names and a classes_count of "
             f"{told.get('classes_count') or 0}"

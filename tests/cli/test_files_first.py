@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 import treewright
@@ -51,16 +56,65 @@ def test_no_file_is_lost_when_the_reader_goes(unread, penguins, tmp_path):
     assert len((tmp_path / "table.csv").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    ("there", "told"), [([], "nothing was written"), (["wrote m.tw (model)"], "wrote m.tw (model)")]
-)
-def test_ctrl_c_among_the_results_tells_of_the_files_that_are_there(there, told, capsys):
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_ctrl_c_tells_of_the_files_that_are_there(n, capsys):
     import typer
 
-    from treewright.cli.terminal import results_after
+    from treewright.cli.terminal import refusals, results_after, wrote
 
-    with pytest.raises(typer.Exit) as left, results_after(there):
+    with (
+        pytest.raises(typer.Exit) as left,
+        refusals(),
+        results_after([wrote(Path(f"{at}.tw"), "model") for at in range(n)]),
+    ):
         raise KeyboardInterrupt
 
     assert left.value.exit_code == 130
+    told = ", ".join(f"wrote {at}.tw (model)" for at in range(n)) or "nothing was written"
     assert capsys.readouterr().err == f"treewright: stopped by Ctrl-C; {told}\n"
+
+
+def test_ctrl_c_tells_that_a_part_went_to_standard_output(unread, tmp_path, penguins):
+    """The reader takes a hundred bytes of a result that is larger than a pipe holds, and waits."""
+    assert unread(tmp_path, "fit", penguins, "--target", "species", "--out", "m.tw").returncode == 0
+    table = pl.read_csv(penguins, null_values="NA")
+    pl.concat([table] * 100).write_csv(tmp_path / "rows.csv")
+    words = [sys.executable, "-m", "treewright", "predict", "m.tw", "rows.csv", "--proba"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.read(100)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (
+        130,
+        b"treewright: stopped by Ctrl-C; standard output has only a part of the result\n",
+    )
+
+
+def test_ctrl_c_tells_of_the_complete_files_of_predictions(unread, tmp_path, penguins, monkeypatch, capsys):
+    import typer
+
+    from treewright.cli.predict import Answers, run_predict
+    from treewright.cli.terminal import refusals
+    from treewright.files import predictions
+    from treewright.files.text import ReadOptions
+
+    assert unread(tmp_path, "fit", penguins, "--target", "species", "--out", "m.tw").returncode == 0
+    (tmp_path / "rows").mkdir()
+    for name in ("a.csv", "b.csv"):
+        shutil.copy(penguins, tmp_path / "rows" / name)
+    written = predictions._write
+
+    def stopped(rows, *given):
+        if rows.name == "b.csv":
+            raise KeyboardInterrupt
+        written(rows, *given)
+
+    monkeypatch.setattr(predictions, "_write", stopped)
+    out = tmp_path / "out"
+    for told in (f"{out} has 1 complete file: the same command goes on",) * 2:
+        with pytest.raises(typer.Exit), refusals():
+            run_predict(
+                tmp_path / "m.tw", tmp_path / "rows", ReadOptions(), out, answers=Answers(), force=False, guard=True
+            )
+        assert capsys.readouterr().err == f"treewright: stopped by Ctrl-C; {told}\n"

@@ -105,6 +105,7 @@ def test_outliers_are_found_in_blocks(cli: Any, place: Path) -> None:
         (["rows", "--memory", "some"], "--memory some: give a size"),
         (["rows", "--memory", "1GB", "--cv", "3"], "--cv needs the rows in memory"),
         (["texts", "--memory", "1GB"], "texts: there is no Parquet file"),
+        (["whole.csv", "--memory", "1GB"], "whole.csv: is no Parquet file: write text tables as Parquet first"),
         (["rows", "--memory", "50KB"], "--set splitter=hist"),
         (["rows", "--memory", "50KB", "--algorithm", "boosting"], "--set n_estimators=300"),
         (["rows", "--memory", "1GB", "--algorithm", "knn"], "--algorithm knn keeps all rows in memory"),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import Request, urlopen
 
 import polars as pl
 import pytest
@@ -47,6 +50,78 @@ def test_it_begins_and_keeps_a_session(begin, tmp_path):
     document = saved(tmp_path / "penguins.session.json")
     assert document["made_with"]["min_samples_leaf"] == 5
     assert document["file"] == {"path": str(PENGUINS), "target": "species"}
+
+
+@pytest.fixture
+def lost(tmp_path):
+    """Serves a session, grows a tree, makes saving impossible, gives names, and ends as Ctrl-C does."""
+
+    def run(spoil, mend=None, **surroundings):
+        place = tmp_path / "place" / "p.json"
+        place.parent.mkdir()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "treewright", "workbench", PENGUINS, "--target", "species", "--session", place,
+             "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(tmp_path), **surroundings},
+        )  # fmt: skip
+        with process:
+            address = urlsplit(process.stdout.readline().split()[-1])
+
+            def ask(revision, do, **given):
+                body = {"ask": "do", "revision": revision, "do": do, "path": "", "given": given}
+                token = parse_qs(address.query)["token"][0]
+                headers = {"Content-Type": "application/json", "X-Treewright-Token": token}
+                request = Request(f"http://{address.netloc}/ask", json.dumps(body).encode(), headers)
+                with urlopen(request) as answer:
+                    return json.loads(answer.read())
+
+            assert ask(0, "grow", levels=1)["state"]["is_saved"]
+            spoil(process.pid, place)
+            for at in range(2):
+                assert "could not be saved" in ask(1 + at, "rename", name=f"root {at}")["warning"]
+            if mend is not None:
+                mend(place)
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=60)
+        return process.returncode, out, said
+
+    return run
+
+
+def test_a_session_that_cannot_be_saved_is_kept_elsewhere_and_ctrl_c_says_so(lost, begin, tmp_path):
+    code, out, said = lost(lambda _, place: place.parent.rename(tmp_path / "gone"))
+    assert (code, out) == (1, "")
+    (kept,) = tmp_path.glob("treewright-session-*/p.json")
+    assert f"2 commands of 3 could not be saved: '{tmp_path}/place/p.json'" in said
+    assert f"--session {kept}" in said
+    assert [each["do"] for each in saved(kept)["commands"]] == ["grow", "rename", "rename"]
+    assert len(saved(tmp_path / "gone" / "p.json")["commands"]) == 1
+    code, _, said = begin(PENGUINS, "--target", "species", "--session", kept)
+    assert (code, "after 3 commands" in said) == (0, True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of another process")
+def test_where_nothing_can_be_written_ctrl_c_prints_the_script(lost, tmp_path):
+    def spoil(process, place):
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (place.stat().st_size, place.stat().st_size))
+
+    code, out, said = lost(spoil, HOME=str(tmp_path))
+    assert code == 1
+    assert "2 commands of 3 could not be saved" in said
+    assert "File too large" in said
+    assert "standard output has the script" in said
+    assert out.count("rename") == 2
+    compile(out, "script", "exec")
+    assert not list(tmp_path.glob("treewright-session-*"))
+
+
+def test_a_session_that_can_be_saved_at_the_end_is(lost, tmp_path):
+    code, out, _ = lost(
+        lambda _, place: place.parent.rename(tmp_path / "gone"),
+        mend=lambda place: (tmp_path / "gone").rename(place.parent),
+    )
+    assert (code, "3 commands in" in out) == (0, True)
+    assert len(saved(tmp_path / "place" / "p.json")["commands"]) == 3
 
 
 def test_it_goes_on_and_says_so(begin, tmp_path):

@@ -53,7 +53,7 @@ from treewright.cli.options import (
 )
 from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING, Hinting, with_settings
 from treewright.cli.streams import check_files, input_path, output_path
-from treewright.cli.terminal import UsageRefusal, drop_stdout, note, refusals, say, unwritten_stdout
+from treewright.cli.terminal import UsageRefusal, drop_stdout, note, note_stopped, refusals, say, unwritten_stdout
 from treewright.version import __version__
 
 __all__ = ["app", "main"]
@@ -1028,7 +1028,7 @@ def main() -> None:
             raise
         # The command's own exit has printed this; an exit that Typer makes of Ctrl-C has it as its cause.
         if not any(isinstance(cause, typer.Exit) and cause.__cause__ is None for cause in causes):
-            note("stopped by Ctrl-C; nothing was written")
+            note_stopped()
         _leave()
 
 

@@ -42,6 +42,7 @@ from treewright.cli.terminal import (
     say_prose,
     worded,
     write_text,
+    wrote,
 )
 from treewright.cli.threshold import Asked, label_named
 from treewright.data.matching import did_you_mean
@@ -139,7 +140,7 @@ def run_compare(request: CompareRequest) -> None:
     written = []
     if request.out is not None:
         write_text(request.out, _csv_of_table(table.to_dict()), request.fit.force)
-        written.append(f"wrote {printable(request.out)} (table)")
+        written.append(wrote(request.out, "table"))
     if request.json:
         say_json(_facts(request, data, table))
         return

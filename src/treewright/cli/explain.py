@@ -27,6 +27,7 @@ from treewright.cli.terminal import (
     progress,
     refusals,
     say,
+    wrote,
 )
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.data.schema import unlike
@@ -109,7 +110,7 @@ def run_explain(
         with progress(), open_output(out, force) as file:
             found = _whole(model, data, options, question, background)
             file.write(found.html.encode("utf-8", "backslashreplace"))
-        note(f"wrote {printable(out)} (contributions)")
+        note(wrote(out, "contributions"))
         return
     is_parquet, tables = out.suffix.lower() == ".parquet", []
     unseen = UnseenLevels()
@@ -129,7 +130,7 @@ def run_explain(
             pl.concat(tables).write_parquet(file)
     unseen.warn()
     if not is_standard(out):
-        note(f"wrote {printable(out)} (contributions)")
+        note(wrote(out, "contributions"))
 
 
 def _check(question: Question) -> None:

@@ -15,7 +15,16 @@ import typer
 import treewright
 from treewright.cli.models import load_model, of_trees
 from treewright.cli.streams import is_standard
-from treewright.cli.terminal import UsageRefusal, check_output, note, open_output, printable, printable_lines, say
+from treewright.cli.terminal import (
+    UsageRefusal,
+    check_output,
+    note,
+    open_output,
+    printable,
+    printable_lines,
+    say,
+    wrote,
+)
 from treewright.exceptions import ParameterError
 from treewright.export.formats import exported, format_of, name_of
 from treewright.export.vectors import vectors_of
@@ -59,13 +68,13 @@ def run_export(
     with open_output(out, force) as file:
         file.write(content)
     if not is_standard(out):
-        note(f"wrote {printable(out)} ({format_of(out, format).words})")
+        note(wrote(out, format_of(out, format).words))
     if vectors is not None:
         found = vectors_of(model, name_of(out, name, format))
         with open_output(vectors, force) as file:
             file.write(json.dumps(found).encode())
         if not is_standard(vectors):
-            note(f"wrote {printable(vectors)} ({len(found['rows']):,} test vectors)")
+            note(wrote(vectors, f"{len(found['rows']):,} test vectors"))
 
 
 def run_verify(source: Path, vectors: Path, engine: str | None) -> None:

@@ -55,6 +55,7 @@ from treewright.cli.terminal import (
     say_json,
     say_prose,
     worded,
+    wrote,
 )
 from treewright.exceptions import DataError, TreewrightError, setting
 from treewright.files import ReadOptions, Table, read_table
@@ -352,12 +353,12 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
         if request.algorithm != ISOLATION and ALGORITHMS[request.algorithm].is_neighbors:
             n_rows = estimator.model_.facts["n_samples"]
             what += f", {request.out.stat().st_size:,} bytes: it holds the {counted(n_rows, 'training row')}"
-        written.append(f"wrote {printable(request.out)} ({what})")
+        written.append(wrote(request.out, what))
     if request.svg is not None:
         content = estimator.model_.plot().content(request.svg.suffix)
         with open_output(request.svg, request.force) as file:
             file.write(content)
-        written.append(f"wrote {printable(request.svg)} (picture)")
+        written.append(wrote(request.svg, "picture"))
     return written
 
 
@@ -486,7 +487,7 @@ def _run_isolation(request: FitRequest) -> Any:
     if request.out is not None:
         check_output(request.out, request.force)
         forest.save(request.out)
-        written.append(f"wrote {printable(request.out)} (model)")
+        written.append(wrote(request.out, "model"))
     with results_after(written):
         say(f"{printable(request.data)}: {counted(len(scores), 'row')}, {columns_in_words(forest.model_)}, no target")
         say()

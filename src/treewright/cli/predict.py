@@ -8,6 +8,7 @@ get an apostrophe in front by default; numbers never do.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,12 @@ from treewright.cli.terminal import (
     UsageRefusal,
     check_output,
     guarded_labels,
+    left_by_ctrl_c,
     note,
     open_output,
     printable,
     progress,
+    wrote,
 )
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.files.matching import rows_for
@@ -30,6 +33,7 @@ from treewright.files.predictions import answers as columns_of_answers
 from treewright.files.predictions import predict_files, quantile_name
 from treewright.files.sources import is_several
 from treewright.files.text import ReadOptions
+from treewright.model.summary import counted
 
 if TYPE_CHECKING:
     from treewright.fitted import Model
@@ -92,12 +96,12 @@ def run_predict(
         option = "--quantiles" if answers.quantiles else "--interval"
         _check_quantiles(of_trees(model, model_path, option), model_path, option)
     if to_parquet and out is not None:
-        with progress():
+        with progress(), left_by_ctrl_c(partial(_complete, out)):
             predict_files(
                 model, data, out, proba=answers.proba, quantiles=quantiles, keep=answers.keep, force=force,
                 reading=options,
             )  # fmt: skip
-        note(f"wrote {printable(out)} (predictions)")
+        note(wrote(out, "predictions"))
         return
     unseen = UnseenLevels()
     with progress(), open_output(out, force) as file, unseen_levels_counted(unseen):
@@ -111,7 +115,13 @@ def run_predict(
             is_first = False
     unseen.warn()
     if out is not None and not is_standard(out):
-        note(f"wrote {printable(out)} (predictions)")
+        note(wrote(out, "predictions"))
+
+
+def _complete(out: Path) -> str:
+    """The files of predictions that a stopped run leaves, in words; empty if it leaves none."""
+    n = len(list(out.rglob("*.parquet"))) if out.is_dir() else 0
+    return f"{printable(out)} has {counted(n, 'complete file')}: the same command goes on" if n else ""
 
 
 def _named_quantiles(answers: Answers) -> dict[str, float]:

@@ -32,6 +32,7 @@ from treewright.cli.terminal import (
     say_prose,
     worded,
     write_text,
+    wrote,
 )
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import Phrase
@@ -183,11 +184,11 @@ def _write(request: PruneRequest, pruned: Model) -> list[str]:
     written = []
     if request.log is not None:
         write_text(request.log, _csv_of_log(pruned.prune_log.to_dict()), request.force)
-        written.append(f"wrote {printable(request.log)} (log)")
+        written.append(wrote(request.log, "log"))
     if request.out is not None:
         check_output(request.out, request.force)
         pruned.save(request.out)
-        written.append(f"wrote {printable(request.out)} (model)")
+        written.append(wrote(request.out, "model"))
     return written
 
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 from treewright.cli.models import load_model, refuse_isolation, target_name, weighted_rows
-from treewright.cli.terminal import UsageRefusal, check_output, open_output, printable, progress, results_after
+from treewright.cli.terminal import (
+    UsageRefusal,
+    check_output,
+    open_output,
+    progress,
+    results_after,
+    wrote,
+)
 from treewright.exceptions import ParameterError
 from treewright.files.text import ReadOptions
 
@@ -85,7 +92,7 @@ def write_report(path: Path, force: bool, fitted: Any, features: Any, target: An
     text = made.to_json() + "\n" if is_summary else made.html
     with open_output(path, force) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
-    return f"wrote {printable(path)} ({'summary' if is_summary else 'report'})"
+    return wrote(path, "summary" if is_summary else "report")
 
 
 def _folds(word: str) -> Any:

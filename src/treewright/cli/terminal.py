@@ -28,7 +28,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, NoReturn, TextIO
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 import typer
 
@@ -53,7 +53,10 @@ __all__ = [
     "open_output",
     "printable",
     "printable_lines",
+    "left_by_ctrl_c",
+    "note_stopped",
     "progress",
+    "wrote",
     "refusals",
     "results_after",
     "say",
@@ -133,6 +136,33 @@ def _finite(value: object) -> object:
 def note(text: str) -> None:
     """Print one line about the work, not a result."""
     typer.echo(f"treewright: {printable(text)}", err=True)
+
+
+_PART = "standard output has only a part of the result"
+_written: list[str] = []  # by the command that runs, a line each
+
+
+def wrote(path: Path, what: str) -> str:
+    """A line about a file that is written, which Ctrl-C repeats."""
+    _written.append(f"wrote {printable(path)} ({what})")
+    return _written[-1]
+
+
+def note_stopped() -> None:
+    """Print what Ctrl-C has left behind."""
+    note(f"stopped by Ctrl-C; {', '.join(_written) or 'nothing was written'}")
+    _written.clear()
+
+
+@contextmanager
+def left_by_ctrl_c(what: Callable[[], str]) -> Iterator[None]:
+    """If Ctrl-C ends the block, its line has the text of ``what``, unless that is empty."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if said := what():
+            _written.append(said)
+        raise
 
 
 def printable(text: object) -> str:
@@ -230,12 +260,14 @@ def refusals(data: Path | None = None) -> Iterator[None]:
     data : Path, optional
         The data file, named in front of errors that know only the table.
     """
+    _written.clear()
     with warnings.catch_warnings():
         _warnings_as_notes()
         try:
             yield
         except KeyboardInterrupt:
-            _leave(130, "stopped by Ctrl-C; nothing was written")
+            note_stopped()
+            raise typer.Exit(130) from None
         except UsageRefusal as error:
             _leave(2, f"error: {error.worded(as_option)}")
         except ParameterError as error:
@@ -316,12 +348,9 @@ def results_after(written: Sequence[str]) -> Iterator[None]:
     written : sequence of str
         A line about each file; they come last.
     """
-    try:
-        yield
-        for line in written:
-            say(line)
-    except KeyboardInterrupt:
-        _leave(130, f"stopped by Ctrl-C; {', '.join(written) or 'nothing was written'}")
+    yield
+    for line in written:
+        say(line)
 
 
 def _names_a_file(error: TreewrightError) -> bool:
@@ -550,15 +579,30 @@ def check_output(path: Path | None, force: bool) -> None:
         raise InputFileError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
+class _Stdout:
+    """Standard output, and whether something was written to it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self.is_begun = stream, False
+
+    def write(self, content: bytes) -> int:
+        self.is_begun = True
+        return self._stream.write(content)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 @contextmanager
 def open_output(path: Path | None, force: bool) -> Iterator[IO[bytes]]:
     """A binary file to write; it appears under its name if the block ends without an error, and not otherwise."""
     if path is None or str(path) == "-":
         if sys.stdout is None:
             raise InputFileError("standard output: it is closed: open it, or name a file with --out")
-        with writing_stdout():
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
+        out = _Stdout(sys.stdout.buffer)
+        with writing_stdout(), left_by_ctrl_c(lambda: _PART if out.is_begun else ""):
+            yield cast("IO[bytes]", out)
+            out.flush()
         return
     check_output(path, force)
     partial = path.with_name(f".treewright-{os.urandom(8).hex()}.part")

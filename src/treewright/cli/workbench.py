@@ -5,7 +5,9 @@ The session is saved after every command, so a killed server loses nothing: the 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,7 +82,24 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
         note(f"continuing {printable(place)} after {counted(len(session.log), 'command')}")
     note(f"the session is saved in {printable(place)} after every command; Quit on the page or Ctrl-C stops the server")
     server.serve(browser=beginning.browser)
+    if lost := desk.unsaved():
+        raise InputFileError(f"{lost}. {_rescued(session, place.name)}")
     say(f"{counted(len(session.log), 'command')} in {printable(desk.save_to)}")
+
+
+def _rescued(session: Session, name: str) -> str:
+    """Keep a session that its file cannot hold: in a temporary folder or at home, else as a script on the terminal."""
+    for root in (tempfile.gettempdir(), Path.home()):
+        with suppress(TreewrightError, OSError, RuntimeError):
+            place = Path(tempfile.mkdtemp(prefix="treewright-session-", dir=root)) / name
+            try:
+                session.save(str(place))
+            except TreewrightError:
+                place.parent.rmdir()
+                raise
+            return f"All of the session is in {printable(place)}: move it, or go on with --session {printable(place)}"
+    say(session.script())
+    return "No temporary file could be written either: standard output has the script that makes this tree"
 
 
 def _begun(place: Path) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -39,12 +39,16 @@ class StoredArrays:
 
     def room(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """An array of zeros that is kept until ``end``; its file is never left behind."""
-        name = f"room-{secrets.token_hex(8)}"
-        made = self.make(name, shape, dtype)
+        path = self.folder / f"room-{secrets.token_hex(8)}"
+        with path.open("w+b") as file:
+            with suppress(OSError):  # before it is filled: a kill leaves nothing. Windows: an open file keeps its name
+                path.unlink()
+            self._fill(file, path, shape, dtype)
+            made = self._mapped(file, shape, dtype, mmap.ACCESS_WRITE)
         if made.size:
             self._rooms.append(self._maps.pop())
-        with suppress(OSError):  # Windows: a file that is mapped keeps its name
-            (self.folder / name).unlink()
+        with suppress(OSError):
+            path.unlink()
         return made
 
     def scratch(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -66,32 +70,38 @@ class StoredArrays:
         TooLargeError
             The disk has no room for it.
         """
-        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         path = self.folder / name
-        with path.open("wb") as file:
-            try:
-                if size and hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
-                else:
-                    file.truncate(size)
-            except OSError as error:
-                file.truncate(0)
-                free = shutil.disk_usage(self.folder).free
-                raise TooLargeError(
-                    f"{path}: no room for {size:,} bytes ({error.strerror}; {free:,} are free): use a folder on a "
-                    "larger disk"
-                ) from None
-        return self.open(name, shape, dtype)
+        with path.open("w+b") as file:
+            self._fill(file, path, shape, dtype)
+            return self._mapped(file, shape, dtype, mmap.ACCESS_WRITE)
 
     def open(self, name: str, shape: tuple[int, ...], dtype: Any, *, writable: bool = True) -> np.ndarray:
         """The array in an existing file."""
-        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        if not size:
-            return np.empty(shape, dtype)
         with (self.folder / name).open("r+b" if writable else "rb") as file:
             # Also if nothing is written: kernels are compiled for writeable arrays.
-            access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_COPY
-            mapped = mmap.mmap(file.fileno(), size, access=access)
+            return self._mapped(file, shape, dtype, mmap.ACCESS_WRITE if writable else mmap.ACCESS_COPY)
+
+    def _fill(self, file: BinaryIO, path: Path, shape: tuple[int, ...], dtype: Any) -> None:
+        """Take room on the disk for an array of zeros."""
+        size = _bytes_of(shape, dtype)
+        try:
+            if size and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                file.truncate(size)
+        except OSError as error:
+            file.truncate(0)
+            free = shutil.disk_usage(self.folder).free
+            raise TooLargeError(
+                f"{path}: no room for {size:,} bytes ({error.strerror}; {free:,} are free): use a folder on a "
+                "larger disk"
+            ) from None
+
+    def _mapped(self, file: BinaryIO, shape: tuple[int, ...], dtype: Any, access: int) -> np.ndarray:
+        size = _bytes_of(shape, dtype)
+        if not size:
+            return np.empty(shape, dtype)
+        mapped = mmap.mmap(file.fileno(), size, access=access)
         self._maps.append(mapped)
         return np.frombuffer(mapped, dtype).reshape(shape)
 
@@ -108,3 +118,7 @@ class StoredArrays:
             return
         for mapped in (*self._maps, *self._rooms):
             mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _bytes_of(shape: tuple[int, ...], dtype: Any) -> int:
+    return int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize

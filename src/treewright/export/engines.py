@@ -329,12 +329,15 @@ def _by_postgres(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarra
         "BEGIN;\nCREATE SCHEMA treewright_verify;\nSET LOCAL search_path = treewright_verify;\n"
         f"{table};\nCOPY {identifier(name + '_rows')} FROM STDIN;\n{listed}\\.\n"
         "\\ir model.sql\n"
-        f"SELECT row_to_json(said) FROM (SELECT * FROM {identifier(name)} ORDER BY {key}) AS said;\nROLLBACK;\n"
+        # As hexadecimal digits: psql leaves out U+10FFFE and U+10FFFF when it prints.
+        f"SELECT encode(convert_to(row_to_json(said)::text, 'UTF8'), 'hex') "
+        f"FROM (SELECT * FROM {identifier(name)} ORDER BY {key}) AS said;\nROLLBACK;\n"
     )
     (folder / "model.sql").write_bytes(path.read_bytes())
     (folder / "run.sql").write_text(script, encoding="utf-8")
     text = _output(["psql", "--no-psqlrc", "--no-password", "--file", "run.sql"], folder)
-    return _said([list(json.loads(line).values()) for line in text.split("\n") if line], vectors)
+    told = [json.loads(bytes.fromhex(line)) for line in text.split("\n") if line]
+    return _said([list(row.values()) for row in told], vectors)
 
 
 ENGINES: dict[str, Engine] = {

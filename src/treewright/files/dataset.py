@@ -19,13 +19,13 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 import polars as pl
@@ -47,19 +47,26 @@ from treewright.data.target import Labels, Numbers
 from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError, setting
 from treewright.files.columns import CellType
 from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
-from treewright.files.sources import Source, parquet_source, text_source, told
+from treewright.files.sources import Source, content_digest, parquet_source, text_source, told
 from treewright.files.table import did_you_mean
 from treewright.files.text import READING, ReadOptions
 from treewright.learn.suspicions import warn_of_left_out
 from treewright.version import __version__
 
-_LAYOUT = 2  # version of the files that hold bins; raise it when their format changes
+try:
+    import fcntl
+except ImportError:  # Windows, where the folder of a killed process stays
+    fcntl = None  # type: ignore[assignment]
+
+_LAYOUT = 3  # version of the files that hold bins; raise it when their format changes
 _DEFAULT_MEMORY = 0.25  # share of the machine's memory
 _LEAST_MEMORY = 64 * 2**20
 _FEWEST_BYTES = 10_000  # a smaller number is probably meant as gigabytes
 _BYTES_OF_PASS = 20 * 2**20  # memory of a column of many values during its pass
 _BYTES_BESIDE = 24  # of a row in addition to its bins: target, weight, content
 _OF_ALL = ("target", "folder", "memory", "n_jobs", "n_processes")  # options of every dataset, whatever its rows
+_UNFINISHED = "treewright-bins-"  # begins the names of folders that a running process writes or uses
+_CLAIM = "in-use"
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -91,8 +98,9 @@ class Dataset(encoded.Dataset):
             ``max_bins`` : int, 2 to 255; the ``max_bins`` of boosting.
             ``memory`` : str such as ``"4GB"`` or int, bytes; a quarter of the machine's by default. A table that fits
             is held in memory; another is stored in ``folder`` as bins, a byte a cell, and read in blocks.
-            ``folder`` : path, optional; where bins are kept for the next time; by default in a temporary folder for the
-            lifetime of the dataset.
+            ``folder`` : path, optional; where bins are kept for the next time, which uses them if the content of the
+            files and their own is the same to the byte; by default in a temporary folder for the lifetime of the
+            dataset.
             ``n_jobs`` : int, optional; threads.
             ``n_processes`` : int, optional; the number of processes, each of which reads and holds a share of the rows
             within the same share of ``memory``. The model is the same. It helps if reading is slow, not if threads
@@ -220,12 +228,15 @@ def _made(
         raise ParameterError("folder keeps the bins of files, and a frame has no file: leave it out, or write Parquet")
     asked = asked_of(target, options)
     n_threads, budget = resolve_jobs(n_jobs), _bytes_of(memory)
+    check = partial(source.check_unchanged, source.stamp())  # between passes, too
     names, task = _names_and_task(source.schema(), asked, source.name)
     if n_processes is None:
         place = Place(source, asked, n_threads, budget)
         rows = _rows_of(here := Here([place]), task)
         if rows.n * (8 * len(names) + 64) <= budget:
-            return _held(cls, here, place, names, rows, asked)
+            held = _held(cls, here, place, names, rows, asked)
+            check()
+            return held
         carrier: Any = here
     else:
         shares = source.divided(n_processes)
@@ -238,7 +249,8 @@ def _made(
     try:
         rows = rows if n_processes is None else _rows_of(carrier, task)
         base = None if folder is None else Path(folder)
-        return _in_files(cls, carrier, source, names, rows, asked, budget // (n_processes or 1), base)
+        share = budget // (n_processes or 1)
+        return _in_files(cls, carrier, source, check, names, rows, asked, share, base, n_threads)
     except BaseException:
         if n_processes is not None:
             carrier.close()
@@ -438,57 +450,91 @@ def _target(rows: Rows, asked: Asked, target: np.ndarray) -> Labels | Numbers:
 
 
 def _in_files(
-    cls: type[Dataset], carrier: Any, source: Source, names: list[str], rows: Rows, asked: Asked, budget: int,
-    base: Path | None,
+    cls: type[Dataset], carrier: Any, source: Source, check: Callable[[], None], names: list[str], rows: Rows,
+    asked: Asked, budget: int, base: Path | None, n_threads: int,
 ) -> Dataset:  # fmt: skip
     """A dataset of bins in the files of a folder: a temporary one, or one that is kept in ``base``."""
     root = Path(tempfile.gettempdir()) if base is None else base
     root.mkdir(parents=True, exist_ok=True)
-    kept = None if base is None else base / f"treewright-{_digest(source, names, asked, carrier.n_parts)}"
-    if kept is None or not _is_whole(kept, len(names), rows):
+    _sweep(root)
+    folder = kept = None
+    if base is not None:
+        folder = kept = base / f"treewright-{_digest(source, names, asked, carrier.n_parts, n_threads)}"
+    made = None if kept is None else _made_before(kept, len(names), rows, n_threads)
+    if made is None:
         needed, free = rows.n * (-(-len(names) // 8) * 8 + _BYTES_BESIDE), shutil.disk_usage(root).free
         if needed > free:
             raise TooLargeError(
                 f"{rows.n:,} rows x {len(names)} columns as bins need {needed:,} bytes in {root}, {free:,} are free: "
                 "give another folder=..."
             )
-        folder = Path(tempfile.mkdtemp(prefix="treewright-", dir=root))
+        folder, claim = _claimed(root)
+        remove = weakref.finalize(carrier, _remove, folder, claim)
         try:
-            _write(carrier, names, rows, asked, budget, folder)
+            made = _write(carrier, names, rows, asked, budget, folder, n_threads, digests=kept is not None)
+            check()
+            if kept is not None:
+                if _made_before(kept, len(names), rows, n_threads) is None:
+                    shutil.rmtree(kept, ignore_errors=True)
+                with suppress(OSError):  # another process was faster: then this folder is a temporary one
+                    folder = folder.rename(kept)
+                    remove.detach()
+                    claim.close()
+                    (folder / _CLAIM).unlink()
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove()
             raise
-        if kept is None:
-            weakref.finalize(carrier, shutil.rmtree, folder, ignore_errors=True)
-        else:
-            if not _is_whole(kept, len(names), rows):
-                shutil.rmtree(kept, ignore_errors=True)
-            with suppress(OSError):  # another process was faster
-                folder.rename(kept)
-            shutil.rmtree(folder, ignore_errors=True)
-            folder = kept
-    else:
-        folder = kept
-    done = json.loads((folder / "done.json").read_text(encoding="utf-8"))
-    with np.load(folder / "bins.npz", allow_pickle=False) as held:
-        bins = Bins(**{name: held[name] for name in held.files})
-    schema = schema_from_json(done["schema"])
+    schema, bins, of_classes = made
     answers_of(carrier, "take_up", folder, schema, rows, settles=True)
-    of_classes = [np.array(own) for own in done["of_classes"]]
     matrix = _cells(carrier, schema, bins, rows, asked, of_classes, "in files", budget)
     return cls(schema, matrix, _target(rows, asked, _no_target(rows)))
 
 
-def _is_whole(folder: Path, n_columns: int, rows: Rows) -> bool:
-    """Whether the files of an earlier dataset are all there and have the right sizes."""
-    sizes = {
-        name: int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        for name, (shape, dtype) in shapes_of(rows.n, n_columns, rows).items()
-    }
-    paths = {name: folder / name for name in sizes}
-    return all(path.is_file() and path.stat().st_size == sizes[name] for name, path in paths.items()) and all(
-        (folder / name).is_file() for name in ("done.json", "bins.npz")
-    )
+def _claimed(root: Path) -> tuple[Path, IO[bytes]]:
+    """A new folder, and a file in it that is locked until it is closed or this process ends, however it ends."""
+    # Until the lock is held the folder has a name that ``_sweep`` does not look at.
+    folder = Path(tempfile.mkdtemp(prefix=".treewright-", dir=root))
+    claim = (folder / _CLAIM).open("wb")
+    with suppress(OSError):  # a file system without locks: the folder may stay after a kill
+        _lock(claim)
+    return folder.rename(root / f"{_UNFINISHED}{folder.name.removeprefix('.treewright-')}"), claim
+
+
+def _remove(folder: Path, claim: IO[bytes]) -> None:
+    claim.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(root: Path) -> None:
+    """Delete the folders of processes that were killed."""
+    for folder in root.glob(f"{_UNFINISHED}*"):
+        with suppress(OSError), (folder / _CLAIM).open("r+b") as claim:
+            _lock(claim)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(claim: IO[bytes]) -> None:
+    """Lock a file for this process; OSError if another holds it, or there are no locks here."""
+    if fcntl is None:
+        raise OSError
+    fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_Made = tuple[Schema, Bins, list[np.ndarray]]
+
+
+def _made_before(folder: Path, n_columns: int, rows: Rows, n_threads: int) -> _Made | None:
+    """Schema, bins and weights of classes of an earlier dataset; None if one byte of its files is not as it was."""
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError, InputFileError):
+        done = json.loads((folder / "done.json").read_text(encoding="utf-8"))
+        facts, digests = done["facts"], done["facts"]["digests"]
+        if done["digest"] != _digest_of_json(facts) or set(digests) != {"bins.npz", *shapes_of(0, n_columns, rows)}:
+            return None
+        if all(content_digest(folder / name, n_threads) == own for name, own in digests.items()):
+            with np.load(folder / "bins.npz", allow_pickle=False) as held:
+                bins = Bins(**{name: held[name] for name in held.files})
+            return schema_from_json(facts["schema"]), bins, [np.array(own) for own in facts["of_classes"]]
+    return None
 
 
 def _cells(
@@ -504,16 +550,25 @@ def _no_target(rows: Rows) -> np.ndarray:
     return np.empty((0, 1 if rows.task else 0), np.int32 if rows.classes else np.float64)
 
 
-def _write(carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int, folder: Path) -> None:
-    """Let every place write its bins, and at the end the file that marks them as complete."""
+def _write(
+    carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int, folder: Path, n_threads: int, *,
+    digests: bool,
+) -> _Made:  # fmt: skip
+    """Let every place write its bins; with ``digests``, also what the next run needs to use them."""
     schema, bins = _columns_of(carrier, names, rows, asked, budget)
     stored = StoredArrays(folder, budget // 4)
     for name, shape in shapes_of(rows.n, len(schema), rows).items():
         stored.make(name, *shape)
-    of_classes = _added(answers_of(carrier, "bin", names, schema, bins, rows, folder))
-    np.savez(folder / "bins.npz", **vars(bins))
-    done = {"schema": schema_to_json(schema), "of_classes": [of_classes] if of_classes else []}
-    (folder / "done.json").write_text(json.dumps(done), encoding="utf-8")
+    added = _added(answers_of(carrier, "bin", names, schema, bins, rows, folder))
+    of_classes = [added] if added else []
+    if digests:
+        np.savez(folder / "bins.npz", **vars(bins))
+        files = ("bins.npz", *shapes_of(0, len(schema), rows))
+        own = {name: content_digest(folder / name, n_threads) for name in files}
+        facts = {"schema": schema_to_json(schema), "of_classes": of_classes, "digests": own}
+        done = {"digest": _digest_of_json(facts), "facts": facts}
+        (folder / "done.json").write_text(json.dumps(done), encoding="utf-8")
+    return schema, bins, [np.array(own) for own in of_classes]
 
 
 def _added(of_places: list[list[Fraction]]) -> list[float]:
@@ -521,7 +576,12 @@ def _added(of_places: list[list[Fraction]]) -> list[float]:
     return [float(sum(own, Fraction(0))) for own in zip(*of_places, strict=True)]
 
 
-def _digest(source: Source, names: list[str], asked: Asked, n_places: int) -> str:
-    """A digest of the files and of all options that affect their bins."""
-    words = repr((source.stamp(), asked, names, n_places, __version__, BLOCK_ROWS, _LAYOUT))
+def _digest(source: Source, names: list[str], asked: Asked, n_places: int, n_threads: int) -> str:
+    """A digest of the content of the files, and of all options that affect their bins."""
+    contents = [content_digest(path, n_threads) for path in source.files]
+    words = repr((contents, asked, names, n_places, __version__, BLOCK_ROWS, _LAYOUT))
     return hashlib.blake2b(words.encode(), digest_size=12).hexdigest()
+
+
+def _digest_of_json(facts: Any) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

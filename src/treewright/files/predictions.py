@@ -23,10 +23,11 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from treewright.core import progress
+from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.matching import as_at_fit, columns_of, rows_for
-from treewright.files.sources import absolute, below, files_of, is_several, told
+from treewright.files.sources import absolute, below, content_digest, files_of, is_several, stamp_of, told
 from treewright.files.table import require_columns
 from treewright.files.text import ReadOptions, check_regular
 from treewright.fitted.neighbors import NeighborsModel
@@ -60,8 +61,9 @@ def answers(
     Returns
     -------
     list of Series
-        ``prediction``, or ``prediction_<output>`` for several outputs; ``probability_<class>``; the quantiles. For an
-        isolation forest ``prediction``, -1 for outliers and else 1, and ``score``.
+        Of different names, else ParameterError: ``prediction``, or ``prediction_<output>`` for several outputs;
+        ``probability_<class>``; the quantiles. For an isolation forest ``prediction``, -1 for outliers and else 1, and
+        ``score``.
     """
     if _is_isolation(model):
         scores = anomaly_scores(model, features)
@@ -79,13 +81,24 @@ def answers(
             labels = label_series("class", classes).cast(pl.String).to_list()
             stem = name.replace("prediction", "probability", 1)
             found += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
+        _refuse_doubles(
+            found, "two targets with their classes, or two classes, make it: rename one in the table and fit again"
+        )
     if quantiles:
         of_rows = model.predict_quantile(features, list(quantiles.values()), n_jobs=n_jobs)
         for output, name in enumerate(names):
             of_output = of_rows if of_rows.ndim == 2 else of_rows[:, :, output]
             ending = name.removeprefix("prediction")
             found += [pl.Series(f"{title}{ending}", of_output[:, at]) for at, title in enumerate(quantiles)]
+        _refuse_doubles(found, "rename the quantiles")
     return found
+
+
+def _refuse_doubles(found: Sequence[pl.Series], remedy: str) -> None:
+    names = [series.name for series in found]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise ParameterError(f"two columns of the predictions are named {double!r}: {remedy}")
 
 
 def quantile_name(quantile: float) -> str:
@@ -138,14 +151,11 @@ def _named_once(keep: Sequence[str]) -> tuple[str, ...]:
 
 
 def _together(beside: Sequence[pl.Series], found: Sequence[pl.Series]) -> pl.DataFrame:
-    """The columns to keep and the predictions as one frame; a name that occurs twice is refused."""
+    """The columns to keep and the predictions as one frame; a name that both have is refused."""
     names = [series.name for series in found]
     clash = next((series.name for series in beside if series.name in names), None)
     if clash is not None:
         raise ParameterError(f"keep={clash!r}: the predictions have a column of this name: rename it in the table")
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise ParameterError(f"two columns of the predictions are named {double!r}: rename the quantiles")
     return pl.DataFrame([*beside, *found])
 
 
@@ -233,13 +243,14 @@ def _predicted(
     is_one = len(given) == 1 and not is_several(given[0] if isinstance(given[0], Path) else Path(given[0]))
     files, targets = _files_and_targets(given, out, is_one=is_one)
     of_model = hashlib.blake2b(_bytes_of(model), digest_size=16).hexdigest()
-    answered = partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs)
+    answered, n_threads = partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs), resolve_jobs(n_jobs)
     done: list[Path] = []
     for at, (rows, target) in enumerate(zip(files, targets, strict=True)):
         progress.report(at / len(files), "predicting")
         check_regular(rows)
-        digest = partial(_digest, rows, of_model, (proba, named, keep, options))
-        made_of, there = digest(), _made_of(target) if target.exists() else None
+        stamp = stamp_of(rows)
+        made_of = _digest(rows, of_model, (proba, named, keep, options), n_threads)
+        there = _made_of(target) if target.exists() else None
         if target.exists() and there != made_of and not force:
             raise InputFileError(
                 f"{target}: exists, and is of another model, other rows or options: give another folder, or "
@@ -249,7 +260,7 @@ def _predicted(
             )
         if there != made_of:
             unseen = UnseenLevels()
-            _write(target, digest, _frames(model, rows, options, keep, answered, unseen))
+            _write(rows, stamp, target, made_of, _frames(model, rows, options, keep, answered, unseen))
             unseen.warn()
         done.append(target)
     progress.report(1.0, "predicting")
@@ -321,13 +332,9 @@ def _is_alive(process: str) -> bool:
     return True
 
 
-def _digest(rows: Path, of_model: str, options: tuple[Any, ...]) -> str:
+def _digest(rows: Path, of_model: str, options: tuple[Any, ...], n_threads: int) -> str:
     """The digest of a file of rows, a model and options, for the metadata of the predictions."""
-    try:
-        stat = rows.stat()
-    except OSError as error:
-        raise InputFileError(f"{rows}: cannot be read ({error.strerror})") from None
-    words = repr((rows.name, stat.st_size, stat.st_mtime_ns, of_model, options, __version__))
+    words = repr((content_digest(rows, n_threads), of_model, options, __version__))
     return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()
 
 
@@ -348,9 +355,11 @@ def _frames(
         yield _together([] if some.beside is None else some.beside.get_columns(), found)
 
 
-def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFrame]) -> None:
+def _write(
+    rows: Path, stamp: tuple[int, ...], target: Path, made_of: str, blocks: Iterator[pl.DataFrame]
+) -> None:  # fmt: skip
     """Write a file block by block; it appears when it is complete, if the rows have not changed meanwhile."""
-    made_of, first = digest(), next(blocks)
+    first = next(blocks)
     _make_folder(target.parent)
 
     def given(_columns: Any, _predicate: Any, _n_rows: Any, _size: Any) -> Iterator[pl.DataFrame]:
@@ -360,7 +369,7 @@ def _write(target: Path, digest: Callable[[], str], blocks: Iterator[pl.DataFram
     part = target.with_name(f"{_PART}{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         register_io_source(given, schema=first.schema).sink_parquet(part, metadata={_KEY: made_of})
-        if digest() != made_of:
+        if stamp_of(rows) != stamp:
             raise InputFileError(f"{target}: the rows changed while they were read: try again when they are complete")
         part.replace(target)
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -15,7 +15,7 @@ import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,7 +59,16 @@ _HASHED = (
 )
 
 
-_Places = dict[int, tuple[int, bool]]  # of a feature of numbers: its column, and whether missing cells go left
+class _Place(NamedTuple):
+    """The column of a numeric feature."""
+
+    column: int
+    missing_left: bool
+    borders: np.ndarray  # float32, ascending
+    first: int  # the number of its first border among those of all features
+
+
+_Places = dict[int, _Place]  # by the number of the feature
 
 
 def begins(head: bytes, ending: str) -> bool:
@@ -112,9 +121,7 @@ def of_file(data: bytes) -> ModelData:
 
 def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
     info = told["model_info"]
-    loss = info["params"]["loss_function"] if "params" in info else info["loss_function"]
-    loss = json.loads(loss) if isinstance(loss, str) and loss.startswith("{") else loss
-    kind, options = (loss, {}) if isinstance(loss, str) else (loss["type"], loss.get("params") or {})
+    kind, options = _loss_of(info)
     if kind not in _CLASSES + _LOGARITHMS + _NUMBERS:
         why = {
             "MultiClassOneVsAll": "the probabilities of its classes do not add up to 1; train with MultiClass",
@@ -126,6 +133,8 @@ def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
     if not abs(scale) < np.inf:
         raise InputFileError(f"the scale of the scores is {scale!r}, not a finite number")
     symmetric = told.get("oblivious_trees")
+    if symmetric is not None and "trees" in told:
+        raise InputFileError("the file contradicts itself: it has both oblivious_trees and trees")
     listed = told["trees"] if symmetric is None else symmetric
     if not listed:
         raise InputFileError("the model has no trees: it predicts the same for every row")
@@ -174,6 +183,22 @@ def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
     return replace(model, threshold=Threshold(1, float(np.nextafter(at, 1.0)), "set in CatBoost"))  # above, not at it
 
 
+def _loss_of(info: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The kind of the loss, and its options; the file states them up to three times."""
+    params = info.get("params") or {}
+    stated = [each["loss_function"] for each in (params, info) if "loss_function" in each]
+    parsed = [json.loads(loss) if isinstance(loss, str) and loss.startswith("{") else loss for loss in stated]
+    found = [(loss, {}) if isinstance(loss, str) else (loss["type"], loss.get("params") or {}) for loss in parsed]
+    kind, options = found[0]
+    if kind in _LOSSES or kind in _CLASSES:  # ranking states the metric that it improves instead
+        metric = (params.get("metrics") or {}).get("objective_metric") or {}
+        found += [(metric["type"], metric.get("params") or {})] if "type" in metric else []
+    other = next((each for each in found if each != found[0]), None)
+    if other is not None:
+        raise InputFileError(f"the file contradicts itself: the loss is {found[0]} in one place, {other} in another")
+    return kind, options
+
+
 def _schema_of(info: dict[str, Any]) -> tuple[Schema, _Places]:
     """The columns in the order of the table, and the positions of the numeric features among them."""
     for kind in ("text_features", "embedding_features"):
@@ -184,12 +209,19 @@ def _schema_of(info: dict[str, Any]) -> tuple[Schema, _Places]:
     found.sort(key=lambda each: each[0]["flat_feature_index"])
     if [feature["flat_feature_index"] for feature, _ in found] != list(range(len(found))):
         raise InputFileError("the features are not numbered from 0")
+    for kind, are_numbers in (("float_features", True), ("categorical_features", False)):
+        numbers = [feature["feature_index"] for feature, is_number in found if is_number == are_numbers]
+        if numbers != list(range(len(numbers))):
+            raise InputFileError(
+                f"the file contradicts itself: {kind} have the numbers {numbers} in the order of columns"
+            )
     names = [feature.get("feature_id", "") for feature, _ in found]
     if not all(isinstance(name, str) for name in names):
         raise InputFileError("the name of a feature is not a string")
     named = any(name not in ("", str(at)) for at, name in enumerate(names))
     columns: list[Column] = []
     places: _Places = {}
+    n_borders = 0
     for (feature, is_number), name in zip(found, names if named else numbered(len(names)), strict=True):
         way = feature["nan_value_treatment"] if is_number else "AsIs"
         if way not in ("AsFalse", "AsTrue", "AsIs"):
@@ -197,7 +229,16 @@ def _schema_of(info: dict[str, Any]) -> tuple[Schema, _Places]:
         left_out = "" if is_number else "no tree tests the column"
         seen = is_number and bool(feature["has_nans"])
         if is_number:
-            places[feature["feature_index"]] = (len(columns), way != "AsTrue")
+            if way == "AsTrue" and not seen:
+                raise InputFileError(
+                    f"the file contradicts itself: feature {name!r} has no missing cells (has_nans), but they are "
+                    f"treated as {way} (nan_value_treatment)"
+                )
+            borders = _float32(feature.get("borders") or ())
+            if borders.ndim != 1 or not (np.diff(borders) > 0).all():
+                raise InputFileError(f"feature {name!r}: its borders are not in ascending order")
+            places[feature["feature_index"]] = _Place(len(columns), way != "AsTrue", borders, n_borders)
+            n_borders += len(borders)
         columns.append(Column(name, "numeric", missing_seen=seen, left_out=left_out))
     return Schema(tuple(columns), named), places
 
@@ -205,6 +246,13 @@ def _schema_of(info: dict[str, Any]) -> tuple[Schema, _Places]:
 def _labels_of(told: dict[str, Any], n_scores: int) -> np.ndarray:
     """The labels in the order of the scores: with equal scores CatBoost predicts the first, as we do."""
     names, codes = told.get("class_names") or [], told.get("class_to_label") or [0, 1]
+    n_classes = told.get("classes_count") or len(names) or max(codes) + 1
+    is_odd = len(names) not in (0, n_classes) or len(set(names)) != len(names) or (n_scores == 1 and n_classes != 2)
+    if is_odd or not set(codes) <= set(range(n_classes)):
+        raise InputFileError(
+            f"the file contradicts itself: class_to_label {codes}, {len(names)} class_names and a classes_count of "
+            f"{told.get('classes_count') or 0}"
+        )
     labels = [names[int(code)] for code in codes] if names else [int(code) for code in codes]
     kind = _LABELS[told.get("class_label_type", "Integer")]
     if len(labels) != (2 if n_scores == 1 else n_scores):
@@ -226,14 +274,26 @@ def _test_of(split: dict[str, Any], places: _Places, name: str) -> tuple[int, fl
             "OneHotFeature": f"it tests for a level of a categorical feature, {_HASHED}",
         }.get(kind, f"it has a test of kind {kind!r}, which is not read")
         raise InputFileError(f"{name}: {why}")
-    column, missing_left = places[split["float_feature_index"]]
-    return column, float(split["border"]), missing_left
+    place, border, number = places[split["float_feature_index"]], float(split["border"]), split["split_index"]
+    at = number - place.first if isinstance(number, int) else -1
+    # CatBoost follows the number, and writes the border next to it.
+    if not (0 <= at < len(place.borders) and place.borders[at] == _float32(border)):
+        raise InputFileError(
+            f"{name}: the file contradicts itself: a split of feature {split['float_feature_index']} has the border "
+            f"{border!r} and the split_index {number!r}, but features_info has {len(place.borders)} borders of this "
+            f"feature, from number {place.first}, and not this one at that number"
+        )
+    return place.column, border, place.missing_left
+
+
+def _float32(borders: Any) -> np.ndarray:
+    """Borders as CatBoost keeps them."""
+    with np.errstate(over="ignore"):
+        return np.array(borders, np.float32)
 
 
 def _cuts(borders: Any) -> np.ndarray:
-    """The cuts of borders, which CatBoost keeps as float32."""
-    with np.errstate(over="ignore"):
-        return cut_of_float32(np.array(borders, np.float32), strict=False)
+    return cut_of_float32(_float32(borders), strict=False)
 
 
 def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:

@@ -27,7 +27,7 @@ from treewright.data.cells import LARGEST_WHOLE
 from treewright.data.schema import Column, Schema
 from treewright.data.target import encode_labels
 from treewright.exceptions import InputFileError, ParameterError
-from treewright.importing.reading import json_of
+from treewright.importing.reading import json_of, named_once
 from treewright.importing.trees import ForeignTree, imported
 from treewright.model.aggregation import Boosting, Link
 from treewright.model.check import LARGEST_SCORE
@@ -140,7 +140,8 @@ def _parts_of(data: bytes) -> _Text:
 
 def _fields(text: str) -> dict[str, str]:
     """The lines ``name=value`` as a dict."""
-    return {name: value for name, _, value in (line.partition("=") for line in text.split("\n"))}
+    lines = (line.partition("=") for line in text.split("\n") if line)
+    return named_once([(name, value) for name, _, value in lines])
 
 
 def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> ModelData:
@@ -157,7 +158,11 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     if "sqrt" in options:
         raise InputFileError("reg_sqrt predicts the square of the score, a link that is not read: train without it")
     link, loss = _LOSSES[name]
-    said = dict(option.split(":") for option in options)
+    said = named_once([(option.split(":")[0], option.split(":")[1]) for option in options])
+    own = {"num_class": said.get("num_class", "1" if name else head["num_class"]), "objective": name}
+    told = {"num_class": head["num_class"], "objective": text.parameters.get("objective", name)}
+    if own["num_class"] != told["num_class"] or (name and told["objective"] in _LOSSES and told["objective"] != name):
+        raise InputFileError(f"the file contradicts itself: it has {own} in one place, {told} in another")
     classes: tuple[np.ndarray, ...] = ()
     if link == "classes":
         classes = _classes(labels, int(said["num_class"]) if name == "multiclass" else 2)
@@ -273,6 +278,11 @@ def _floats(tree: dict[str, str], name: str) -> np.ndarray:
 def _sets(tree: dict[str, str]) -> dict[int, np.ndarray]:
     """The categories that go left, for each test of categories."""
     nodes = np.flatnonzero(_ints(tree, "decision_type") & _CATEGORICAL)
+    if int(tree["num_cat"]) != len(nodes):
+        raise InputFileError(
+            f"the file contradicts itself: tree {tree['Tree']} has {len(nodes)} tests of categories and a num_cat of "
+            f"{tree['num_cat']}"
+        )
     if not len(nodes):
         return {}
     begins, words = _ints(tree, "cat_boundaries"), _ints(tree, "cat_threshold").astype("<u4")

@@ -14,6 +14,7 @@ Trees themselves are in ``onnx_trees``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -36,6 +37,7 @@ from treewright.importing.onnx_trees import (
     version_5,
     whole_numbers_asked,
 )
+from treewright.importing.reading import named_once
 from treewright.importing.trees import ForeignTree, imported
 from treewright.model.aggregation import LINKS, Boosting, Link, together, whole_parts
 from treewright.model.check import scores_of_classes
@@ -181,7 +183,8 @@ class _Walk:
                 raise InputFileError(f"tensor {tensor.name!r} is in another file: save the model as one file")
             self.tensors[tensor.name] = self.onnx.numpy_helper.to_array(tensor)
         for node in nodes:
-            said = {each.name: self.onnx.helper.get_attribute_value(each) for each in node.attribute}
+            said = named_once([(each.name, self.onnx.helper.get_attribute_value(each)) for each in node.attribute])
+            _check_one_form(said)
             given = [self.tensors[name] if name else None for name in node.input]
             domain = "" if node.domain == "ai.onnx" else node.domain
             found = self._said(domain, node.op_type, given, said, len(node.output))
@@ -767,3 +770,15 @@ def _forest_of_classes(
         combine="vote" if of_trees is not None else "single" if is_one else "mean",
         algorithm="adaboost" if of_trees is not None else "cart" if is_one else "random_forest", tree_weights=of_trees,
     )  # fmt: skip
+
+
+def _check_one_form(said: dict[str, Any]) -> None:
+    """Refuse attributes that state one list in two forms, of which runtimes use either."""
+    of_stem: dict[str, list[str]] = {}
+    for name, value in said.items():
+        if len(value) if isinstance(value, list) else name.endswith("_as_tensor"):
+            stem = re.sub("_(as_tensor|strings|int64s|floats|tensor)$", "", name)
+            of_stem.setdefault(stem, []).append(name)
+    double = next((names for names in of_stem.values() if len(names) > 1), None)
+    if double is not None:
+        raise InputFileError(f"the file contradicts itself: an operator has {' and '.join(sorted(double))}")

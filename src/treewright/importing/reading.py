@@ -177,11 +177,22 @@ def json_of(data: bytes) -> Any:
     Raises
     ------
     InputFileError
-        It is not JSON, or nested deeper than Python reads.
+        It is not JSON, nested deeper than Python reads, or an object has a name twice, of which other readers may use
+        the first.
     """
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=named_once)
     except RecursionError:
         raise InputFileError("not a model: it is nested too deeply") from None
     except ValueError as error:
         raise InputFileError(f"damaged, or not JSON: {error}") from None
+
+
+def named_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The pairs as a dict; a name that occurs twice is refused."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise InputFileError(f"the file contradicts itself: {double!r} occurs twice in one place")
+    return found

@@ -23,12 +23,13 @@ import numpy as np
 from treewright.core.elementary import log_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, ParameterError
-from treewright.importing.reading import json_of
+from treewright.importing.reading import json_of, named_once
 from treewright.importing.trees import ForeignTree, cut_of_float32, imported
 from treewright.model.aggregation import Boosting, Link
 from treewright.model.data import ModelData
 
 _MOST_COLUMNS = 1_000_000
+_NONE = 2**31 - 1  # the parent of a root, and the column of a node that was pruned
 _DEEPEST = 64  # lists in lists of a UBJSON file; XGBoost's own are 8 deep
 _LEAST_SHARE = np.float32(1e-6)  # the least distance from 0 and 1 of a probability as the base score
 _NUMBERS = {b"i": ">i1", b"U": ">u1", b"I": ">i2", b"l": ">i4", b"L": ">i8", b"d": ">f4", b"D": ">f8"}
@@ -303,6 +304,12 @@ def _trees(
     if name == "dart":
         weights = _numbers(booster, "weight_drop", n)
     n_scores = max(1, int(param["num_class"]), int(param.get("num_target", 1)))
+    said = learner["objective"].get("softmax_multiclass_param", {}).get("num_class", param["num_class"])
+    _check_same("number of classes", int(param["num_class"]), int(said))
+    _check_same("number of trees", n, int(model.get("gbtree_model_param", {}).get("num_trees", n)))
+    ends = _whole(model, "iteration_indptr") if "iteration_indptr" in model else None
+    if ends is not None and (ends[0] != 0 or ends[-1] != n or (np.diff(ends) < 0).any()):
+        raise InputFileError(f"the file contradicts itself: iteration_indptr does not divide {n} trees into rounds")
     width = int(entries[0]["tree_param"].get("size_leaf_vector", 1))
     is_vector = width > 1
     if is_vector and width != n_scores:
@@ -311,7 +318,7 @@ def _trees(
     best = learner.get("attributes", {}).get("best_iteration")
     if is_best and best is not None:
         in_round = (1 if is_vector else n_scores) * int(model["gbtree_model_param"].get("num_parallel_tree", 1))
-        ends = _whole(model, "iteration_indptr") if "iteration_indptr" in model else np.arange(0, n + 1, in_round)
+        ends = np.arange(0, n + 1, in_round) if ends is None else ends
         kept = int(ends[min(int(best) + 1, len(ends) - 1)])
     trees: list[ForeignTree] = []
     for at in range(kept):
@@ -319,6 +326,10 @@ def _trees(
             raise InputFileError(f"tree {at} has another number, {entries[at]['id']}")
         if int(entries[at]["tree_param"].get("size_leaf_vector", 1)) != width:
             raise InputFileError(f"tree {at} has leaves with another number of values")
+        _check_same(
+            f"number of columns of tree {at}", int(param["num_feature"]),
+            int(entries[at]["tree_param"].get("num_feature", param["num_feature"])),
+        )  # fmt: skip
         trees += _tree(entries[at], at, width, None if weights is None else weights[at])
     place = np.tile(np.arange(n_scores), kept) if is_vector else group[:kept]
     if not len(trees) or (place < 0).any() or (place >= n_scores).any() or n_scores > len(trees):
@@ -329,11 +340,37 @@ def _trees(
     return trees, place, n_scores, _stored_levels(model)
 
 
+def _check_same(what: str, first: int, second: int) -> None:
+    if first != second:
+        raise InputFileError(f"the file contradicts itself: the {what} is {first} in one place, {second} in another")
+
+
+def _check_nodes(entry: Mapping[str, Any], at: int, left: np.ndarray, right: np.ndarray) -> None:
+    """Refuse a tree whose numbers of nodes, parents and branches contradict each other."""
+    n, param = len(left), entry["tree_param"]
+    _check_same(f"number of nodes of tree {at}", n, int(param.get("num_nodes", n)))
+    pruned = int(np.count_nonzero(_whole(entry, "split_indices", n) == _NONE))
+    _check_same(f"number of pruned nodes of tree {at}", pruned, int(param.get("num_deleted", pruned)))
+    inner = np.flatnonzero(left >= 0)
+    branches = np.concatenate([left[inner], right[inner]])
+    if (branches >= n).any() or (branches < 0).any():
+        raise InputFileError(f"tree {at} has a branch to a node that does not exist")
+    if "parents" in entry:
+        parents = _whole(entry, "parents", n)
+        if not n or parents[0] not in (_NONE, -1) or (parents[branches] != np.tile(inner, 2)).any():
+            raise InputFileError(f"the file contradicts itself: the parents of tree {at} are not those of its branches")
+    ways = _whole(entry, "default_left", n)
+    if not np.isin(ways, (0, 1)).all():
+        odd = int(ways[~np.isin(ways, (0, 1))][0])
+        raise InputFileError(f"tree {at} has a node with default_left {odd}, expected 0 or 1")
+
+
 def _tree(entry: Mapping[str, Any], at: int, width: int, weight: np.float32 | None) -> list[ForeignTree]:
     """A tree; if leaves have several numbers, one tree for each number."""
     left = _whole(entry, "left_children")
     n, leaf = len(left), left < 0
     right = np.where(leaf, -1, _whole(entry, "right_children", n))
+    _check_nodes(entry, at, left, right)
     conditions = _numbers(entry, "split_conditions", n)
     hessian = _numbers(entry, "sum_hessian", n).astype(np.float64)
     if not np.isfinite(hessian).all():
@@ -371,15 +408,19 @@ def _tree(entry: Mapping[str, Any], at: int, width: int, weight: np.float32 | No
 def _listed(entry: Mapping[str, Any], at: int, n: int, leaf: np.ndarray) -> dict[int, np.ndarray]:
     """The categories that each categorical node lists."""
     kinds = _whole(entry, "split_type", n) if len(entry.get("split_type", ())) else np.zeros(n, np.int64)
+    if not np.isin(kinds, (0, 1)).all():
+        raise InputFileError(f"tree {at} has a node of split_type {int(kinds.max())}, expected 0 or 1")
     nodes = np.flatnonzero((kinds == 1) & ~leaf)
-    if not len(nodes):
+    if not len(nodes) and not len(entry.get("categories_nodes", ())):
         return {}
     codes, which = _whole(entry, "categories"), _whole(entry, "categories_nodes")
     begin, size = _whole(entry, "categories_segments", len(which)), _whole(entry, "categories_sizes", len(which))
     if (begin < 0).any() or (size < 0).any() or (begin + size > len(codes)).any() or size.sum() > len(codes):
         raise InputFileError(f"tree {at} lists categories that do not exist")
-    if (codes < 0).any() or len(np.unique(which)) != len(which) or not np.isin(nodes, which).all():
-        raise InputFileError(f"tree {at} has a categorical node without categories, or with two lists")
+    if (codes < 0).any() or not np.array_equal(np.sort(which), nodes):
+        raise InputFileError(
+            f"the file contradicts itself: categories_nodes of tree {at} are not its categorical nodes"
+        )
     place = {int(node): row for row, node in enumerate(which.tolist())}
     rows = {int(node): place[int(node)] for node in nodes.tolist()}
     return {node: codes[begin[row] : begin[row] + size[row]] for node, row in rows.items()}
@@ -429,11 +470,12 @@ def _ubjson(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     if depth >= _DEEPEST:
         raise InputFileError("not a model: it is nested too deeply")
     if kind == b"{":
-        named: dict[str, Any] = {}
+        pairs: list[tuple[str, Any]] = []
         while data[at : at + 1] != b"}":
             name, at = _text(data, at, depth)
-            named[name], at = _ubjson(data, at, depth + 1)
-        return named, at + 1
+            value, at = _ubjson(data, at, depth + 1)
+            pairs.append((name, value))
+        return named_once(pairs), at + 1
     if kind != b"[":
         raise InputFileError(f"damaged UBJSON: no value begins at byte {at - 1:,}")
     listed: list[Any] = []

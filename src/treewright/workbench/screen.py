@@ -33,6 +33,7 @@ from treewright.grow.by_node.candidates import Candidate
 from treewright.learn.params import CLASSES
 from treewright.model.by_hand import line_of, words_of
 from treewright.model.codec import dumps
+from treewright.model.summary import counted
 from treewright.model.threshold import threshold_words
 from treewright.show.page.plain import plain
 from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_ways
@@ -80,6 +81,8 @@ class Desk:
         self._last_told = 0.0
         self._saved = known if known is not None or save_to is None else session.written(save_to)
         self.is_saved = False
+        self._n_saved = 0  # commands in the file
+        self._why_not = ""
 
     @property
     def revision(self) -> int:
@@ -166,10 +169,21 @@ class Desk:
             self.session.save(self.save_to)
             self._saved = place.read_bytes()
         except (TreewrightError, OSError) as error:
-            self.is_saved = False
+            self.is_saved, self._why_not = False, str(error)
             return {"warning": f"The session could not be saved: {error}"}
-        self.is_saved = True
+        self.is_saved, self._n_saved = True, len(self.session.log)
         return {"warning": trouble} if trouble else {}
+
+    def unsaved(self) -> str:
+        """Save the session if the last time failed, and return what is still not saved and why; empty if nothing is."""
+        if self.save_to is None or self.is_saved:
+            return ""
+        self.save()
+        if self.is_saved:
+            return ""
+        n = len(self.session.log)
+        lost = f"{counted(n - self._n_saved, 'command')} of {n}" if n > self._n_saved else "the last changes"
+        return f"{lost} could not be saved: {self._why_not}"
 
     def bye(self) -> dict[str, Any]:
         """The message to screens when the workbench quits."""

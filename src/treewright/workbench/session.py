@@ -511,11 +511,17 @@ class Session:
             starlette or uvicorn is not installed.
         ParameterError
             The port is taken.
+        InputFileError
+            Commands could not be saved in ``save_to``, such as on a full disk. The session has them: ``save`` it
+            elsewhere.
         """
         from treewright.workbench.screen import Desk
         from treewright.workbench.server import Server
 
-        Server(Desk(self, save_to=save_to, title=title), port).serve(browser=browser)
+        desk = Desk(self, save_to=save_to, title=title)
+        Server(desk, port).serve(browser=browser)
+        if lost := desk.unsaved():
+            raise InputFileError(f"{lost}. The session still has them: call its save() with another name")
 
     # Commands.
 

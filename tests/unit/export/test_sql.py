@@ -151,6 +151,15 @@ def test_postgresql_says_the_same(postgres, model, vectors, form, tmp_path):
     assert verdict.is_equal, str(verdict)
 
 
+def test_every_character_of_a_label_comes_back_from_postgresql(postgres, tmp_path):
+    labels = [f"a{chr(code)}b" for code in (0x10FFFF, 0x10FFFE, 0xFFFF, 0xFEFF, 0x1F600, 0x2028, 0x7F, 1, 0x5C)]
+    table = {f"k{chr(0x10FFFF)}": labels * 3}
+    model = tw.DecisionTreeClassifier().fit(table, labels * 3).model_
+    path = written(model, tmp_path, "postgresql")
+    verdict = verify(path, json.loads(json.dumps(vectors_of(model, "mine"))), "postgres")
+    assert verdict.is_equal, str(verdict)
+
+
 def test_a_changed_cut_is_found_by_every_database(postgres, tmp_path):
     model = tw.DecisionTreeRegressor().fit({"x": [0.0, 0.2, 1.0, 7.0]}, [1.0, 2.0, 3.0, 4.0]).model_
     cut = float(model.trees[0].threshold[0])

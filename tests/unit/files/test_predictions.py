@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,33 @@ def test_files_of_another_run_are_not_taken_for_this_one(rows, tmp_path):
     (out / "a.parquet").write_text("no Parquet at all")
     with pytest.raises(InputFileError, match="exists, and is of another model"):
         tw.predict_files(NUMBERS, rows, out)
+
+
+@pytest.mark.parametrize(
+    "write", [partial(pl.DataFrame.write_parquet, compression="uncompressed"), pl.DataFrame.write_csv]
+)
+def test_predictions_of_other_rows_of_the_same_size_and_time_are_not_kept(tmp_path, write):
+    file, out = tmp_path / "rows.any", tmp_path / "one.parquet"
+    other = FEATURES.with_columns(pl.col("x").reverse())  # the statistics of a Parquet footer are the same
+    write(FEATURES, file)
+    tw.predict_files(FOREST, file, out)
+    before = file.stat()
+    write(other, file)
+    assert file.stat().st_size == before.st_size
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(InputFileError, match="other rows"):
+        tw.predict_files(FOREST, file, out)
+    tw.predict_files(FOREST, file, out, force=True)
+    assert pl.read_parquet(out)["prediction"].to_list() == FOREST.predict(other).tolist()
+
+
+def test_predictions_of_the_same_rows_are_kept_whatever_their_time(rows, tmp_path):
+    done = tw.predict_files(FOREST, rows, tmp_path / "out")
+    before = [file.stat().st_mtime_ns for file in done]
+    for file in rows.rglob("*.parquet"):
+        os.utime(file, ns=(0, 0))
+    assert tw.predict_files(FOREST, rows, tmp_path / "out") == done
+    assert [file.stat().st_mtime_ns for file in done] == before
 
 
 def test_what_fails_leaves_no_half_file(rows, tmp_path, monkeypatch):
@@ -256,3 +284,7 @@ def test_columns_with_numbers_for_names_are_found(tmp_path):
     with pytest.raises(ParameterError, match="two columns of the predictions"):
         tw.predict_frame(NUMBERS, X, quantiles={"prediction": 0.5})
     assert tw.predict_frame(FOREST, X, keep=["x", "x"]).columns == ["x", "prediction"]
+    y = pl.DataFrame({"a": ["b_c", "d"] * 10, "a_b": ["c", "e"] * 10})
+    both = tw.DecisionTreeClassifier().fit(pl.DataFrame({"x": range(20)}), y)
+    with pytest.raises(ParameterError, match="'probability_a_b_c': two targets with their classes"):
+        tw.predict_frame(both, pl.DataFrame({"x": [1]}), proba=True)

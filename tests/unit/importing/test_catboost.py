@@ -362,3 +362,44 @@ def test_a_tree_of_more_splits_than_leaves_is_refused(tmp_path):
     path.write_text(json.dumps(told))
     with pytest.raises(InputFileError, match="4 leaf values for 60 splits"):
         tw.read_model(path)
+
+
+def _first_split(told):
+    return told["oblivious_trees"][0]["splits"][0] if "oblivious_trees" in told else told["trees"][0]["split"]
+
+
+def _tested(told):
+    return told["features_info"]["float_features"][_first_split(told)["float_feature_index"]]
+
+
+CONTRADICTIONS = {
+    "a border of a feature": lambda told: _tested(told).update(
+        borders=[each + 0.25 for each in _tested(told)["borders"]]
+    ),
+    "a border less": lambda told: told["features_info"]["float_features"][0]["borders"].pop(),
+    "a border of a split": lambda told: _first_split(told).update(border=_first_split(told)["border"] + 0.25),
+    "the number of a split": lambda told: _first_split(told).update(split_index=_first_split(told)["split_index"] + 1),
+    "the feature of a split": lambda told: _first_split(told).update(
+        float_feature_index=(_first_split(told)["float_feature_index"] + 1) % 4
+    ),
+    "a feature twice": lambda told: told["features_info"]["float_features"][1].update(feature_index=0),
+    "missing cells": lambda told: told["features_info"]["float_features"][0].update(
+        has_nans=False, nan_value_treatment="AsTrue"
+    ),
+    "two kinds of trees": lambda told: told.update(trees=[], oblivious_trees=[]),
+    "a class more": lambda told: told["model_info"]["class_params"]["class_names"].append(9),
+    "a class twice": lambda told: told["model_info"]["class_params"].update(class_to_label=[0, -1]),
+    "the number of classes": lambda told: told["model_info"]["class_params"].update(classes_count=9),
+    "the loss": lambda told: told["model_info"]["params"]["metrics"]["objective_metric"].update(type="RMSE"),
+}
+
+
+@pytest.mark.parametrize("change", CONTRADICTIONS.values(), ids=CONTRADICTIONS)
+@pytest.mark.parametrize("form", [{}, {"grow_policy": "Depthwise"}], ids=["symmetric", "grown"])
+def test_a_file_that_contradicts_itself_is_refused(tmp_path, form, change):
+    model = catboost.CatBoostClassifier(**SMALL | {"iterations": 2}, **form).fit(np.nan_to_num(X), TWO)
+    told = json.loads(saved(model, tmp_path).read_bytes())
+    change(told)
+    (tmp_path / "model.json").write_text(json.dumps(told))
+    with pytest.raises(InputFileError, match="contradicts itself"):
+        tw.read_model(tmp_path / "model.json")

@@ -523,6 +523,11 @@ def test_a_damaged_file_is_refused_or_is_a_model(tmp_path):
         (r"cat_threshold=\d+", "cat_threshold=4294967295", "only 4 pandas categories"),
         (r"cat_boundaries=0 1", "cat_boundaries=0 900000000000", "does not exist|do not match its tests"),
         (r"objective=regression", "objective=magic", "objective magic is not known"),
+        (r"num_class=1", "num_class=3", "contradicts itself: it has"),
+        (r"parameters:\n", "parameters:\n[objective: binary]\n", "contradicts itself: it has"),
+        (r"num_cat=\d", "num_cat=7", "tests of categories and a num_cat of 7"),
+        (r"num_leaves=5\n", "num_leaves=5\nnum_leaves=5\n", "'num_leaves' occurs twice"),
+        (r"label_index=0\n", "label_index=0\nobjective=binary sigmoid:1\n", "'objective' occurs twice"),
     ],
 )
 def test_nonsense_is_refused_with_its_reason(tmp_path, old, new, said):

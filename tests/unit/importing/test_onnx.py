@@ -554,6 +554,14 @@ def elsewhere():
     return made
 
 
+def doubled(name, *more):
+    """The small regressor with an attribute twice, or also as another one."""
+    made = some_regressor()
+    attribute = next(each for each in made.attribute if each.name == name)
+    made.attribute.extend(more or [attribute])
+    return made
+
+
 def ring():
     made = some_regressor()
     next(each for each in made.attribute if each.name == "nodes_truenodeids").ints[0] = 0
@@ -607,6 +615,12 @@ REFUSED = {
     "no node": (file_of([helper.make_node("Identity", ["X"], ["y"])], [("X", FLOAT, 2)], ["y"]),
                 "not those of a known model"),
     "wide": (plain(inputs=[("X", FLOAT, 1 << 40)]), "columns"),
+    "an attribute twice": (of_node(doubled("nodes_values")), "'nodes_values' occurs twice"),
+    "two forms": (
+        of_node(doubled("nodes_values", helper.make_attribute(
+            "nodes_values_as_tensor", onnx.numpy_helper.from_array(np.zeros(9))
+        ))), "an operator has nodes_values and nodes_values_as_tensor"
+    ),
 }  # fmt: skip
 
 

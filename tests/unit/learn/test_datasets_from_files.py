@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import subprocess
+import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -465,18 +469,89 @@ def test_odd_requests_are_refused_with_what_to_do(tmp_path, options, told):
         tw.Dataset.from_parquet(folder)
 
 
-def test_a_dataset_says_what_it_is_and_a_kept_folder_that_is_broken_is_made_again(tmp_path):
+def test_a_dataset_says_what_it_is(tmp_path):
     folder = written(with_target(CLASSES), tmp_path / "files", 2)
-    options = {"target": "target", "memory": "30KB", "folder": tmp_path / "bins", "task": "classification"}
+    options = {"target": "target", "memory": "30KB", "task": "classification"}
     with tw.Dataset.from_parquet(folder, **options) as dataset:
         assert repr(dataset).startswith(f"<treewright.Dataset: {len(dataset):,} rows, ")
         assert "target 'target' (classes), in files>" in repr(dataset)
-        model = tw.GradientBoostingClassifier(3).fit(dataset).model_
+
+
+def _flipped(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def _filled(value: float) -> Callable[[Path], None]:
+    return lambda path: path.write_bytes(np.full(path.stat().st_size // 8, value).tobytes())
+
+
+def _other_weights_of_classes(path: Path) -> None:
+    text = path.read_text()
+    path.write_text(re.sub(r'("of_classes": \[\[)[0-9.]+', r"\g<1>9.0", text))
+    assert path.read_text() != text
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("codes", Path.unlink), ("codes", _flipped), ("contents", _flipped), ("weights", _flipped),
+        ("target", _filled(2.0)), ("target", _filled(np.nan)),
+        ("bins.npz", _flipped), ("bins.npz", lambda path: path.write_bytes(path.read_bytes()[:-9])),
+        ("done.json", _flipped), ("done.json", _other_weights_of_classes),
+        ("done.json", lambda path: path.write_text("[]")), ("done.json", lambda path: path.write_text("[" * 100_000)),
+    ],
+)  # fmt: skip
+def test_kept_bins_that_are_not_as_they_were_are_made_again(tmp_path, name, damage):
+    folder = written(with_target(CLASSES, WEIGHTS["any"]), tmp_path / "files", 2)
+    options = {"target": "target", "weight": "weight", "memory": SMALL, "folder": tmp_path / "bins"}
+    tw.Dataset.from_parquet(folder, **options)
     (kept,) = (tmp_path / "bins").iterdir()
-    (kept / "codes").unlink()
-    again = tw.Dataset.from_parquet(folder, **options)
-    assert dumps(tw.GradientBoostingClassifier(3).fit(again).model_) == dumps(model)
-    assert len(list((tmp_path / "bins").iterdir())) == 1
+    before = {path.name: path.read_bytes() for path in kept.iterdir()}
+    damage(kept / name)
+    tw.Dataset.from_parquet(folder, **options)
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == before
+    assert list((tmp_path / "bins").iterdir()) == [kept]
+
+
+def test_kept_bins_are_those_of_the_content_of_the_files(tmp_path):
+    folder = written(with_target(CLASSES), tmp_path / "files", 1)
+    (file,) = folder.iterdir()
+    options = {"target": "target", "memory": SMALL, "folder": tmp_path / "bins"}
+    tw.Dataset.from_parquet(folder, **options)
+    time, size = file.stat().st_mtime_ns, file.stat().st_size
+    swapped = pl.read_parquet(file).with_columns(pl.col("target").replace({"up": "down", "down": "up"}))
+    swapped.write_parquet(file)
+    os.utime(file, ns=(time, time))
+    expected = boosting(of_numbers=False).fit(tw.Dataset.from_parquet(folder, target="target", memory=SMALL)).model_
+    assert file.stat().st_size == size
+    assert dumps(boosting(of_numbers=False).fit(tw.Dataset.from_parquet(folder, **options)).model_) == dumps(expected)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_the_next_run_deletes_what_a_kill_left_and_nothing_that_is_in_use(tmp_path, monkeypatch, is_kept):
+    folder, place = written(with_target(CLASSES), tmp_path / "files", 1), tmp_path / "place"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    options: dict[str, Any] = {"target": "target", "memory": SMALL, "folder": place if is_kept else None}
+    script = (
+        "import os, signal, sys, treewright as tw\n"
+        "from treewright.files import dataset\n"
+        "dataset.np.savez = dataset._cells = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"tw.Dataset.from_parquet(sys.argv[1], **{ {**options, 'folder': str(place) if is_kept else None}!r})\n"
+    )
+    surroundings = {**os.environ, "TMPDIR": str(place)}
+    assert subprocess.run([sys.executable, "-c", script, folder], env=surroundings, check=False).returncode < 0
+    (left,) = place.iterdir()
+    in_use = tw.Dataset.from_parquet(folder, **{**options, "folder": None})
+    assert not left.exists()
+    (used,) = place.iterdir()
+    dataset = tw.Dataset.from_parquet(folder, **options)
+    assert used.exists()
+    assert len(list(place.iterdir())) == 2
+    assert dumps(boosting(of_numbers=False).fit(in_use).model_) == dumps(boosting(of_numbers=False).fit(dataset).model_)
 
 
 def test_an_isolation_forest_of_files_that_changed_is_refused(tmp_path):

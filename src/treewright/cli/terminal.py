@@ -283,21 +283,11 @@ def drop_stdout() -> None:
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """A progress bar on standard error while the block runs; only on a terminal."""
-    from treewright.core.progress import COMPILING, COMPILING_NOTICE, listen, listen_with_bar
+    """A progress bar on standard error while the block runs; in a pipe or a file, a line now and then."""
+    from treewright.core.progress import OneNotice, listen_with_bar, listen_with_lines
 
-    noted: set[str] = set()
-
-    def tell_of_compiling(what: str) -> None:
-        if what == COMPILING and what not in noted:
-            noted.add(what)
-            note(COMPILING_NOTICE)
-
-    if not sys.stderr.isatty():
-        with listen(lambda _, what: tell_of_compiling(what)):
-            yield
-        return
-    with listen_with_bar(tell_of_compiling):
+    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    with listen_with_bar(OneNotice(note).heed) if is_shown else listen_with_lines(note):
         yield
 
 

@@ -110,6 +110,7 @@ class AdaBoostParams(Params):
         None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
     )
     random_state: Any = stated(RANDOM_STATE)
+    verbose: int = stated(LOUDNESS)
 
 
 _BYTES_PER_ROW = 32  # for the order of the rows and for a draw

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -55,6 +57,7 @@ class StoppedError(KeyboardInterrupt):
 
 
 def stop(*_, **__):
+    progress.report(0.0, "growing")
     raise StoppedError
 
 
@@ -70,19 +73,28 @@ def test_that_nothing_is_saved_is_said_before_the_fit(command, penguins, monkeyp
     monkeypatch.setattr(treewright.cli.fit, place, stop)
     said = command(*words, folder=penguins.parent)
 
-    assert "the model will not be saved; --out model.tw saves it" in said.stderr
+    assert "the model is not saved; --out model.tw saves it" in said.stderr
 
 
-def test_a_model_that_is_saved_or_piped_is_not_said_to_be_lost(fitted, process, penguins):
-    assert "saved" not in fitted[1].stderr
-    assert "not be saved" not in process("show", fitted[0] / "penguins.tw").stderr
+def test_a_model_that_is_saved_or_piped_is_not_said_to_be_lost(fitted, penguins):
+    words = ["fit", penguins, "--target", "species", "--set", "max_depth=1", "--out", "-"]
+    piped = subprocess.run([sys.executable, "-m", "treewright", *words], capture_output=True, check=True)
+
+    assert "not saved" not in fitted[1].stderr + piped.stderr.decode()
+
+
+def test_a_fit_that_is_refused_says_nothing_of_saving(command, tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n3,c\n4,d\n")
+    said = command("fit", "t.csv", "--target", "y", "--cv", 9, folder=tmp_path)
+
+    assert (said.returncode, said.stderr.count("\n")) == (1, 1)
 
 
 def test_that_nothing_is_saved_is_said_before_the_pruning(command, fitted, monkeypatch):
     monkeypatch.setattr("treewright.fitted.model.Model.prune", stop)
     said = command("prune", fitted[0] / "penguins.tw", "--method", "leaves", "--set", "max_leaves=2")
 
-    assert "the pruned model will not be saved; --out pruned.tw saves it" in said.stderr
+    assert "the pruned model is not saved; --out pruned.tw saves it" in said.stderr
 
 
 def test_warmup_counts_its_groups(command, monkeypatch, impatient):

@@ -47,7 +47,6 @@ from treewright.cli.tables import unequal_lines
 from treewright.cli.terminal import (
     UsageRefusal,
     check_output,
-    note,
     open_output,
     printable,
     progress,
@@ -92,9 +91,7 @@ def run_fit(request: FitRequest) -> None:
 @contextmanager
 def _at_work(*, is_saved: bool) -> Iterator[None]:
     """Show the progress of a fit; who forgot ``--out`` learns it before the wait."""
-    if not is_saved:
-        note("the model will not be saved; --out model.tw saves it")
-    with progress(), worded(fit_words):
+    with progress("" if is_saved else "the model is not saved; --out model.tw saves it"), worded(fit_words):
         yield
 
 

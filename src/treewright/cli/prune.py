@@ -125,9 +125,7 @@ def _pruned(request: PruneRequest, *, is_saved: bool) -> Any:
             rows = weighted_rows(
                 model, request.data, request.reading, target, request.weight, skip=request.skip_missing_target
             )
-    if not is_saved:  # before the work: it is too late after a long one
-        note("the pruned model will not be saved; --out pruned.tw saves it")
-    with progress(), worded(_prune_words):
+    with progress("" if is_saved else "the pruned model is not saved; --out pruned.tw saves it"), worded(_prune_words):
         given = rows if method is None or method.needs != "none" else ()
         pruned = model.prune(name, *given, **options)
     with results_after(_write(request, pruned)):

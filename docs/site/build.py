@@ -15,6 +15,7 @@ what its page shows, a link or anchor that leads nowhere, an address outside the
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import shutil
@@ -30,6 +31,23 @@ DOCS = SITE.parent
 MARK = ".treewright-site"  # a file of this name says that a folder is a site that was built here
 ROOT = DOCS.parent
 sys.path.insert(0, str(SITE))
+# What the build and the programs of pages import beyond the package, by the name under which it is installed.
+NEEDED = {
+    "treewright": "treewright",
+    "lxml": "lxml",
+    "matplotlib": "matplotlib",
+    "myst_parser": "myst-parser",
+    "numpydoc": "numpydoc",
+    "pandas": "pandas",
+    "pydata_sphinx_theme": "pydata-sphinx-theme",
+    "sphinx": "sphinx",
+}
+absent = [package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None]
+if absent:
+    sys.exit(
+        f"the site cannot be built: {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed; the extra "
+        f'dev brings what it needs: pip install -e "{ROOT}[dev]"'
+    )
 
 from links import drop_dead_backlinks, faults_of  # noqa: E402
 from names import write_names  # noqa: E402

@@ -15,14 +15,15 @@ QUESTIONS = tomllib.loads((Path(__file__).parent / "site_questions.toml").read_t
 # One page of each kind.
 KINDS = [
     "index.html", "show-a-decision/index.html", "show-a-decision/first-tree.html", "check-by-hand/movies.html",
-    "ship-it/export.html", "guides/index.html", "guides/looking/contributions.html", "gallery/index.html",
+    "check-by-hand/measured-mornings.html", "ship-it/export.html", "guides/index.html",
+    "guides/looking/contributions.html", "gallery/index.html",
     "gallery/trees.html", "coming-from/rpart-partykit.html", "reference/parameters.html",
     "reference/api/DecisionTreeClassifier.html", "reference/api/commands.html", "numbers/benchmarks.html",
     "glossary.html", "decisions/0017-the-site.html", "search.html",
 ]  # fmt: skip
 # Every kind in each width and each scheme; the landing page in all four ways.
-LOOKS = [(path, width, scheme) for path in KINDS for width, scheme in ((1280, "light"), (420, "dark"))]
-LOOKS += [(KINDS[0], width, scheme) for width, scheme in ((1280, "dark"), (420, "light"))]
+LOOKS = [(path, width, scheme) for path in KINDS for width, scheme in ((1280, "light"), (390, "dark"))]
+LOOKS += [(KINDS[0], width, scheme) for width, scheme in ((1280, "dark"), (390, "light"))]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -89,6 +90,44 @@ def test_a_page_has_no_serious_faults_and_fits_the_window(visit, faults, path, w
         assert beyond <= 1, part
     broken = "[...document.images].filter(each => each.complete && each.naturalWidth === 0).map(each => each.src)"
     assert page.evaluate(broken) == []
+
+
+# A word of letters and digits whose pieces stand on several lines.
+BROKEN_WORDS = r"""() => {
+  const broken = [], walk = document.createTreeWalker(document.querySelector(".bd-article"), NodeFilter.SHOW_TEXT);
+  for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+    if (!text.parentElement.closest("td, th")) continue;
+    for (const word of text.data.matchAll(/[\p{L}\p{N}]+/gu)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
+WITH_TABLES = [
+    "show-a-decision/index.html", "ship-it/export.html", "coming-from/rpart-partykit.html", "coming-from/weka.html",
+    "reference/parameters.html", "reference/estimators.html", "reference/command-line.html", "numbers/benchmarks.html",
+    "numbers/agreement.html", "check-by-hand/chi-squared.html", "glossary.html", "guides/many-trees/boosting.html",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", WITH_TABLES)
+def test_a_table_on_a_phone_breaks_no_word(visit, path):
+    page = visit(path, width=390)
+
+    assert page.evaluate(BROKEN_WORDS) == []
+
+
+@pytest.mark.parametrize("path", ["gallery/index.html", "gallery/trees.html", "index.html"])
+def test_a_picture_in_the_dark_has_no_white_frame(visit, path):
+    page = visit(path, width=390, scheme="dark")
+    looks_of = "all => all.map(each => getComputedStyle(each)).map(look => [look.backgroundColor, look.padding])"
+
+    framed = page.locator(".bd-article img").evaluate_all(looks_of)
+    assert framed
+    assert all(each == ["rgba(0, 0, 0, 0)", "0px"] for each in framed), framed
 
 
 def test_the_landing_page_shows_the_picture_that_its_code_makes_above_the_fold(visit):
@@ -166,6 +205,18 @@ def test_an_exercise_tells_right_from_wrong_and_shows_its_answer(visit):
     exercise.locator("input").fill(wanted)
     exercise.get_by_role("button", name="Check").click()
     assert exercise.locator("output").inner_text().endswith("Right.")
+    for nearly in (
+        f"{1000 * float(wanted):.0f}/1000",
+        f"{-1000 * float(wanted):.0f} / -1000",
+        wanted.replace(".", ","),
+    ):
+        exercise.locator("input").fill(nearly)
+        exercise.locator("input").press("Enter")
+        assert exercise.locator("output").inner_text().endswith("Right."), nearly
+    for wrong in (f"{wanted}/2", f"{wanted}/0", f"1/{wanted}/1", "9/", "/20"):
+        exercise.locator("input").fill(wrong)
+        exercise.locator("input").press("Enter")
+        assert "Not yet" in exercise.locator("output").inner_text(), wrong
     assert not exercise.locator("pre").first.is_visible()
     exercise.locator("summary").click()
     assert exercise.locator("pre").first.is_visible()

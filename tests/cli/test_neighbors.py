@@ -197,7 +197,7 @@ def test_cross_validation_fits_the_shown_model_on_every_row(command, penguins, t
     assert done.returncode == 0, done.stderr
     assert "the model below is fitted on all 344 rows" in done.stdout
     assert "each on the other folds; the model above is fitted on every row)" in done.stdout
-    assert "the model was not saved" in done.stderr
+    assert "the model is not saved" in done.stderr
 
 
 def test_trees_and_neighbours_are_compared_on_the_same_folds(command, penguins, tmp_path):

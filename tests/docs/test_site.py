@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -193,3 +195,29 @@ def test_words_that_are_linked_stand_in_the_glossary(site_module):
     words = (SITE.parent / "glossary.md").read_text(encoding="utf-8")
 
     assert [word for word in site_module("glossary_links").LINKED if f"\n| {word} |" not in words] == []
+
+
+def test_a_build_without_the_dev_extra_names_what_is_missing_and_what_brings_it(tmp_path):
+    # -S hides site-packages, and with them everything that the build needs.
+    done = subprocess.run(
+        [sys.executable, "-S", SITE / "build.py", "--draft", "--out", tmp_path / "site"],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert re.search(r"not installed.*pip install -e \".*\[dev\]\"$", done.stderr.strip()), done.stderr
+    for package in ("lxml", "myst-parser", "numpydoc", "pydata-sphinx-theme", "sphinx"):
+        assert package in done.stderr
+
+
+WORKED = sorted((SITE.parent / "check-by-hand").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", WORKED, ids=[page.stem for page in WORKED])
+def test_every_worked_table_ends_with_exercises(page):
+    if page.stem not in ("index", "question-by-question"):  # the second grows trees of tables whose pages have some
+        assert len(re.findall(r"^\*\*Exercise \d+: ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)) >= 3

@@ -7,6 +7,8 @@ no held-out score: it is fitted on all rows, and the rows with the highest anoma
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +48,6 @@ from treewright.cli.terminal import (
     UsageRefusal,
     as_option,
     check_output,
-    note,
     open_output,
     printable,
     progress,
@@ -82,15 +83,21 @@ def run_fit(request: FitRequest) -> None:
     check_stdout(request.out)
     run = _run_with_target if request.memory is None else _run_on_files
     run = _run_isolation if request.algorithm == ISOLATION else run
+    is_saved = request.out is not None
     with clear_stdout(is_piped):
-        estimator = run(replace(request, out=None) if is_piped else request)
+        estimator = run(replace(request, out=None) if is_piped else request, is_saved=is_saved)
     if is_piped:
         write_stdout(bytes_of(estimator.model_))
-    elif request.out is None:
-        note("the model was not saved; --out model.tw saves it")
 
 
-def _run_with_target(request: FitRequest) -> Any:
+@contextmanager
+def _at_work(*, is_saved: bool) -> Iterator[None]:
+    """Show the progress of a fit; who forgot ``--out`` learns it before the wait."""
+    with progress("" if is_saved else "the model is not saved; --out model.tw saves it"), worded(fit_words):
+        yield
+
+
+def _run_with_target(request: FitRequest, *, is_saved: bool) -> Any:
     """Fit a model with a target, show, score and save it."""
     check_request(request)
     check_output(request.out, request.force)
@@ -102,7 +109,7 @@ def _run_with_target(request: FitRequest) -> Any:
     request, remark = with_chosen_size(request, data)
     estimator = learner_of(request, data, as_estimator=False)
     check_is_one_model(estimator, data.features.width)
-    with progress(), worded(fit_words):
+    with _at_work(is_saved=is_saved):
         if ALGORITHMS[request.algorithm].is_neighbors:
             check_rows(estimator, data.table.path, data.features, data.target, data.table.place)
         wanted = {"every_measure": request.json}
@@ -376,7 +383,7 @@ def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: 
 # --- rows that need not fit in memory
 
 
-def _run_on_files(request: FitRequest) -> Any:
+def _run_on_files(request: FitRequest, *, is_saved: bool) -> Any:
     """Fit on Parquet files block by block; show and save the model."""
     needs_rows: dict[str, Any] = {
         "--cv": request.n_folds, "--report": request.report, "--trace": request.trace or None,
@@ -407,7 +414,7 @@ def _run_on_files(request: FitRequest) -> Any:
     own: dict[str, Any] = {"n_jobs": request.jobs, "random_state": request.seed}
     own |= {} if request.unseen is None else {"unseen": request.unseen}
     estimator = made(request, is_classification, settings, own, as_estimator=True)
-    with progress(), worded(fit_words):
+    with _at_work(is_saved=is_saved):
         task = "classification" if is_classification else "regression"
         rows = _rows_in_files(request, target, task, getattr(estimator, "max_bins", 255))
         estimator.fit(rows)
@@ -449,7 +456,7 @@ def _rows_in_files(request: FitRequest, target: str | None, task: str | None, ma
 # --- isolation forests
 
 
-def _run_isolation(request: FitRequest) -> Any:
+def _run_isolation(request: FitRequest, *, is_saved: bool) -> Any:
     """Fit an isolation forest on all rows, show and save it."""
     check_options(request)
     if request.json:
@@ -469,7 +476,7 @@ def _run_isolation(request: FitRequest) -> Any:
     treewright.IsolationForest(**settings)._check_parameters()
     check_output(request.out, request.force)
     if request.memory is not None:
-        return _isolated_in_files(request, settings)
+        return _isolated_in_files(request, settings, is_saved=is_saved)
     required = [request.weight] if request.weight else []
     table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
@@ -479,7 +486,7 @@ def _run_isolation(request: FitRequest) -> Any:
         **settings, **declared_columns(request, table), unseen=request.unseen or "missing", n_jobs=request.jobs,
         random_state=request.seed,
     )  # fmt: skip
-    with progress(), worded(fit_words):
+    with _at_work(is_saved=is_saved):
         forest.fit(features, sample_weight=weights_of(table, request.weight))
         scores = -forest.score_samples(features)
         n_outliers = int((forest.predict(features) == -1).sum())
@@ -497,14 +504,14 @@ def _run_isolation(request: FitRequest) -> Any:
     return forest
 
 
-def _isolated_in_files(request: FitRequest, settings: dict[str, Any]) -> Any:
+def _isolated_in_files(request: FitRequest, settings: dict[str, Any], *, is_saved: bool) -> Any:
     """Fit an isolation forest on Parquet files; ``predict`` lists the outliers."""
     import treewright
 
     forest = treewright.IsolationForest(
         **settings, unseen=request.unseen or "missing", n_jobs=request.jobs, random_state=request.seed
     )
-    with progress(), worded(fit_words):
+    with _at_work(is_saved=is_saved):
         rows = _rows_in_files(request, None, None)
         forest.fit(rows)
     written = _write(request, forest)

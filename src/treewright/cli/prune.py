@@ -99,14 +99,12 @@ def run_prune(request: PruneRequest) -> None:
     is_piped = is_standard(request.out)
     check_stdout(request.out)
     with clear_stdout(is_piped):
-        pruned = _pruned(replace(request, out=None) if is_piped else request)
+        pruned = _pruned(replace(request, out=None) if is_piped else request, is_saved=request.out is not None)
     if is_piped:
         write_stdout(bytes_of(pruned))
-    elif request.out is None:
-        note("the pruned model was not saved; --out pruned.tw saves it")
 
 
-def _pruned(request: PruneRequest) -> Any:
+def _pruned(request: PruneRequest, *, is_saved: bool) -> Any:
     """Prune, print the log and the scores; returns the pruned model."""
     name = method_named(request.method)
     method = METHODS.get(name)  # None: rounds of gradient boosting are dropped
@@ -128,7 +126,7 @@ def _pruned(request: PruneRequest) -> Any:
             rows = weighted_rows(
                 model, request.data, request.reading, target, request.weight, skip=request.skip_missing_target
             )
-    with progress(), worded(_prune_words):
+    with progress("" if is_saved else "the pruned model is not saved; --out pruned.tw saves it"), worded(_prune_words):
         given = rows if method is None or method.needs != "none" else ()
         pruned = model.prune(name, *given, **options)
     with results_after(_write(request, pruned)):

@@ -24,7 +24,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -320,23 +320,35 @@ def drop_stdout() -> None:
 
 
 @contextmanager
-def progress() -> Iterator[None]:
-    """A progress bar on standard error while the block runs; only on a terminal."""
-    from treewright.core.progress import COMPILING, COMPILING_NOTICE, listen, listen_with_bar
+def progress(remark: str = "") -> Iterator[None]:
+    """A progress bar on standard error while the block runs; in a pipe or a file, a line now and then.
 
-    noted: set[str] = set()
+    Parameters
+    ----------
+    remark : str
+        A line that comes before the wait: with the first report of the work, or at the end of work that reports
+        nothing. So work that is refused before it begins is refused in one line.
+    """
+    from treewright.core.progress import OneNotice, listen, listen_with_bar, listen_with_lines, report
 
-    def tell_of_compiling(what: str) -> None:
-        if what == COMPILING and what not in noted:
-            noted.add(what)
-            note(COMPILING_NOTICE)
-
-    if not sys.stderr.isatty():
-        with listen(lambda _, what: tell_of_compiling(what)):
+    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    with listen_with_bar(OneNotice(note).heed) if is_shown else listen_with_lines(note):
+        if not remark:
             yield
-        return
-    with listen_with_bar(tell_of_compiling):
-        yield
+            return
+        shown, is_made = copy_context(), False
+
+        def heard(done: float, what: str) -> None:
+            nonlocal is_made
+            if not is_made:
+                is_made = True
+                note(remark)
+            shown.run(report, done, what)
+
+        with listen(heard):
+            yield
+        if not is_made:
+            note(remark)
 
 
 @contextmanager

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from treewright.cli.terminal import note, say
+from treewright.cli.terminal import note, progress, say
 from treewright.core.environment import tell_of_junk
 from treewright.core.meanwhile import compile_first
+from treewright.core.progress import counted, report
 from treewright.core.shipped import compile_natively
 from treewright.core.threads import available_processors
 
@@ -45,22 +46,26 @@ def run_warmup() -> None:
     start = time.perf_counter()
     tell_of_junk()
     n_processes = min(available_processors(), len(_GROUPS))
-    note(f"{len(_GROUPS)} groups of kernels, {n_processes} at a time ...")
-    if n_processes == 1:
-        for number, group in enumerate(_GROUPS):
-            _warm_up(group)
-            note(f"{number + 1} of {len(_GROUPS)}: {group}")
-    else:
-        with ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn")) as processes:
-            try:
-                running = {processes.submit(_warm_up, group): group for group in _GROUPS}
-                for number, done in enumerate(as_completed(running)):
-                    done.result()
-                    note(f"{number + 1} of {len(_GROUPS)}: {running[done]}")
-            except BaseException:
-                for process in multiprocessing.active_children():
-                    process.terminate()
-                raise
+    note(f"{len(_GROUPS)} groups of kernels, {n_processes} at a time, some minutes in all ...")
+    with progress(), counted(len(_GROUPS), "groups of kernels compiled") as count:
+        report(0.0, "compiling kernels")
+        if n_processes == 1:
+            for number, group in enumerate(_GROUPS):
+                _warm_up(group)
+                count()
+                note(f"{number + 1} of {len(_GROUPS)}: {group}")
+        else:
+            with ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn")) as processes:
+                try:
+                    running = {processes.submit(_warm_up, group): group for group in _GROUPS}
+                    for number, done in enumerate(as_completed(running)):
+                        done.result()
+                        count()
+                        note(f"{number + 1} of {len(_GROUPS)}: {running[done]}")
+                except BaseException:
+                    for process in multiprocessing.active_children():
+                        process.terminate()
+                    raise
     took = time.perf_counter() - start
     say(f"kernels for one target are compiled and stored: trees, AdaBoost, forests, boosting; it took {took:.1f} s")
 

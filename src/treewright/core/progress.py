@@ -1,7 +1,9 @@
-"""Progress of long work: the share done and a word for the work, shown by a listener or a bar.
+"""Progress of long work: the share done and a word for the work, shown by a listener, as a bar or as lines.
 
 The listener belongs to the context (and so to the thread) that set it: two fits at the same time never mix their
-reports, and a thread of the pool, which sees no listener, stays silent. ``rich`` is imported only when a bar is shown.
+reports, and a thread of the pool, which sees no listener, stays silent. A terminal gets a bar, anything else a line now
+and then: a log has room for both a fit of ten seconds and one of ten hours. ``rich`` is imported only when a bar is
+shown.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -21,25 +23,31 @@ if TYPE_CHECKING:
 
 COMPILING = "compiling"  # what is reported when a kernel is compiled for the first time on this machine
 COMPILING_NOTICE = "compiling kernels for this kind of fit on this machine (once for this kind, up to a minute) ..."
+_LOG = "treewright"
 Listener = Callable[[float, str], None]
 _listener: ContextVar[Listener | None] = ContextVar("treewright_progress_listener", default=None)
 
 
-class _OneNotice:
-    """Writes once that kernels are compiled."""
+class OneNotice:
+    """Writes once that kernels are compiled, when a report says so."""
 
-    def __init__(self) -> None:
-        self.is_given = False
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write, self._is_given = write, False
 
-    def tell(self) -> None:
-        """Write the notice, unless it was written before."""
-        if not self.is_given and sys.stderr is not None:
-            sys.stderr.write(f"treewright: {COMPILING_NOTICE}\n")
-            sys.stderr.flush()
-        self.is_given = True
+    def heed(self, what: str) -> None:
+        """Write the notice if this is the first report of compiling."""
+        if what == COMPILING and not self._is_given:
+            self._is_given = True
+            self._write(COMPILING_NOTICE)
 
 
-_notice: ContextVar[_OneNotice | None] = ContextVar("treewright_compiling_notice", default=None)
+def _write_to_stderr(line: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"treewright: {line}\n")
+        sys.stderr.flush()
+
+
+_notice: ContextVar[OneNotice | None] = ContextVar("treewright_compiling_notice", default=None)
 
 
 def is_heard() -> bool:
@@ -60,8 +68,8 @@ def report(done: float, what: str) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(min(1.0, max(0.0, done)), what)
-    elif what == COMPILING and (notice := _notice.get()) is not None:
-        notice.tell()
+    elif (notice := _notice.get()) is not None:
+        notice.heed(what)
 
 
 @contextmanager
@@ -115,47 +123,115 @@ def without(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def part(at: int, of: int) -> Iterator[None]:
-    """Report the block as one of several parts of a work, counted from 0.
+def part(at: int, of: int, name: str = "") -> Iterator[None]:
+    """Report the block as one of several parts of a work, counted from 0; the words begin with its name, if it has one.
 
     Examples
     --------
     >>> from treewright.core.progress import listen, part, report
     >>> heard = []
-    >>> with listen(lambda done, what: heard.append(done)), part(1, 4):
+    >>> with listen(lambda done, what: heard.append((done, what))), part(1, 4, "tree 2 of 4"):
     ...     report(0.5, "growing")
     >>> heard
-    [0.375]
+    [(0.25, 'tree 2 of 4'), (0.375, 'tree 2 of 4: growing')]
     """
     above = _listener.get()
     if above is None:
         yield
         return
-    with listen(lambda done, what: above((at + done) / of, what)):
+    head = f"{name}: " if name else ""
+    with listen(lambda done, what: above((at + done) / of, what if what == COMPILING else head + what)):
+        if name:
+            above(at / of, name)
         yield
 
 
 @contextmanager
+def counted(n_tasks: int, what: str) -> Iterator[Callable[[], None]]:
+    """Report how many of several tasks are done, in place of what each of them reports; gives what counts one.
+
+    Only the thread that began reports, since nobody listens to the others; each of them counts.
+
+    Examples
+    --------
+    >>> from treewright.core.progress import counted, listen, report
+    >>> heard = []
+    >>> with listen(lambda done, what: heard.append((done, what))), counted(2, "folds") as count:
+    ...     report(0.5, "growing")
+    ...     count()
+    >>> heard
+    [(0.0, '0 of 2 folds'), (0.5, '1 of 2 folds'), (0.5, '1 of 2 folds')]
+    """
+    with logged():
+        yield from _counted(n_tasks, what)
+
+
+def _counted(n_tasks: int, what: str) -> Iterator[Callable[[], None]]:
+    above = _listener.get()
+    # Two threads that add to a number may lose one; a list grows by each.
+    done: list[None] = []
+
+    def tell(_: float, reported: str) -> None:
+        if above is not None:
+            words = reported if reported == COMPILING else f"{len(done)} of {n_tasks} {what}"
+            above(len(done) / n_tasks, words)
+
+    def count() -> None:
+        done.append(None)
+        report(0.0, what)
+
+    if above is None:
+        yield count
+        return
+    with listen(tell):
+        yield count
+    if done:  # the last ones may be those of other threads
+        tell(0.0, what)
+
+
+@contextmanager
 def compiling_announced() -> Iterator[None]:
-    """Write once, if stderr is a terminal and there is no listener, that kernels are compiled while the block runs.
+    """Write once to stderr, if there is no listener, that kernels are compiled while the block runs.
 
     A fit is one such block; fits inside it write nothing more. Only the main thread writes: otherwise each of several
-    fits at the same time would.
+    fits at the same time would. It need not be a terminal: a notebook is none, and in a log a minute of silence before
+    the first fit looks like a fault.
 
     Examples
     --------
     >>> with compiling_announced():
     ...     report(0.0, COMPILING)
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    if _notice.get() is not None or not is_main or sys.stderr is None or not sys.stderr.isatty():
+    if _notice.get() is not None or not _is_main_thread():
         yield
         return
-    token = _notice.set(_OneNotice())
+    token = _notice.set(OneNotice(_write_to_stderr))
     try:
-        yield
+        with logged():
+            yield
     finally:
         _notice.reset(token)
+
+
+@contextmanager
+def logged() -> Iterator[None]:
+    """Write lines about the block to the log ``treewright``, if its level is INFO and nobody listens.
+
+    So long work of every sort can be followed in a script or a service, without a parameter of each function. Only the
+    main thread writes, as in ``compiling_announced``.
+    """
+    # A process that follows a log has imported this module, which takes a moment.
+    logging = sys.modules.get("logging")
+    log = logging.getLogger(_LOG) if logging is not None and not is_heard() and _is_main_thread() else None
+    if logging is None or log is None or not log.isEnabledFor(logging.INFO):
+        yield
+        return
+    with listen_with_lines(log.info):
+        yield
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 _NARROW, _WIDE = 10, 30  # cells of the bar
@@ -164,19 +240,32 @@ _SHARE = 5  # "100 %"
 
 
 class _Pace:
-    """Estimates how long the present stage of the work will still take, from its own pace."""
+    """The last report, and how long the present stage of the work will still take by its own pace."""
 
     def __init__(self) -> None:
-        self._begun, self._from, self._done = time.monotonic(), 0.0, 0.0
+        self._begun = self._of_stage = time.monotonic()
+        self._from, self.done, self.what = 0.0, 0.0, ""
 
-    def left(self, done: float) -> str:
-        """The time left, in words; a share below the last one begins another stage."""
-        now = time.monotonic()
-        if done < self._done:
-            self._begun, self._from = now, done
-        self._done = done
-        grown = done - self._from
-        return f"{clock((now - self._begun) / grown * (1.0 - done))} left" if grown > 0.0 else "-:-- left"
+    def heard(self, done: float, what: str) -> None:
+        """Note a report; a share below the last one begins another stage."""
+        if what == COMPILING:  # it interrupts the work, which goes on where it was
+            done = max(done, self.done)
+        if done < self.done:
+            self._of_stage, self._from = time.monotonic(), done
+        self.done, self.what = done, what
+
+    def left(self) -> str:
+        """The time left, in words."""
+        grown, now = self.done - self._from, time.monotonic()
+        return f"{clock((now - self._of_stage) / grown * (1.0 - self.done))} left" if grown > 0.0 else "-:-- left"
+
+    def line(self, *, is_over: bool) -> str:
+        """What is done, its share and the time it took; while the work goes on, also the time left."""
+        took = clock(time.monotonic() - self._begun)
+        if not self.what:
+            return f"working ({took})"
+        left = "" if is_over or self.done <= self._from else f", {self.left()}"
+        return f"{self.what} ({100 * self.done:.0f} %, {took}{left})"
 
 
 def clock(seconds: float) -> str:
@@ -194,39 +283,93 @@ def clock(seconds: float) -> str:
 
 @contextmanager
 def listen_with_bar(tell: Callable[[str], None] | None = None, *, stays: bool = False) -> Iterator[None]:
-    """Show the reports of this thread as a bar while the block runs.
+    """Show the reports of this thread on standard error while the block runs: as a bar, or outside a terminal as lines.
 
     Parameters
     ----------
     tell : callable, optional
-        Called with the word of each report before the bar moves.
+        Called with the word of each report before it is shown.
     stays : bool
-        Whether a line with the last report is left when the work is done; it is also written if there is no terminal,
-        and so no bar.
+        Whether a line with the last report is left when the work is done.
     """
     from rich.console import Console
 
     console = Console(stderr=True)
-    begun, pace, last = time.monotonic(), _Pace(), (0.0, "")
+
+    def write(line: str) -> None:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    if not (console.is_terminal or console.is_jupyter):
+        with listen_with_lines(write, stays=stays):
+            yield
+        return
+    pace = _Pace()
     with _bar(console) as bar:
         task = bar.add_task("", total=1.0, visible=False, left="")
 
         def show(done: float, what: str) -> None:
-            nonlocal last
-            last = done, what
             if tell is not None:
                 tell(what)
-            left = pace.left(done)
+            pace.heard(done, what)
+            left = pace.left()
             words = _shortened(what, console.width - _bar_width(console) - _SHARE - len(left) - 3)
-            bar.update(task, completed=done, description=words, left=left, visible=True)
+            bar.update(task, completed=pace.done, description=words, left=left, visible=True)
 
         heard: Listener = show
         with listen(heard):
             yield
-    done, what = last
-    if stays and what:
-        line = f"{what} ({100 * done:.0f} %, {clock(time.monotonic() - begun)})"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if stays and pace.what:
+        write(pace.line(is_over=True))
+
+
+_FIRST_LINE, _LINES_APART = 5.0, 60.0  # seconds; lines come after 5, 10, 20, 40, 80, 140, 200, ...
+
+
+@contextmanager
+def listen_with_lines(write: Callable[[str], None], *, stays: bool = False) -> Iterator[None]:
+    """Write a line about the last report of this thread now and then while the block runs, and one at the end.
+
+    A thread of its own writes: work that reports nothing for a while is not silent. The first line comes after five
+    seconds, the next when the work has taken twice as long, but at most a minute later. Work that was quicker than the
+    first line leaves none at the end.
+
+    Parameters
+    ----------
+    write : callable
+        Called with each line, by that thread and at the end by this one; and once if kernels are compiled.
+    stays : bool
+        Whether the line at the end is the last report, also after quick work.
+    """
+    pace, is_over, is_written = _Pace(), threading.Event(), False
+    begun, notice = time.monotonic(), OneNotice(write)
+
+    def heard(done: float, what: str) -> None:
+        notice.heed(what)
+        pace.heard(done, what)
+
+    def write_now_and_then() -> None:
+        nonlocal is_written
+        wait = _FIRST_LINE
+        while not is_over.wait(wait):
+            is_written = True
+            with suppress(OSError, ValueError):  # nobody reads standard error any more
+                write(pace.line(is_over=False))
+            wait = min(time.monotonic() - begun, _LINES_APART)
+
+    writer = threading.Thread(target=write_now_and_then, name="treewright-progress", daemon=True)
+    with suppress(RuntimeError):  # the process may start no more threads: then only the end is told
+        writer.start()
+    try:
+        with listen(heard):
+            yield
+    finally:
+        is_over.set()
+        if writer.ident is not None:
+            writer.join()
+    if stays and pace.what:
+        write(pace.line(is_over=True))
+    elif is_written:
+        write(f"done ({clock(time.monotonic() - begun)})")
 
 
 def _bar(console: Console) -> Progress:
@@ -240,7 +383,6 @@ def _bar(console: Console) -> Progress:
         TextColumn("{task.description}", markup=False),
         console=console,
         transient=True,
-        disable=not (console.is_terminal or console.is_jupyter),
     )
 
 
@@ -255,7 +397,7 @@ def _shortened(words: str, room: int) -> str:
 
 @contextmanager
 def bar_where_nobody_listens(wanted: bool) -> Iterator[None]:
-    """Show a bar and its last line, if ``wanted`` and no other listener shows the same already.
+    """Show a bar, or lines, and the last line, if ``wanted`` and no other listener shows the same already.
 
     Examples
     --------

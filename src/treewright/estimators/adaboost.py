@@ -27,7 +27,7 @@ from treewright.boosting.adaboost import (
 )
 from treewright.core import notices
 from treewright.core.elementary import log_of
-from treewright.core.progress import compiling_announced
+from treewright.core.progress import bar_where_nobody_listens, compiling_announced, counted
 from treewright.data.dataset import factors_for
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
@@ -278,7 +278,7 @@ class AdaBoost(Members):
             base, X, self._plain_target(target), target, rows, weights, self.bootstrap, seed, n_threads,
             metadata,
         )  # fmt: skip
-        with compiling_announced():
+        with compiling_announced(), bar_where_nobody_listens(bool(self.verbose)):
             boosted = self._boost(plan, begin)
         self._keep_members(boosted, now, base, target, n_rows, params)
         return self
@@ -291,7 +291,9 @@ class AdaBoost(Members):
         if is_over or n_before == n_members:
             return begin
         fitting = fitting_of(plan)
-        with notices.listening() as heard:
+        with notices.listening() as heard, counted(n_members, "members") as count:
+            for _ in members:
+                count()
             while len(members) < n_members and not is_over:
                 fitted, verdict = self._round(fitting, plan, weights, len(members))
                 if len(members) == n_before:
@@ -300,6 +302,7 @@ class AdaBoost(Members):
                 rounds.append(AdaBoostRound(len(rounds) + 1, verdict.error, verdict.weight, verdict.is_kept, kept))
                 if verdict.is_kept:
                     members.append(fitted)
+                    count()
                 if verdict.factors is not None:
                     weights = weights.times(verdict.factors)
                 is_over = verdict.is_last
@@ -465,11 +468,13 @@ class AdaBoostClassifier(ScoredByClasses, AdaBoost):
         Keep the weights of the rows in every round: ``row_weights_``.
     warm_start : bool, default False
         Keep the members of the last fit and continue, up to ``n_estimators``. The result is that of one fit: the table
-        must be the same, and so must all parameters but ``n_estimators`` and ``n_jobs``.
+        must be the same, and so must all parameters but ``n_estimators``, ``n_jobs`` and ``verbose``.
     n_jobs : int, optional
         Threads on which each tree grows; all processors by default. The members do not depend on it.
     random_state : int, RandomState instance or None
         Seed of all sampling. None means 0: fits are reproducible.
+    verbose : int, default 0
+        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
     positive : class label, optional
         The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
         the second.
@@ -539,6 +544,7 @@ class AdaBoostClassifier(ScoredByClasses, AdaBoost):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
         positive: Any = None,
     ) -> None:
         keep(self, locals())
@@ -730,7 +736,7 @@ class AdaBoostRegressor(ScoredByNumbers, AdaBoost):
         Fit each member on as many rows as there are, sampled with replacement by their weights, as in the paper. By
         default it is fitted on the weights themselves, without sampling. Needed for a base whose ``fit`` takes no
         ``sample_weight``.
-    keep_row_weights, warm_start, n_jobs, random_state
+    keep_row_weights, warm_start, n_jobs, random_state, verbose
         As in ``AdaBoostClassifier``.
 
     Attributes
@@ -776,6 +782,7 @@ class AdaBoostRegressor(ScoredByNumbers, AdaBoost):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
 

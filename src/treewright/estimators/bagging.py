@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.core import notices
 from treewright.core.elementary import log_add_of, log_of
-from treewright.core.progress import compiling_announced
+from treewright.core.progress import bar_where_nobody_listens, compiling_announced
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
@@ -84,9 +84,9 @@ class Bagging(Members):
         plan = Plan(
             base, X, self._plain_target(target), rows, columns,
             0 if columns is None else columns_of_each(self.max_features, len(columns)),
-            self.bootstrap_features, seed, int(self.n_estimators), int(self.verbose), metadata,
+            self.bootstrap_features, seed, int(self.n_estimators), metadata,
         )  # fmt: skip
-        with compiling_announced():
+        with compiling_announced(), bar_where_nobody_listens(bool(self.verbose)):
             members = before + self._fit_members(plan, len(before), n_threads)
         self._keep_members(plan, params, members, before, target, n_rows)
         self._warm = now
@@ -283,7 +283,7 @@ class BaggingClassifier(ScoredByClasses, Bagging):
         The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
         the second.
     verbose : int, default 0
-        Above 0, a line on stderr for each member.
+        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
     voting : {"soft", "hard"}, default "soft"
         Average the members' ``predict_proba`` (members without it vote), or count one vote for each.
 

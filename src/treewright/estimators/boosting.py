@@ -620,7 +620,8 @@ class GradientBoostingClassifier(Boosting, Classifier):
         are the same as if all had been grown at once. Parameters that only shape a round may change, such as
         ``learning_rate`` or ``max_depth``; the model's facts hold the parameters of the last fit.
     verbose : int, default 0
-        Anything above 0 shows a progress bar with the loss and the time left on standard error.
+        Above 0, show the progress, the loss and the time left on standard error: a bar on a terminal, otherwise a line
+        now and then.
     random_state : int, RandomState instance or None
         Seed. None means 0: fits are reproducible.
     n_jobs : int, optional

@@ -659,7 +659,7 @@ class RandomForestClassifier(Forest, Classifier):
     random_state : int, RandomState instance or None
         Seed. None means 0: fits are reproducible.
     verbose : int, default 0
-        Anything above 0 shows a progress bar on standard error.
+        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
     warm_start : bool, default False
         Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. The
         forest is the same as if it had been grown at once. Parameters that only shape a tree may change, such as

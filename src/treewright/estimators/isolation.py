@@ -47,7 +47,7 @@ class IsolationForest(OutlierMixin, Estimator):
     random_state : int, RandomState instance or None
         Seed. None means 0: fits are reproducible.
     verbose : int >= 0, default 0
-        Above 0, show a progress bar on standard error.
+        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
     warm_start : bool, default False
         Whether a further fit keeps the trees and adds new ones, up to ``n_estimators``. The table must be the same, and
         so must the parameters that trees depend on: the result is that of one fit.

@@ -13,7 +13,6 @@ from __future__ import annotations
 import copy
 import os
 import pickle
-import sys
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from treewright.core.progress import counted
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import check_not_empty
 from treewright.data.memory import check_fits
@@ -250,7 +250,6 @@ class Plan:
     seed : int
     n_members : int
         Of the finished ensemble.
-    verbose : int
     metadata : mapping
         Further arguments of the members' ``fit``.
     """
@@ -264,7 +263,6 @@ class Plan:
     replace_columns: bool
     seed: int
     n_members: int
-    verbose: int
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def fit(self, member: int) -> Any:
@@ -286,8 +284,6 @@ class Plan:
             name = type(self.base).__name__
             error.add_note(f"while fitting member {member} of {self.n_members} ({name})")
             raise
-        if self.verbose > 0:
-            sys.stderr.write(f"member {member + 1} of {self.n_members} fitted\n")
         return fitted
 
     def columns_of(self, member: int) -> np.ndarray | None:
@@ -365,11 +361,13 @@ def in_order(work: Callable[[int], Any], n_members: int, n_threads: int, take: C
     n_members, n_threads : int
     take : callable
     """
-    for first in range(0, n_members, n_threads):
-        n_now = min(n_threads, n_members - first)
-        said = answers(lambda at, first=first: work(first + at), n_now, n_threads, "members")  # type: ignore[misc]
-        for at, answer in enumerate(said):
-            take(first + at, answer)
+    with counted(n_members, "members") as count:
+        for first in range(0, n_members, n_threads):
+            n_now = min(n_threads, n_members - first)
+            said = answers(lambda at, first=first: work(first + at), n_now, n_threads, "members")  # type: ignore[misc]
+            for at, answer in enumerate(said):
+                take(first + at, answer)
+                count()
 
 
 def classes_of(member: Any, n_outputs: int) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from treewright.core.notices import Notices, listening
+from treewright.core.progress import counted
 from treewright.core.threads import resolve_jobs, run_each
 
 Answer = TypeVar("Answer")
@@ -31,7 +32,7 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
     n_jobs : int or None
         Threads; None or -1 means every processor available.
     what : str
-        The name of the tasks, for the warnings.
+        The name of the tasks, for the warnings and for the progress.
 
     Examples
     --------
@@ -51,9 +52,11 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
         except Exception as error:
             failed[task] = error
             raise
+        count()
 
     try:
-        run_each(run, n_tasks, resolve_jobs(n_jobs))
+        with counted(n_tasks, what) as count:
+            run_each(run, n_tasks, resolve_jobs(n_jobs))
     except Exception:
         # Tasks begin in order: all tasks before a failed one have begun, and have ended by now.
         if not failed:

@@ -112,6 +112,7 @@ class AdaBoostParams(Params):
         None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
     )
     random_state: Any = stated(RANDOM_STATE)
+    verbose: int = stated(LOUDNESS)
     positive: Any = stated(POSITIVE)
 
 

@@ -589,4 +589,4 @@ MAX_BINS = Parameter(255, (whole(2, 255),), unit="bins", help="bins of a column"
 WARM_START = Parameter(
     False, (FLAG,), shapes_model=False, help="a further fit with more n_estimators continues from this one"
 )
-LOUDNESS = Parameter(0, (VERBOSE,), shapes_model=False, help="above 0 shows a progress bar")
+LOUDNESS = Parameter(0, (VERBOSE,), shapes_model=False, help="above 0 shows the progress on standard error")

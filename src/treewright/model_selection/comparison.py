@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import check_random_state
 
+from treewright.core import progress
 from treewright.core.notices import listening
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.memory import check_fits
@@ -455,10 +456,11 @@ def _evaluated(
     """The folds of each estimator, and the errors of those that failed."""
     found: dict[str, list[Fold]] = {}
     refused: dict[str, Exception] = {}
-    with listening() as notices:
-        for name, estimator in named.items():
+    with listening() as notices, progress.logged():
+        for at, (name, estimator) in enumerate(named.items()):
             try:
-                found[name] = evaluate_folds(estimator, task, splits, scorers, n_jobs=n_jobs)
+                with progress.part(at, len(named), f"candidate {at + 1} of {len(named)}, {name}"):
+                    found[name] = evaluate_folds(estimator, task, splits, scorers, n_jobs=n_jobs)
             except Exception as error:
                 error.add_note(f"while comparing {name!r}; with errors='show' the others would finish")
                 if errors == "raise":

@@ -12,6 +12,7 @@ between thresholds of equal cost.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -259,13 +260,15 @@ class DecidingAgain:
 
 
 def deciding_again(estimator: Any) -> Any:
-    """The estimator; if costs have chosen its decision threshold, one whose copies choose it again."""
+    """The estimator; if it has a decision threshold, one whose copies get it too, or choose it again by its costs."""
     if isinstance(estimator, type | DecidingAgain):
         return estimator
     model = getattr(estimator, "model_", None)
     threshold = getattr(model, "threshold", None)
-    if model is None or threshold is None or threshold.cost_each is None:
+    if model is None or threshold is None:
         return estimator
+    if threshold.cost_each is None:  # it may have been set by hand, on the model
+        return deciding(copy.copy(estimator), model)
     label = model.classes[0].tolist()[threshold.positive]
     return DecidingAgain(without_steps(estimator, Decided), threshold.cost_each, label)
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
+from treewright.core import progress
 from treewright.core.notices import listening
 from treewright.core.whole import whole_number
 from treewright.exceptions import DataError, ParameterError, TooLargeError
@@ -159,11 +160,11 @@ def tune(
     else:
         settings = whole_grid(est, grid)
     trial = _Trial(est, task, score, scorer, n_jobs)
-    with listening() as notices:
+    with listening() as notices, progress.logged():
         if method == "halving":
             tried, n_tried = _halving(trial, settings, splits, factor, random_state)
         else:
-            tried, n_tried = [trial.candidate(setting, splits) for setting in settings], len(settings)
+            tried, n_tried = trial.candidates(settings, splits), len(settings)
     notices.tell(n_tried * len(splits), "fits")
     warn_of_nan({f"{score} with {candidate.parameters}": candidate.scores for candidate in tried})
     full = max(candidate.n_train for candidate in tried)
@@ -314,6 +315,14 @@ class _Trial:
     scorer: Scorer
     n_jobs: int | None
 
+    def candidates(self, settings: Sequence[Mapping[str, Any]], splits: Sequence[Split]) -> list[Candidate]:
+        """Fit and score every setting on every fold."""
+        tried = []
+        for at, setting in enumerate(settings):
+            with progress.part(at, len(settings), f"candidate {at + 1} of {len(settings)}"):
+                tried.append(self.candidate(setting, splits))
+        return tried
+
     def candidate(self, parameters: Mapping[str, Any], splits: Sequence[Split]) -> Candidate:
         """Fit and score one setting on every fold."""
         try:
@@ -354,8 +363,7 @@ def _halving(
             for (train, test), order in zip(splits, orders, strict=True)
         ]
         n_tried += len(alive)
-        for at in alive:
-            last[at] = trial.candidate(settings[at], part)
+        last |= zip(alive, trial.candidates([settings[at] for at in alive], part), strict=True)
         if left:
             alive = sorted(alive, key=lambda at: (*last[at]._rank, at))[: math.ceil(len(alive) / factor)]
     return [last[at] for at in range(len(settings))], n_tried

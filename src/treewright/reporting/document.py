@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 
+from treewright.core import progress
 from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole, whole_number
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
     from treewright.reporting.figures import FigureName
 
+Part = TypeVar("Part")
 HEIGHT = 820  # of the frame in a notebook
 MOST_NODES_OF_CODE = 40_000  # about a megabyte of script
 # Names of algorithms in text; facts of a model hold the names of programs.
@@ -221,7 +224,8 @@ def report(
         check_path(path)
     options = checked_options(cv, curves, examples, random_state, n_jobs, title)
     resolve_jobs(n_jobs)
-    made = Report(summary_of(fitted, X, y, sample_weight, title, options), code_of(model_of(fitted)[0]))
+    with progress.logged():
+        made = Report(summary_of(fitted, X, y, sample_weight, title, options), code_of(model_of(fitted)[0]))
     if path is not None:
         made.save(path)
     return made
@@ -255,19 +259,29 @@ def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jo
     )
 
 
+_N_SECTIONS = 8  # those that take time
+
+
 def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | None, options: Options) -> Summary:
     """Compute every section."""
     model, estimator = model_of(fitted)
     judged = judged_rows(model, estimator, X, y, sample_weight)
     target = ", ".join(target_names_of(model))
     single = isinstance(model, Model) and model.is_single_tree
+    sections = count()
+
+    def made(name: str, make: Callable[..., Part], *given: Any) -> Part:
+        with progress.part(next(sections), _N_SECTIONS, f"report, {name}"):
+            return make(*given)
+
     # Of many trees the page shows the surrogate tree; rows are followed through it, not through all of them.
-    standing = surrogate_part(judged, options)
+    standing = made("tree", surrogate_part, judged, options)
     tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
     examples = None
     if tree is not None:
-        examples = examples_beside(judged, standing, options) if standing else examples_part(judged, options, tree)
-    quality = quality_parts(judged, options)
+        followed = (examples_beside, judged, standing, options) if standing else (examples_part, judged, options, tree)
+        examples = made("rows", *followed)
+    quality = made("quality", quality_parts, judged, options)
     summary = Summary(
         title=escape_controls(title) if title is not None else heading_of(judged, target),
         subtitle=subtitle_of(judged, target),
@@ -279,13 +293,13 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         text=model.show(),
         tree=tree,
         version=__version__,
-        pruning=pruning_part(judged, options),
+        pruning=made("pruning", pruning_part, judged, options),
         quality=quality,
-        data=columns_part(judged, options),
-        findings=findings_of(judged),
+        data=made("columns", columns_part, judged, options),
+        findings=made("findings", findings_of, judged),
         examples=examples,
-        ensemble=ensemble_part(judged, options, standing),
-        contributions=contributions_part(judged, options),
+        ensemble=made("trees", ensemble_part, judged, options, standing),
+        contributions=made("contributions", contributions_part, judged, options),
         log=tuple(log_of(model.facts)),
         log_note=_log_note(model.facts),
     )

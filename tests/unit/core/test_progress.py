@@ -69,15 +69,15 @@ class Terminal(io.StringIO):
         return True
 
 
-def at_terminal(monkeypatch):
+def writing_to(monkeypatch, stream):
     """Not a fixture: pytest puts its own standard error in place before the test itself."""
-    there = Terminal()
-    monkeypatch.setattr(progress.sys, "stderr", there)
-    return there
+    monkeypatch.setattr(progress.sys, "stderr", stream)
+    return stream
 
 
-def test_a_person_at_a_terminal_is_told_once_of_each_fit_that_compiles(monkeypatch):
-    terminal = at_terminal(monkeypatch)
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_each_fit_that_compiles_tells_it_once_to_a_terminal_a_pipe_and_a_notebook(monkeypatch, stream):
+    stream = writing_to(monkeypatch, stream())
     for _ in range(2):
         with compiling_announced():
             report(0.0, COMPILING)
@@ -86,28 +86,18 @@ def test_a_person_at_a_terminal_is_told_once_of_each_fit_that_compiles(monkeypat
             report(0.5, "growing")
     report(0.0, COMPILING)
 
-    assert terminal.getvalue().count("treewright: compiling kernels for this kind of fit") == 2
-    assert terminal.getvalue().count("\n") == 2
+    assert stream.getvalue().count("treewright: compiling kernels for this kind of fit") == 2
+    assert stream.getvalue().count("\n") == 2
 
 
-def test_nobody_is_told_of_compiling_without_a_terminal(capfd):
+def test_a_process_without_standard_error_compiles_silently(monkeypatch):
+    writing_to(monkeypatch, None)
     with compiling_announced():
         report(0.0, COMPILING)
-
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("stream", [None, io.StringIO()])
-def test_a_standard_error_that_is_no_terminal_stays_silent(monkeypatch, stream):
-    monkeypatch.setattr(progress.sys, "stderr", stream)
-    with compiling_announced():
-        report(0.0, COMPILING)
-
-    assert stream is None or stream.getvalue() == ""
 
 
 def test_who_listens_is_told_of_compiling_and_the_terminal_is_not(monkeypatch):
-    terminal = at_terminal(monkeypatch)
+    terminal = writing_to(monkeypatch, Terminal())
     news = []
     with listen(lambda done, what: news.append(what)), compiling_announced():
         report(0.0, COMPILING)
@@ -116,7 +106,7 @@ def test_who_listens_is_told_of_compiling_and_the_terminal_is_not(monkeypatch):
 
 
 def test_fits_of_other_threads_tell_nothing(monkeypatch):
-    terminal = at_terminal(monkeypatch)
+    terminal = writing_to(monkeypatch, Terminal())
 
     def work():
         with compiling_announced():

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import io
 import re
+import threading
+from types import SimpleNamespace
 
 import pytest
 
 from treewright.core import progress
-from treewright.core.progress import bar_where_nobody_listens, listen, listen_with_bar, report
+from treewright.core.progress import (
+    COMPILING,
+    bar_where_nobody_listens,
+    compiling_announced,
+    counted,
+    listen,
+    listen_with_bar,
+    report,
+)
 
 LONG = "round 173, loss 1.234e+04, others 1.234e+04 (best: 165)"
 
@@ -89,9 +99,113 @@ def test_the_time_left_is_that_of_the_present_stage(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     pace = progress._Pace()
-    now[0] += 2.0
-    assert pace.left(0.5) == "0:02 left"
-    now[0] += 50.0
-    assert pace.left(0.0) == "-:-- left"
-    now[0] += 60.0
-    assert pace.left(0.01) == "1:39:00 left"
+
+    def left_after(seconds, done, what="growing"):
+        now[0] += seconds
+        pace.heard(done, what)
+        return pace.left()
+
+    assert left_after(2.0, 0.5) == "0:02 left"
+    assert left_after(50.0, 0.0) == "-:-- left"
+    assert left_after(60.0, 0.01) == "1:39:00 left"
+    assert left_after(60.0, 0.0, COMPILING) == "3:18:00 left"  # compiling interrupts a stage, and begins none
+
+
+class Patience:
+    """A clock that stands still until the writer waits, and then has moved on by as much."""
+
+    def __init__(self, monkeypatch, until):
+        self.now, self.until = 0.0, until
+        self.is_reported, self.is_over = threading.Event(), threading.Event()
+        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(progress, "threading", SimpleNamespace(**{**vars(threading), "Event": lambda: self}))
+
+    def wait(self, seconds):
+        self.is_reported.wait(20)
+        if self.now + seconds > self.until:
+            self.is_over.wait(20)
+            return True
+        self.now += seconds
+        return False
+
+    def set(self):
+        self.now = self.until
+        self.is_over.set()
+
+
+@pytest.mark.parametrize(
+    ("takes", "times"),
+    [(4, []), (29, ["0:05", "0:10", "0:20"]), (205, ["0:05", "0:10", "0:20", "0:40", "1:20", "2:20", "3:20"])],
+)
+def test_where_no_bar_is_lines_come_at_growing_intervals_and_one_at_the_end(monkeypatch, takes, times):
+    written, patience = [], Patience(monkeypatch, takes)
+
+    def write(line):
+        written.append(line)
+        if len(written) == len(times):
+            at_work.set()
+
+    at_work = threading.Event()
+    with progress.listen_with_lines(write):
+        report(0.5, "growing")
+        patience.is_reported.set()
+        assert not times or at_work.wait(20)
+    *during, end = written or [""]
+
+    assert [re.search(r"growing \(50 %, ([\d:]+), [\d:]+ left\)", line)[1] for line in during] == times
+    assert end == (f"done ({progress.clock(takes)})" if times else "")
+
+
+def test_work_that_reports_nothing_is_not_silent_in_a_log(monkeypatch):
+    written, told = [], threading.Event()
+    Patience(monkeypatch, 6).is_reported.set()
+    with progress.listen_with_lines(lambda line: (written.append(line), told.set())):
+        assert told.wait(20)
+
+    assert written == ["working (0:05)", "done (0:06)"]
+
+
+def test_verbose_writes_lines_in_a_pipe_while_it_works(monkeypatch):
+    stream, pause = io.StringIO(), threading.Event()
+    patience = Patience(monkeypatch, 11)
+    monkeypatch.setattr("sys.stderr", stream)
+    with bar_where_nobody_listens(True):
+        report(0.5, "growing")
+        patience.is_reported.set()
+        while stream.getvalue().count("\n") < 2 and not pause.wait(0.01):
+            pass
+        report(1.0, "growing")
+
+    assert stream.getvalue() == (
+        "growing (50 %, 0:05, 0:05 left)\ngrowing (50 %, 0:10, 0:10 left)\ngrowing (100 %, 0:11)\n"
+    )
+
+
+def test_tasks_are_counted_for_who_began_them_whatever_the_tasks_report():
+    heard = []
+    with listen(lambda done, what: heard.append((done, what))), counted(4, "folds") as count:
+        others = [threading.Thread(target=count) for _ in range(2)]
+        for thread in others:
+            thread.start()
+            thread.join()
+        report(0.9, "growing")
+        report(0.0, COMPILING)
+        count()
+
+    assert heard == [(0.5, "2 of 4 folds"), (0.5, COMPILING), (0.75, "3 of 4 folds"), (0.75, "3 of 4 folds")]
+
+
+@pytest.mark.parametrize(("level", "is_followed"), [("INFO", True), ("WARNING", False)])
+def test_a_log_of_level_info_follows_work_that_nobody_else_follows(monkeypatch, caplog, level, is_followed):
+    caplog.set_level(level, logger="treewright")
+    Patience(monkeypatch, 6).is_reported.set()
+    with compiling_announced(), counted(2, "folds") as count:
+        count()
+        report(0.0, COMPILING)
+        while is_followed and len(caplog.messages) < 2:
+            pass
+    with listen(lambda done, what: None), compiling_announced():
+        report(0.0, COMPILING)
+
+    assert ("done (0:06)" in caplog.messages) == is_followed
+    assert caplog.messages.count(progress.COMPILING_NOTICE) == is_followed

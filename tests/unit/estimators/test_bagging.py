@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,20 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 import treewright as tw
-from treewright import BaggingClassifier, BaggingRegressor
+from treewright import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from treewright.core.progress import COMPILING_NOTICE
 from treewright.exceptions import ColumnError, DataWarning, ParameterError
 
 rng = np.random.default_rng(0)
@@ -419,10 +433,22 @@ def test_a_base_may_take_what_is_no_table():
     assert not hasattr(bag, "n_features_in_")
 
 
-def test_one_line_for_each_member_where_that_is_wanted(capsys):
-    BaggingRegressor(n_estimators=2, verbose=1, n_jobs=1).fit(X, NUMBERS)
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(BaggingClassifier, BaggingRegressor, AdaBoostClassifier, AdaBoostRegressor, RandomForestClassifier),
+        *(RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor, GradientBoostingClassifier),
+        *(GradientBoostingRegressor, IsolationForest),
+    ],
+)
+@pytest.mark.parametrize("verbose", [0, False, 1, True, 7])
+def test_every_estimator_of_many_trees_understands_verbose_alike(capsys, make, verbose):
+    rows, target = X[:30], NUMBERS[:30] if make.__name__.endswith("Regressor") else LABELS[:30]
+    make(n_estimators=2, verbose=verbose, n_jobs=2).fit(rows, target)
+    shown = [line for line in capsys.readouterr().err.splitlines() if COMPILING_NOTICE not in line]
 
-    assert capsys.readouterr().err == "member 1 of 2 fitted\nmember 2 of 2 fitted\n"
+    assert len(shown) == bool(verbose)
+    assert all(re.search(r"\(100 %, \d+:\d\d\)$", line) for line in shown), shown
 
 
 def test_the_ensemble_is_a_sequence_of_its_members():

@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.dummy import DummyClassifier
 
 import treewright as tw
+from treewright.core.progress import COMPILING, listen
 from treewright.exceptions import DataWarning, ParameterError, TooLargeError
 from treewright.judge.uncertainty import corrected_t, holm
 from treewright.model_selection import (
@@ -463,3 +464,17 @@ def test_curves_weigh_the_classes_as_the_fit_does():
         curve = error_curve(tree, PULL, RISK, over=over, values=values, cv=cv)
         assert curve.test_by_fold[:, 0].tolist() == pytest.approx(by_fold)
     assert learning_curve(tree, PULL, RISK, sizes=[1.0], cv=cv).test_by_fold[:, 0].tolist() == pytest.approx(by_fold)
+
+
+def test_progress_counts_candidates_and_folds_and_never_begins_again():
+    heard = []
+    with listen(lambda done, what: heard.append((done, what))):
+        compare(TREES, X, Y, cv=3, n_jobs=1)
+    shares, words = zip(*(each for each in heard if each[1] != COMPILING), strict=True)
+
+    assert list(shares) == sorted(shares)
+    assert shares[-1] == 1.0
+    assert list(dict.fromkeys(words)) == [
+        *("candidate 1 of 2, stump", *(f"candidate 1 of 2, stump: {n} of 3 folds" for n in range(4))),
+        *("candidate 2 of 2, tree", *(f"candidate 2 of 2, tree: {n} of 3 folds" for n in range(4))),
+    ]

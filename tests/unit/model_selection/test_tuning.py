@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
+from treewright.core.progress import listen
 from treewright.exceptions import DataError, DataWarning, ParameterError, TooLargeError
 from treewright.model_selection import tune
 from treewright.model_selection.tuning import Candidate, _chosen
@@ -272,3 +273,13 @@ def test_errors_are_printed_as_what_they_are():
     assert str(tuned).startswith("mean_absolute_error")
     assert "-" not in str(tuned)
     assert repr(tuned) == str(tuned)
+
+
+@pytest.mark.parametrize("method", ["grid", "halving"])
+def test_progress_counts_the_candidates(method):
+    heard = []
+    with listen(lambda done, what: heard.append(what)):
+        tune(TREE, X, Y, {"max_depth": [1, 2]}, method=method, cv=3, n_jobs=1)
+
+    assert "candidate 2 of 2: 3 of 3 folds" in heard
+    assert "growing" in heard  # the last fit, on all rows, is none of them

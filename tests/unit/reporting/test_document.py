@@ -13,6 +13,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import treewright as tw
+from treewright.core.progress import COMPILING, listen
 from treewright.exceptions import DataError, InputFileError, ParameterError
 from treewright.show.page.plain import json_for_script, plain
 
@@ -160,3 +161,13 @@ def test_plain_values_are_exact_and_cannot_end_a_script():
     assert plain((float("inf"), float("nan"), np.float64(0.1), np.array([1, 2]))) == ["inf", None, 0.1, [1, 2]]
     assert "<" not in json_for_script(["</script>", "<!--", "&"])
     assert json.loads(json_for_script(["</script>", "\u2028", "\ud800"])) == ["</script>", "\u2028", "\ud800"]
+
+
+def test_progress_of_a_report_names_its_sections_and_never_begins_again():
+    heard = []
+    with listen(lambda done, what: heard.append((done, what))):
+        TREE.report(X[1::2], Y[1::2], cv=3, n_jobs=1)
+    shares, words = zip(*(each for each in heard if each[1] != COMPILING), strict=True)
+
+    assert list(shares) == sorted(shares)
+    assert {"report, pruning: 2 of 3 folds", "report, columns", "report, contributions"} <= set(words)

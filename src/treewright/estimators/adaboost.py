@@ -256,6 +256,7 @@ class AdaBoost(Members):
         if target[0].shape[1] != 1:
             raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} needs one: fit each alone")
         check_lengths(n_rows, target)
+        self._check_classes(base, target)
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         before = self._members_to_keep()

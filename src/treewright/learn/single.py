@@ -7,7 +7,7 @@ branches, rows in several branches, tests of significance, a user's own criterio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -43,6 +43,7 @@ from treewright.learn.params import (
     any_share,
     any_whole,
     by_task,
+    bytes_of_leaves,
     finite,
     needs,
     param,
@@ -144,6 +145,10 @@ class TreeParams(TreeLimits):
         """The name of the criterion in the model's facts."""
         return str(Criterion.of(self.criterion).name)
 
+    def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
+        """Inner nodes have as many as leaves, and growth has whole numbers besides the proportions."""
+        return 4 * bytes_of_leaves(self, n_rows, n_classes)
+
     def check_target(self, target: Labels | Numbers) -> None:
         """Refuse numbers for which the criterion is not defined."""
         if self.criterion_name == "poisson":
@@ -208,6 +213,10 @@ class C45Params(TreeLimits):
     class_weight: Any = stated(CLASS_WEIGHT)
     missing: str = param("fractional", words("fractional", "error"), help="the branch that missing values follow")
     grow_trace: bool = stated(GROW_TRACE)
+
+    def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
+        """Inner nodes have as many as leaves."""
+        return 2 * bytes_of_leaves(self, n_rows, n_classes)
 
 
 @dataclass(frozen=True, kw_only=True)

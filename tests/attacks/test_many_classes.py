@@ -74,7 +74,5 @@ def test_memory_that_runs_out_within_a_fit_is_a_named_error(monkeypatch):
 
     monkeypatch.setattr("treewright.learn.single.train_tree", run_out)
 
-    with pytest.raises(
-        TooLargeError, match=r"CART on 4 rows x 1 columns of 2 classes .*\(Unable to allocate 27\.8"
-    ):
+    with pytest.raises(TooLargeError, match=r"CART on 4 rows x 1 columns of 2 classes .*\(Unable to allocate 27\.8"):
         tw.DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])

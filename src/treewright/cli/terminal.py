@@ -1,7 +1,8 @@
 """The terminal, and the output files.
 
 Results go to standard output, everything else to standard error. A refusal is one line and exit code 1, wrong usage one
-line and exit code 2, Ctrl-C one line and exit code 130; the content of a file never leads to a traceback.
+line and exit code 2, Ctrl-C one line and exit code 130, SIGTERM one line and exit code 143; the content of a file
+never leads to a traceback.
 
 Colours and bars are for terminals: in a pipe or a file, under NO_COLOR (no-color.org) and on a dumb terminal everything
 is plain text, the same everywhere.
@@ -32,7 +33,14 @@ from typing import IO, TYPE_CHECKING, NoReturn, TextIO
 
 import typer
 
-from treewright.exceptions import InputFileError, ModelFileError, ParameterError, Phrase, TreewrightError
+from treewright.exceptions import (
+    InputFileError,
+    ModelFileError,
+    ParameterError,
+    Phrase,
+    TreewrightError,
+    status_of_stop,
+)
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -228,8 +236,9 @@ def refusals(data: Path | None = None) -> Iterator[None]:
         _warnings_as_notes()
         try:
             yield
-        except KeyboardInterrupt:
-            _leave(130, "stopped by Ctrl-C; nothing was written")
+        except KeyboardInterrupt as error:
+            status, why = status_of_stop(error)
+            _leave(status, f"{why}; nothing was written")
         except UsageRefusal as error:
             _leave(2, f"error: {error.worded(as_option)}")
         except ParameterError as error:
@@ -314,8 +323,9 @@ def results_after(written: Sequence[str]) -> Iterator[None]:
         yield
         for line in written:
             say(line)
-    except KeyboardInterrupt:
-        _leave(130, f"stopped by Ctrl-C; {', '.join(written) or 'nothing was written'}")
+    except KeyboardInterrupt as error:
+        status, why = status_of_stop(error)
+        _leave(status, f"{why}; {', '.join(written) or 'nothing was written'}")
 
 
 def _names_a_file(error: TreewrightError) -> bool:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from treewright.cli.algorithms import own_settings
 from treewright.cli.models import load_model, note_left_out
 from treewright.cli.request import FitRequest, check_request, declared_columns
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
-from treewright.exceptions import InputFileError, TreewrightError
+from treewright.exceptions import InputFileError, Terminated, TreewrightError, status_of_stop
 from treewright.files import Table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
@@ -70,6 +72,8 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
     note(f"the session is saved in {printable(place)} after every command; Quit on the page or Ctrl-C stops the server")
     server.serve(browser=beginning.browser)
     say(f"{counted(len(session.log), 'command')} in {printable(desk.save_to)}")
+    if Terminated.is_heard:
+        raise typer.Exit(status_of_stop(Terminated())[0])
 
 
 def _begun(place: Path) -> dict[str, Any] | None:

@@ -215,8 +215,8 @@ class C45Params(TreeLimits):
     grow_trace: bool = stated(GROW_TRACE)
 
     def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
-        """Inner nodes have as many as leaves."""
-        return 2 * bytes_of_leaves(self, n_rows, n_classes)
+        """Inner nodes have as many as leaves, and records of nodes exist alongside the tree's arrays."""
+        return 4 * bytes_of_leaves(self, n_rows, n_classes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 
 @dataclass(frozen=True)
@@ -160,3 +160,26 @@ class MissingLibraryError(TreewrightError, ImportError):
 
 class DataWarning(UserWarning):
     """The result is valid, but the input looks wrong."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, for the command line: what cleans up after Ctrl-C does so after this, and only words and status differ.
+
+    Attributes
+    ----------
+    is_heard : bool
+        Whether this process got one.
+    """
+
+    is_heard: ClassVar[bool] = False
+
+
+def status_of_stop(error: BaseException) -> tuple[int, str]:
+    """The exit status of a command that was stopped, and by what.
+
+    Examples
+    --------
+    >>> status_of_stop(KeyboardInterrupt()), status_of_stop(Terminated())
+    ((130, 'stopped by Ctrl-C'), (143, 'stopped by SIGTERM'))
+    """
+    return (143, "stopped by SIGTERM") if isinstance(error, Terminated) else (130, "stopped by Ctrl-C")

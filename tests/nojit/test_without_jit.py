@@ -66,9 +66,7 @@ def test_every_fit_has_the_same_bytes_where_libraries_choose_the_forms_for_an_ol
 ) -> None:
     older = found(TREEWRIGHT_COMPILE="first", **{name: OLD_PROCESSOR[name] for name in libraries})
 
-    # The guide says of mahalanobis that its covariance is LAPACK's.
-    left_out = {"mahalanobis"} if "OPENBLAS_CORETYPE" in libraries else set()
-    assert {name for name, digest in older["digests"].items() if compiled["digests"][name] != digest} <= left_out
+    assert {name for name, digest in older["digests"].items() if compiled["digests"][name] != digest} == set()
 
 
 @pytest.mark.slow  # compiles everything for another processor: some minutes each

@@ -54,6 +54,7 @@ from treewright.cli.options import (
 from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING, Hinting, with_settings
 from treewright.cli.streams import check_files, input_path, output_path
 from treewright.cli.terminal import UsageRefusal, drop_stdout, note, note_stopped, refusals, say, unwritten_stdout
+from treewright.exceptions import status_of_stop
 from treewright.version import __version__
 
 __all__ = ["app", "main"]
@@ -61,7 +62,6 @@ __all__ = ["app", "main"]
 # The same as in ``export.formats`` and ``export.engines``, which are not loaded at the start.
 EXPORTS = "c, javascript, python, java, pmml, onnx, onnx-v3, duckdb, sqlite, postgresql, graphviz, json"
 ENGINES = "gcc, node, python, java, pmml, onnxruntime, duckdb, sqlite, postgres"
-_STOPPED = 130  # the exit code of a command that Ctrl-C has ended
 
 app = typer.Typer(
     name="treewright",
@@ -70,7 +70,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Decision trees: fit one to a table, read it, score it, use it.",
-    epilog="Exit codes: 0 done, 1 the input or the model was refused, 2 wrong usage, 130 stopped by Ctrl-C. "
+    epilog="Exit codes: 0 done, 1 the input or the model was refused, 2 wrong usage, 130 stopped by Ctrl-C, "
+    "143 stopped by SIGTERM. "
     "Environment: TREEWRIGHT_CACHE_DIR: the folder of compiled kernels, TREEWRIGHT_NUM_THREADS: the number of threads.",
 )
 
@@ -1027,9 +1028,10 @@ def main() -> None:
             _leave_help(causes)
             raise
         # The command's own exit has printed this; an exit that Typer makes of Ctrl-C has it as its cause.
+        status, why = status_of_stop(causes[-1])
         if not any(isinstance(cause, typer.Exit) and cause.__cause__ is None for cause in causes):
-            note_stopped()
-        _leave()
+            note_stopped(why)
+        _leave(status)
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -1054,15 +1056,15 @@ def _leave_help(causes: list[BaseException]) -> None:
         sys.exit(1)
 
 
-def _leave() -> NoReturn:
+def _leave(status: int) -> NoReturn:
     """Leave at once, even while a thread still compiles: nothing would use its result."""
     threads = sys.modules.get("treewright.core.threads")
     if threads is not None and threads.is_busy():
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
-        os._exit(_STOPPED)
+        os._exit(status)
     # After a Ctrl-C during exec (dataclasses use it), CPython under python -m kills itself with the signal at exit,
     # even though the signal has been handled; another exec resets that.
     exec("")  # noqa: S102 - of nothing
-    sys.exit(_STOPPED)
+    sys.exit(status)

@@ -1,7 +1,8 @@
 """The terminal, and the output files.
 
 Results go to standard output, everything else to standard error. A refusal is one line and exit code 1, wrong usage one
-line and exit code 2, Ctrl-C one line and exit code 130; the content of a file never leads to a traceback.
+line and exit code 2, Ctrl-C one line and exit code 130, SIGTERM one line and exit code 143; the content of a file
+never leads to a traceback.
 
 Colours and bars are for terminals: in a pipe or a file, under NO_COLOR (no-color.org) and on a dumb terminal everything
 is plain text, the same everywhere.
@@ -32,7 +33,14 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 import typer
 
-from treewright.exceptions import InputFileError, ModelFileError, ParameterError, Phrase, TreewrightError
+from treewright.exceptions import (
+    InputFileError,
+    ModelFileError,
+    ParameterError,
+    Phrase,
+    TreewrightError,
+    status_of_stop,
+)
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -148,9 +156,9 @@ def wrote(path: Path, what: str) -> str:
     return _written[-1]
 
 
-def note_stopped() -> None:
-    """Print what Ctrl-C has left behind."""
-    note(f"stopped by Ctrl-C; {', '.join(_written) or 'nothing was written'}")
+def note_stopped(why: str) -> None:
+    """Print what a stopped command has left behind; ``why`` as ``status_of_stop`` words it."""
+    note(f"{why}; {', '.join(_written) or 'nothing was written'}")
     _written.clear()
 
 
@@ -265,9 +273,10 @@ def refusals(data: Path | None = None) -> Iterator[None]:
         _warnings_as_notes()
         try:
             yield
-        except KeyboardInterrupt:
-            note_stopped()
-            raise typer.Exit(130) from None
+        except KeyboardInterrupt as error:
+            status, why = status_of_stop(error)
+            note_stopped(why)
+            raise typer.Exit(status) from None
         except UsageRefusal as error:
             _leave(2, f"error: {error.worded(as_option)}")
         except ParameterError as error:

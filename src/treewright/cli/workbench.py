@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from treewright.cli.algorithms import own_settings
 from treewright.cli.models import load_model, note_left_out
 from treewright.cli.request import FitRequest, check_request, declared_columns
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
-from treewright.exceptions import InputFileError, ParameterError, TreewrightError
+from treewright.exceptions import InputFileError, ParameterError, Terminated, TreewrightError, status_of_stop
 from treewright.files import Table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
@@ -85,6 +87,8 @@ def run_workbench(request: FitRequest, beginning: Beginning) -> None:
     if lost := desk.unsaved():
         raise InputFileError(f"{lost}. {_rescued(session, place.name)}")
     say(f"{counted(len(session.log), 'command')} in {printable(desk.save_to)}")
+    if Terminated.is_heard:
+        raise typer.Exit(status_of_stop(Terminated())[0])
 
 
 def _rescued(session: Session, name: str) -> str:

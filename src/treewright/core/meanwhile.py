@@ -82,7 +82,7 @@ class Meanwhile:
         """The compiled form for these arguments, or the Python body."""
         if _compiles_first:
             return self._compiled(*arguments)
-        steps = self.steps_of(*arguments)
+        steps = max(1.0, self.steps_of(*arguments))  # a time divided by no steps would be no rate
         is_timed = self._seconds > _WORTH_LOADING
         likely, most = (steps * (self._seconds / self._steps if is_timed else rate) for rate in _SECONDS_A_STEP)
         if most > _LONGEST_CALL or self._seconds + most > _WORTH_COMPILING:

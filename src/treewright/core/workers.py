@@ -1,10 +1,9 @@
 """Threads that outlive one piece of work. In: work. Out: threads that do it.
 
 Python raises KeyboardInterrupt in the main thread, between any two steps. A lock that Python code takes just then is
-
-
 never released, and every later user of it waits for ever. So the main thread starts threads with Ctrl-C delayed, and
-waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap.
+waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap. SIGTERM is delayed as well:
+the command line turns it into KeyboardInterrupt.
 
 The threads are daemons: the end of the process must not wait for work that nobody wants any more.
 """
@@ -17,7 +16,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from types import FrameType
+from typing import TypeVar
 
 __all__ = ["Workers", "start", "wait_for"]
 
@@ -28,22 +28,25 @@ _GLANCE = 0.1  # seconds: on Windows Ctrl-C does not end a wait, so it is seen b
 
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
-    """Delay Ctrl-C during the block until its end.
+    """Delay Ctrl-C and SIGTERM during the block until its end, if Python handles them.
 
     A signal mask would not do: the system then gives the signal to another thread, and Python still handles it here.
     """
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+    if threading.current_thread() is not threading.main_thread():
         yield  # other threads are never interrupted
         return
-    heard: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *what: heard.append(what))
+    found = ((each, signal.getsignal(each)) for each in (signal.SIGINT, signal.SIGTERM))
+    handlers = {int(each): handler for each, handler in found if callable(handler)}
+    heard: list[tuple[int, FrameType | None]] = []
+    for each in handlers:
+        signal.signal(each, lambda *what: heard.append(what))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-        if heard:
-            handler(*heard[0])
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+        for each, frame in heard:
+            handlers[each](each, frame)
 
 
 def start(work: Callable[[], None], name: str) -> None:

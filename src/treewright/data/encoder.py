@@ -550,10 +550,11 @@ def empty_matrix(n_rows: int, width: int) -> np.ndarray:
 def has_nan(matrix: np.ndarray) -> bool:
     """Whether a contiguous float matrix holds a nan, exactly, in one pass at the speed of memory.
 
-    The sum of squares is nan if and only if a cell is: squares are never negative, so infinities cannot cancel.
+    The least cell is nan if any cell is. Not a product: BLAS uses threads, and while a process forks, a call of it in
+    another thread never returns.
     """
     flat = matrix.T if matrix.flags.f_contiguous else matrix
-    return math.isnan(np.vdot(flat, flat))
+    return math.isnan(np.minimum.reduce(flat, axis=None, initial=0.0))
 
 
 def missing_columns(matrix: np.ndarray) -> set[int]:

@@ -257,6 +257,7 @@ class AdaBoost(Members):
             raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} needs one: fit each alone")
         check_lengths(n_rows, target)
         params.positive_facts(getattr(target, "classes", ()))
+        self._check_classes(base, target)
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         before = self._members_to_keep()

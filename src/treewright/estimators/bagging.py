@@ -65,6 +65,7 @@ class Bagging(Members):
         target = self._encode_target(y)
         check_lengths(n_rows, target)
         params.positive_facts(getattr(target, "classes", ()))
+        self._check_classes(base, target)
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         before = self._members_to_keep()

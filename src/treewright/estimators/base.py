@@ -40,7 +40,7 @@ from treewright.fitted import Model
 from treewright.learn.other_names import keyword_hint
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
-from treewright.learn.train import check_domain, dataset_for, make_dataset, train
+from treewright.learn.train import check_classes, check_domain, dataset_for, make_dataset, train
 from treewright.model.pickled import stamped, unstamped
 
 if TYPE_CHECKING:
@@ -315,6 +315,7 @@ class Estimator(BaseEstimator, ABC):
                 stacklevel=levels_to_the_caller(),
             )
         if params is not None:
+            check_classes(target, params)
             params.check_target(target)
         return target
 

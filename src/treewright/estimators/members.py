@@ -31,7 +31,7 @@ from treewright.data.encoder import check_not_empty
 from treewright.data.memory import check_fits
 from treewright.data.table import Table
 from treewright.data.take import take_rows
-from treewright.data.target import encode_labels, recode
+from treewright.data.target import Labels, Numbers, encode_labels, recode
 from treewright.estimators.base import Estimator, sequence_of_estimators
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.fitted import Model
@@ -39,6 +39,7 @@ from treewright.judge.side_by_side import answers
 from treewright.judge.tasks import refuse_pairs, with_positive
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.train import check_classes
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -146,6 +147,11 @@ class Members(Estimator):
             return None
         check_not_empty(Table(columns.schema.names, n_rows, len(columns)))
         return columns
+
+    def _check_classes(self, base: Any, target: Labels | Numbers) -> None:
+        """Refuse so many classes that one member does not fit in memory, before rows are sampled."""
+        if isinstance(base, Estimator) and not isinstance(base, Members):
+            check_classes(target, base._check_parameters())
 
     def _members_to_keep(self) -> list[Any]:
         """The members that a warm start continues."""

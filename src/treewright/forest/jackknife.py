@@ -26,6 +26,7 @@ import numpy as np
 
 from treewright.core import notices, threads
 from treewright.core.jit import costs, kernel
+from treewright.core.products import add_products
 from treewright.data.memory import check_fits
 from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees
@@ -118,7 +119,7 @@ def gram_of_draws(draws: Draws, n_trees: int) -> tuple[np.ndarray, float]:
                 total += whole / of_whole
                 whole[:] = 0
                 of_whole = times[rows[at]]
-            whole += part.T @ part
+            add_products(part, whole)
     total += whole / of_whole
     _grams[draws] = total, draws.n_draws * (n / float(times.sum()))
     return _grams[draws]

@@ -694,8 +694,7 @@ def _boosted(
     if link == "softmax of two":
         # With two scores only the difference matters.
         parts = [
-            (tree, np.zeros(1, np.int64), _full(targets, value, 2) @ np.array([[-1.0], [1.0]]))
-            for tree, targets, value in parts
+            (tree, np.zeros(1, np.int64), np.diff(_full(targets, value, 2), axis=1)) for tree, targets, value in parts
         ]
         base, link = base[1:] - base[:1], "classes"
     of_score: list[list[ForeignTree]] = [[] for _ in base]

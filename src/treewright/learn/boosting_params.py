@@ -207,6 +207,10 @@ class BoostingParams(ColumnParams):
         """One byte per cell; per row its place in the order of leaves, and scores, gradients and hessians."""
         check_fits(n_rows * (n_columns + 8 + 32), f"boosting on {n_rows} rows x {n_columns} columns")
 
+    def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
+        """For each class a row has a score, a gradient and a hessian."""
+        return 16 * n_rows * sum(n_classes)
+
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
         if self.n_members not in (AUTO, 1):

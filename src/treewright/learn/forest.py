@@ -6,7 +6,7 @@ draws of a fit are kept next to the model, so that a warm start can continue fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
@@ -54,6 +54,7 @@ from treewright.learn.params import (
     WARM_START,
     ColumnParams,
     by_task,
+    bytes_of_leaves,
     needs,
     param,
     plain,
@@ -190,6 +191,10 @@ class ForestParams(ColumnParams):
         refuse_too_many(int(self.n_estimators), n_columns)
         needed = n_rows * (n_columns + 8 + resolve_jobs(self.n_jobs) * (n_columns + 48))
         check_fits(needed, f"growing on {n_rows} rows x {n_columns} columns")
+
+    def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
+        """Those in the leaves of all trees."""
+        return int(self.n_estimators) * bytes_of_leaves(self, n_rows, n_classes)
 
     def check_together(self) -> None:
         """Refuse values that contradict each other."""

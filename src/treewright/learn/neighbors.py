@@ -31,6 +31,7 @@ from treewright.learn.params import (
     whole,
     words,
 )
+from treewright.learn.suspicions import warn_of_many_classes
 from treewright.learn.train import Trained, encoded_table, refuse_too_large
 from treewright.neighbors import votes
 from treewright.neighbors.metrics import Metric
@@ -93,6 +94,7 @@ def neighbors_dataset(
     if encode_target is None:
         encode_target = encode_labels if params.task == CLASSES else encode_numbers
     target = encode_target(y)
+    warn_of_many_classes(target)
     check_lengths(matrix.shape[0], target)
     warn_of_another_order(X, y=y)
     return Dataset(schema, matrix, target)

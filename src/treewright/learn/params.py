@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Integral, Real
@@ -373,6 +373,10 @@ class Params:
     def check_size(self, n_rows: int, n_columns: int) -> None:
         """Refuse a table too large to learn from in the available memory, before anything is allocated."""
 
+    def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:  # noqa: ARG002 - of those that need them
+        """Bytes that the class counts of a fit take at least, from the number of classes of each output."""
+        return 0
+
     def check_target(self, target: Labels | Numbers) -> None:
         """Refuse a target for which the criterion is not defined."""
 
@@ -537,6 +541,22 @@ class ColumnParams(Params):
         """The treatment of missing values; ``"error"`` if they are refused."""
         way: str = getattr(self, "missing", "direction")
         return way
+
+
+def _rows_of(size: float, n_rows: int) -> float:
+    """A number of rows, or a share of them, as a number >= 1."""
+    return max(1.0, size if size >= 1 else size * n_rows)
+
+
+def bytes_of_leaves(params: Any, n_rows: int, n_classes: Sequence[int]) -> int:
+    """Bytes of the class counts in a tree's leaves, if these separate half of the classes, as far as its limits allow.
+
+    A bound from above, rows times classes, would refuse tables of a million rows whose trees are small.
+    """
+    limits = [max(n_classes) // 2, n_rows, params.max_leaf_nodes if hasattr(params, "max_leaf_nodes") else None]
+    limits.append(int(n_rows / _rows_of(params.min_samples_leaf, n_rows)))
+    limits.append(None if params.max_depth is None else 2 ** min(int(params.max_depth), 60))
+    return 8 * sum(n_classes) * min(int(limit) for limit in limits if limit is not None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ branches, rows in several branches, tests of significance, a user's own criterio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -44,6 +44,7 @@ from treewright.learn.params import (
     any_share,
     any_whole,
     by_task,
+    bytes_of_leaves,
     finite,
     needs,
     param,
@@ -146,6 +147,10 @@ class TreeParams(TreeLimits):
         """The name of the criterion in the model's facts."""
         return str(Criterion.of(self.criterion).name)
 
+    def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
+        """Inner nodes have as many as leaves, and growth has whole numbers besides the proportions."""
+        return 4 * bytes_of_leaves(self, n_rows, n_classes)
+
     def check_target(self, target: Labels | Numbers) -> None:
         """Refuse numbers for which the criterion is not defined."""
         if self.criterion_name == "poisson":
@@ -212,6 +217,10 @@ class C45Params(TreeLimits):
     positive: Any = stated(POSITIVE)
     missing: str = param("fractional", words("fractional", "error"), help="the branch that missing values follow")
     grow_trace: bool = stated(GROW_TRACE)
+
+    def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
+        """Inner nodes have as many as leaves, and records of nodes exist alongside the tree's arrays."""
+        return 4 * bytes_of_leaves(self, n_rows, n_classes)
 
 
 @dataclass(frozen=True, kw_only=True)

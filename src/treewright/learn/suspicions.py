@@ -1,9 +1,10 @@
 """Warnings about a table that can be fitted but looks wrong.
 
-Before growth: the columns that encoding has left out (``data.identifiers``), those that it has kept only because no
-other column varies, and text columns whose levels look like dates or numbers (``data.texts``): text is treated as
-nominal, which is hardly ever meant for these. After growth: whether the column that the model tests first or most
-equals the target. Only that column is checked, so that a fit does not become slower.
+Before growth: a target with nearly as many classes as rows, the columns that encoding has left out
+(``data.identifiers``), those that it has kept only because no other column varies, and text columns whose levels look
+like dates or numbers (``data.texts``): text is treated as nominal, which is hardly ever meant for these.
+After growth: whether the column that the model tests first or most equals the target. Only that column is checked, so
+that a fit does not become slower.
 """
 
 from __future__ import annotations
@@ -130,6 +131,27 @@ def _named(columns: Sequence[Column]) -> str:
     """The columns, each with the number of its levels."""
     told = _listed([f"{shown(column.name)} ({len(column.levels)} levels)" for column in columns])
     return f"column{'s' if len(columns) > 1 else ''} {told}"
+
+
+# Fewer may be a small example.
+_FEWEST_CLASSES = 25
+
+
+def warn_of_many_classes(target: Labels | Numbers) -> None:
+    """Warn of a class target with at least half as many classes as rows.
+
+    Warns
+    -----
+    DataWarning
+    """
+    if not isinstance(target, Labels):
+        return
+    n_rows, n_classes = len(target.codes), max(len(labels) for labels in target.classes)
+    if n_classes >= _FEWEST_CLASSES and 2 * n_classes >= n_rows:
+        notices.warn(
+            f"y has {n_classes} classes in {n_rows} rows: an identifier as the class target? Nothing can be learned "
+            "about a class from one row; name another column, or use regression if these are numbers"
+        )
 
 
 # In a table of a few rows a column may equal the target by chance, or as an example.

@@ -20,6 +20,7 @@ import numpy as np
 from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset, dataset_of, factors_for, target_rows
 from treewright.data.encoder import encode_fit
+from treewright.data.memory import check_fits
 from treewright.data.sparse import SparseMatrix
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers, refuse_large
@@ -28,7 +29,7 @@ from treewright.exceptions import TARGET, DataError, MissingValueError, Paramete
 from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
 from treewright.learn.params import CLASSES, NUMBERS
-from treewright.learn.suspicions import warn_of_left_out, warn_of_text
+from treewright.learn.suspicions import warn_of_left_out, warn_of_many_classes, warn_of_text
 from treewright.model.data import with_grid
 from treewright.tree.records import MAX_COLUMNS
 from treewright.version import __version__
@@ -133,6 +134,7 @@ def make_dataset(
         if not isinstance(matrix, SparseMatrix):  # a sparse one is stored already; the growers check their memory
             params.check_size(*matrix.shape)
         target = encoded_target(y, params) if encode_target is None else encode_target(y)
+        warn_of_many_classes(target)
         return dataset_of(
             schema, matrix, target, sample_weight,
             class_weight=params.class_weight_of_fit, missing=params.missing_cells,
@@ -184,6 +186,8 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
             f"task={params.task!r}"
         )
     if not dataset.is_elsewhere:  # there the parts that have the targets check it
+        check_classes(dataset.target, params)
+        warn_of_many_classes(dataset.target)
         params.check_target(dataset.target)
     factors, class_weight = None, params.class_weight_of_fit
     if class_weight is not None and isinstance(dataset.target, Labels):
@@ -212,8 +216,33 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
 def encoded_target(y: Any, params: Any) -> Labels | Numbers:
     """The target as codes or numbers, refused if the parameters have no meaning for it."""
     target: Labels | Numbers = encode_labels(y) if params.task == CLASSES else encode_numbers(y)
+    check_classes(target, params)
     params.check_target(target)
     return target
+
+
+def _title(params: Any) -> str:
+    """The name of the algorithm in a sentence."""
+    from treewright.learn.registry import algorithm_of
+
+    algorithm = algorithm_of(params.algorithm_name)
+    return params.algorithm_name if algorithm is None else algorithm.title
+
+
+def check_classes(target: Labels | Numbers, params: Any) -> None:
+    """Refuse so many classes that their counts or scores do not fit in memory, before any work.
+
+    Raises
+    ------
+    TooLargeError
+    """
+    if isinstance(target, Labels):
+        n_rows, n_classes = len(target.codes), [len(labels) for labels in target.classes]
+        check_fits(
+            params.bytes_of_classes(n_rows, n_classes),
+            f"{_title(params)} on {n_rows} rows of {max(n_classes)} classes",
+            "an identifier as the class target? Name the column to predict, or leave out or group rare classes",
+        )
 
 
 def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> None:
@@ -328,7 +357,16 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
         )
     params.positive_facts(dataset.classes)  # refuses a class that there is not, before the work
     params.warn_of_unused(X_val=options.get("validation"))
-    trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
+    try:
+        trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
+    except MemoryError as error:
+        if isinstance(error, TooLargeError):
+            raise
+        n_classes = f" of {max(dataset.n_classes)} classes" if dataset.n_classes else ""
+        raise TooLargeError(
+            f"{_title(params)} on {len(dataset)} rows x {len(dataset.schema)} columns"
+            f"{n_classes} does not fit in memory ({error}): use fewer rows, columns or classes, or smaller trees"
+        ) from error
     return trained
 
 

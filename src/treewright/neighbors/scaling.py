@@ -4,7 +4,8 @@ Everything is computed on columns divided by a power of two, so that neither 1e3
 
 Mahalanobis distances are Euclidean in transformed coordinates. The covariance is V = D R D, with the standard
 deviations D and the correlations R = L L'. The squared distance (a - b)' V^-1 (a - b) is the square of the length of
-L^-1 D^-1 (a - b). Only R is factored, so units do not matter.
+L^-1 D^-1 (a - b). Only R is factored, so units do not matter. The factor is not LAPACK's: that would depend on the
+processor, and it calls BLAS (``core.products``).
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
 
+from treewright.core.jit import costs, kernel
+from treewright.core.products import add_products
 from treewright.data.cells import shown
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import DataError, ParameterError, Phrase, first_row, setting
@@ -168,10 +170,10 @@ def coordinates_of_rows(matrix: np.ndarray, names: Sequence[Hashable]) -> Coordi
     products = np.zeros((p, p))
     for first in range(0, n, _ROWS):
         block = scaled(matrix[first : first + _ROWS].astype(np.float64), center, scales)
-        products += block.T @ block
+        add_products(np.ascontiguousarray(block), products)
     # Standard deviations divide by n, covariances by n - 1.
-    lower = _factored(products / n, names, f" ({n} rows have at most {n - 1} independent columns)" if n <= p else "")
-    return center, scales * np.sqrt((n - 1) / n), _inverse_transposed(lower)
+    why = f" ({n} rows have at most {n - 1} independent columns)" if n <= p else ""
+    return center, scales * np.sqrt((n - 1) / n), _root_of_inverse(products / n, names, why)
 
 
 def coordinates_of_covariance(given: Any, center: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
@@ -182,8 +184,7 @@ def coordinates_of_covariance(given: Any, center: np.ndarray, names: Sequence[Ha
     if not variances.all():
         raise _singular(f"V[{int(variances.argmin())}, {int(variances.argmin())}] is 0")
     spreads = np.sqrt(variances)
-    lower = _factored(covariance / spreads / spreads[:, None], names, "")
-    return center, 1.0 / spreads, _inverse_transposed(lower)
+    return center, 1.0 / spreads, _root_of_inverse(covariance / spreads / spreads[:, None], names, "")
 
 
 def coordinates_of_inverse(given: Any, center: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
@@ -195,16 +196,19 @@ def coordinates_of_inverse(given: Any, center: np.ndarray, names: Sequence[Hasha
     diagonal = np.diag(inverse).copy()
     _refuse_negative(diagonal, "VI")
     scales = np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
-    inner = inverse / scales / scales[:, None]
-    values, vectors = np.linalg.eigh(inner)
-    if values[0] < -_ROUNDING * len(names):
+    factor = inverse / scales / scales[:, None]
+    order, nothing = np.empty(len(names), np.int64), _ROUNDING * len(names)
+    rank = factor_of(factor, nothing, order)
+    if (np.abs(factor[rank:, rank:]) > nothing).any():
         raise ParameterError(
-            f"metric_params VI has a negative eigenvalue ({values[0]:.3g} once its diagonal is 1): squared distances "
-            "would be negative. Give the inverse of a covariance"
+            "metric_params VI has a negative eigenvalue: squared distances would be negative. Give the inverse of a "
+            "covariance"
         )
-    if not values[-1] > 0:
+    if rank == 0:
         raise ParameterError("metric_params VI is 0 everywhere: no column is left to compare")
-    return center, scales, np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    root = np.zeros_like(factor)
+    root[order, :rank] = np.tril(factor)[:, :rank]
+    return center, scales, root
 
 
 def _symmetric(given: Any, p: int, name: str) -> np.ndarray:
@@ -238,23 +242,79 @@ def _refuse_negative(diagonal: np.ndarray, name: str) -> None:
         )
 
 
-def _factored(correlations: np.ndarray, names: Sequence[Hashable], why: str) -> np.ndarray:
-    """The lower Cholesky factor of a correlation matrix, float64[p, p]."""
+def _root_of_inverse(correlations: np.ndarray, names: Sequence[Hashable], why: str) -> np.ndarray:
+    """A matrix whose product with its transposed is the inverse of a correlation matrix, float64[p, p]."""
     p = len(names)
-    _, pivots, rank, _ = lapack.dpstrf(correlations, lower=1, tol=_ROUNDING * p)
-    if rank == p:
-        factor, failed = lapack.dpotrf(correlations, lower=1, clean=1)
-        if not failed:
-            return factor
-        rank = p - 1
-    # A column with nothing left after elimination depends on the columns before it.
-    depend = [names[at - 1] for at in sorted(pivots[rank:].tolist())]
-    raise _singular(f"{_listed(depend)} a sum of multiples of the others{why}, up to rounding")
+    order = np.empty(p, np.int64)
+    rank = factor_of(correlations, _ROUNDING * p, order)
+    if rank < p:
+        # A column with nothing left after elimination depends on the columns before it.
+        depend = [names[at] for at in sorted(order[rank:].tolist())]
+        raise _singular(f"{_listed(depend)} a sum of multiples of the others{why}, up to rounding")
+    inverse, root = np.zeros((p, p)), np.empty((p, p))
+    invert(correlations, inverse)
+    root[order] = inverse
+    return root
 
 
-def _inverse_transposed(lower: np.ndarray) -> np.ndarray:
-    """The transposed inverse of a lower triangular matrix, C order."""
-    return np.ascontiguousarray(solve_triangular(lower, np.eye(len(lower)), lower=True).T)
+@costs(lambda matrix, *_: matrix.size * len(matrix) / 3)
+@kernel
+def factor_of(matrix: np.ndarray, nothing: float, order: np.ndarray) -> int:
+    """Cholesky's factor L of a symmetric matrix, in place: with ``order`` for rows and columns it was L L'.
+
+    matrix : float64[p, p], IN and OUT
+        Afterwards ``L[:, :rank]``, above the diagonal its mirror image; and what is left in ``matrix[rank:, rank:]``,
+        whose diagonal is at most ``nothing``.
+    order : int64[p], OUT
+        Columns; each time, the one with the largest number left on the diagonal.
+
+    Returns the rank, 0 to p.
+    """
+    p = len(matrix)
+    for at in range(p):
+        order[at] = at
+    for at in range(p):
+        best = at
+        for other in range(at + 1, p):
+            if matrix[other, other] > matrix[best, best]:
+                best = other
+        if not matrix[best, best] > nothing:
+            return at
+        order[at], order[best] = order[best], order[at]
+        for other in range(p):
+            matrix[at, other], matrix[best, other] = matrix[best, other], matrix[at, other]
+        for other in range(p):
+            matrix[other, at], matrix[other, best] = matrix[other, best], matrix[other, at]
+        root = np.sqrt(matrix[at, at])
+        matrix[at, at] = root
+        for other in range(at + 1, p):
+            matrix[at, other] /= root
+            matrix[other, at] = matrix[at, other]
+        for row in range(at + 1, p):
+            cell = matrix[row, at]
+            for other in range(at + 1, p):
+                matrix[row, other] -= cell * matrix[at, other]
+    return p
+
+
+@costs(lambda lower, inverse: lower.size * len(lower) / 6)
+@kernel
+def invert(lower: np.ndarray, inverse: np.ndarray) -> None:
+    """The transposed inverse of a lower triangular matrix.
+
+    lower : float64[p, p], IN
+        What is above the diagonal is not read.
+    inverse : float64[p, p], zeros, OUT
+    """
+    p = len(lower)
+    for column in range(p):
+        found = inverse[column]
+        found[column] = 1.0 / lower[column, column]
+        for row in range(column + 1, p):
+            total = 0.0
+            for other in range(column, row):
+                total -= lower[row, other] * found[other]
+            found[row] = total / lower[row, row]
 
 
 def _listed(names: Sequence[Hashable]) -> str:

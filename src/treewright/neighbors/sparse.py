@@ -377,7 +377,7 @@ def _may_be_within(bar, product, length, rounding):
     return rough <= bar or not abs(rough) < np.inf
 
 
-@costs(lambda kind, queries, begin, end, points, columns, *_: (end - begin) * columns[2].size)
+@costs(lambda kind, queries, begin, end, points, columns, lengths, *_: (end - begin) * (len(lengths) + columns[2].size))
 @kernel
 def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, sums, rows, ranks):
     """The nearest rows of queries ``begin`` to ``end - 1``.

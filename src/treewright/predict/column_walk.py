@@ -92,7 +92,7 @@ def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables
             out[row] = table[asked[row]]
 
 
-@costs(lambda rows, steps, leaf_row, first, stop, sums: len(sums) * len(steps.places))
+@costs(lambda rows, steps, leaf_row, first, stop, sums: len(sums) * (stop - first + len(steps.places)))
 @kernel
 def add_trees(rows: np.ndarray, steps: Steps, leaf_row: int, first: int, stop: int, sums: np.ndarray) -> None:
     """Add the leaf values of several trees, tree by tree.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.core.products import add_products
 from treewright.model.aggregation import output_columns
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, score_names, summarize
@@ -259,8 +260,9 @@ def correlations(numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     shares = weights / weights.sum()
     scale = np.abs(numbers).max(axis=0)
     numbers = numbers / np.where(scale > 0, scale, 1.0)
-    apart = numbers - shares @ numbers
-    products = (apart * shares[:, None]).T @ apart
+    apart = numbers - (numbers * shares[:, None]).sum(axis=0)
+    products = np.zeros((numbers.shape[1], numbers.shape[1]))
+    add_products(np.ascontiguousarray(apart * np.sqrt(shares)[:, None]), products)
     spread = np.sqrt(np.diag(products))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = products / np.outer(spread, spread)

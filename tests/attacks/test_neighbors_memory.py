@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from treewright import KNeighborsClassifier, KNeighborsRegressor
-from treewright.exceptions import TooLargeError
+from treewright.exceptions import DataWarning, TooLargeError
 
 MILLION = 2**20
 
@@ -35,7 +35,8 @@ def test_many_neighbours_are_looked_for_a_few_rows_at_a_time(weights):
 
 def test_predicted_classes_need_no_room_for_the_shares_of_all_classes():
     X = np.arange(2000.0)[:, None]
-    est = KNeighborsClassifier(n_neighbors=1, n_jobs=1).fit(X, np.arange(2000))
+    with pytest.warns(DataWarning, match="2000 classes in 2000 rows"):
+        est = KNeighborsClassifier(n_neighbors=1, n_jobs=1).fit(X, np.arange(2000))
     queries = np.tile(X, (5, 1))
     est.predict(queries[:1])
 
@@ -47,7 +48,8 @@ def test_predicted_classes_need_no_room_for_the_shares_of_all_classes():
 
 def test_shares_of_many_classes_take_little_more_than_what_is_returned():
     X = np.arange(2000.0)[:, None]
-    est = KNeighborsClassifier(n_neighbors=1, n_jobs=1).fit(X, np.arange(2000))
+    with pytest.warns(DataWarning, match="2000 classes in 2000 rows"):
+        est = KNeighborsClassifier(n_neighbors=1, n_jobs=1).fit(X, np.arange(2000))
     est.predict_proba(X[:1])
 
     assert peak_of(lambda: est.predict_proba(X)) < 32e6 + 48 * MILLION  # and three times 32 MB in one block

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import equal_rows
 import numpy as np
 from libraries import (  # makes those of versus importable
     FORESTS,
@@ -94,13 +95,16 @@ def table_of_set(facts: dict[str, Any], folder: Path, most_rows: int) -> Table:
 
 
 def tables(folder: Path, names: list[str] | None, most_rows: int) -> Iterator[Table]:
-    """The data sets of a folder, those with few cells first; very small ones are left out."""
-    found = [facts for facts in data_sets(folder, names) if facts.get("rows", FEWEST_ROWS) >= FEWEST_ROWS]
+    """The data sets of a folder, those with few cells first, and tables of equal rows; very small ones are left out."""
+    own = None if names is None else [name for name in names if name not in equal_rows.NAMES]
+    of_folder = [] if own == [] else data_sets(folder, own)
+    found = [facts for facts in of_folder if facts.get("rows", FEWEST_ROWS) >= FEWEST_ROWS]
     size = {
         facts["name"]: min(facts.get("rows", 0), most_rows) * max(2, len(facts.get("classes", ""))) for facts in found
     }
     for facts in sorted(found, key=lambda facts: size[facts["name"]]):
         yield table_of_set(facts, folder, most_rows)
+    yield from equal_rows.tables(folder, names, most_rows)
 
 
 def folds_of(table: Table, n_folds: int) -> list[tuple[np.ndarray, np.ndarray]]:

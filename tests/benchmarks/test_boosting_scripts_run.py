@@ -59,7 +59,9 @@ def test_every_job_is_measured(tmp_path):
 def test_defaults_are_ranked_and_scores_of_others_are_kept(tmp_path, data):
     cache = tmp_path / "cache.json"
     words = ("defaults/boosting.py", tmp_path, "--data", str(data), "--folds", "2", "--cache", str(cache))
-    others = ("--skip", *(f"penguins/{name}" for name in ("LightGBM", "XGBoost", "CatBoost")))
+    words += ("--names", "penguins", "titanic", "--rows", "400")
+    left_out = ("LightGBM", "XGBoost", "CatBoost")
+    others = ("--skip", *(f"{name}/{other}" for name in ("penguins", "titanic") for other in left_out))
 
     said, written = run(*words, *others)
     kept = cache.read_text(encoding="utf-8")
@@ -67,6 +69,7 @@ def test_defaults_are_ranked_and_scores_of_others_are_kept(tmp_path, data):
 
     assert "| mean rank |" in said
     assert set(written["scores"]["penguins"]) == {"Treewright", "scikit-learn"}
+    assert "| titanic | 400 x 3 | 3 (4) | log loss |" in said
     assert len(written["scores"]["penguins"]["Treewright"]) == 2
     assert cache.read_text(encoding="utf-8") == kept
     losses = {each["parameters"]["n_estimators"]: each["scores"]["penguins"] for each in candidates["candidates"]}

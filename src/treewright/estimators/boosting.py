@@ -526,8 +526,8 @@ class GradientBoostingClassifier(Boosting, Classifier):
         more rows, one model of 300 rounds. ``"best"``: four groups of ten up to 20,000 rows, of five up to 100,000. The
         table is in docs/guides/many-trees/boosting.md.
     learning_rate : float, above 0 up to 1, or "auto", default "auto"
-        Share of each tree's prediction that is added: 0.05, or 0.1 for members and with ``quality="fast"``. A smaller
-        rate needs more rounds, and often predicts better.
+        Share of each tree's prediction that is added: 0.05, or 0.1 for members and with ``quality="fast"``; that of
+        members doubles after every 50 rounds, up to 0.4. A smaller rate needs more rounds, and often predicts better.
     loss : "log_loss", callable or object, default "log_loss"
         What rounds lower. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
         an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row.

@@ -47,7 +47,7 @@ from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, OF_EACH_ROUND
 from treewright.learn.forest import refuse_other_table
 from treewright.learn.many_levels import takes_derived, with_derived_columns, with_rows_of_levels
 from treewright.learn.params import finite
-from treewright.learn.quality import SYMMETRIC_DEPTH, Plan, Size, plan_of
+from treewright.learn.quality import FEWEST_OF_MEMBER, SYMMETRIC_DEPTH, Plan, Size, plan_of
 from treewright.learn.rows_aside import (
     evaluation_of,
     held_out,
@@ -306,8 +306,7 @@ def _averaged_members(
     ended = groups[0].is_called_off
     can_look = all(loss.has_values for loss in settings.losses)
     for way in ("pairs", *(("levels", "linear") if can_look else ())) if has_derived else ():
-        # A group that may not grow as long as the one before cannot show that its columns are better.
-        if ended or plan.rounds_of(spent, 1 + n_after) < groups[-1].history.best:
+        if ended or plan.rounds_of(spent, 1 + n_after) < FEWEST_OF_MEMBER:
             break
         if way == "linear":
             wide = _with_linear_scores(now, few, first, settings)

@@ -49,7 +49,7 @@ _ROUNDS = {"balanced": 1_500, "best": 6_000}
 # the same place (penguins, bike_sharing: as good in 150 rounds as in 900 and 500).
 _DOUBLES = 50
 _UNNOTICED, _LONGEST = 1.5, 60.0  # seconds
-_FEWEST_ROUNDS, _FEWEST_OF_MEMBER = 100, 50  # of one model; of each member of a group
+_FEWEST_ROUNDS, FEWEST_OF_MEMBER = 100, 50  # of one model; of each member of a group
 # Seconds of a tree on one thread, by what it does: per tree, per cell of its rows, per column that is searched.
 _OF_TREE, _OF_CELL, _OF_COLUMN = 1.5e-4, 2.5e-9, 5e-6
 _REPLAYED = 1.25  # the time of a round with that of its replay on all rows
@@ -199,7 +199,7 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
         if group["growth"] != "symmetric" or size.histograms * n_members <= _MOST_HISTOGRAMS
     ]
     n_rounds = _rounds_of(quality, size)
-    if n_members > 1 and n_rounds < _FEWEST_OF_MEMBER * n_members * len(groups):  # many classes, or a wide table
+    if n_members > 1 and n_rounds < FEWEST_OF_MEMBER * n_members * len(groups):  # many classes, or a wide table
         n_members = 1
         values["n_estimators"] = min(int(values["n_estimators"]), max(_FEWEST_ROUNDS, n_rounds))
     n_members = n_members if params.n_members == AUTO else int(params.n_members)
@@ -217,7 +217,7 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
         own = own | {"subsample": _DRAWN_BY_VARIANCE}
     filled = [_filled(params, values | group | own) for group in groups]
     distinct = tuple(group for at, group in enumerate(filled) if group not in filled[:at])
-    n_rounds = max(n_rounds, _FEWEST_OF_MEMBER * n_members * len(distinct))  # the user may ask for many members
+    n_rounds = max(n_rounds, FEWEST_OF_MEMBER * n_members * len(distinct))  # the user may ask for many members
     return Plan(distinct, n_rounds, size.seconds_of_round, _DOUBLES if params.learning_rate == AUTO else None)
 
 

@@ -301,12 +301,14 @@ def _averaged_members(
 
     now, loss_now = _Wide(dataset, binned), math.nan
     n_after = len(plan.groups) - 1  # groups that follow in any case
-    groups.append(grow(first, now, asides, plan.rounds_of(spent, 1 + bool(has_derived) + n_after)))
+    most = plan.rounds_of(spent, 1 + bool(has_derived) + n_after)
+    groups.append(grow(first, now, asides, most))
     # By a callback. A further group that it ends early would count as much as a whole one: it is left out.
     ended = groups[0].is_called_off
     can_look = all(loss.has_values for loss in settings.losses)
     for way in ("pairs", *(("levels", "linear") if can_look else ())) if has_derived else ():
-        if ended or plan.rounds_of(spent, 1 + n_after) < FEWEST_OF_MEMBER:
+        # Groups weigh alike, so one with too few rounds is worse than none: the last ones keep half of a first group's.
+        if ended or plan.rounds_of(spent, 1 + n_after) < max(FEWEST_OF_MEMBER, most // 2):
             break
         if way == "linear":
             wide = _with_linear_scores(now, few, first, settings)

@@ -404,8 +404,10 @@ def test_lines_around_the_table_are_left_out_and_still_counted(read):
     assert table.lines.tolist() == [5, 6]
     with pytest.raises(InputFileError, match="fewer lines than --skip-footer 9"):
         read(b"a,b\n1,2\n", options=ReadOptions(skip_footer=9))
-    with pytest.raises(InputFileError, match="has only 2 lines"):
+    with pytest.raises(InputFileError, match="has 2 lines, so that --skip-rows 9 leaves no header: leave out fewer"):
         read(b"a,b\n1,2\n", options=ReadOptions(skip_rows=9))
+    with pytest.raises(InputFileError, match="has 1 line, so that"):
+        read(b"a,b", options=ReadOptions(skip_rows=2))
 
 
 def test_a_line_that_names_the_separator_is_understood(read):
@@ -432,11 +434,25 @@ def test_where_blocks_end_changes_nothing_of_what_is_left_out(read, monkeypatch,
         ({"thousands": ",", "decimal": ","}, "is the decimal mark too"),
         ({"date_format": "%H:%M"}, "--date-format %H:%M: name day, month and year"),
         ({"skip_rows": -1}, "--skip-rows -1: give a number of lines"),
+        ({"separator": ";;"}, "--separator ;;: give one character"),
+        ({"missing_tokens": 3}, "--missing-tokens 3: give a list of texts"),
     ],
 )
 def test_options_of_reading_that_mean_nothing_are_refused(options, message):
     with pytest.raises(ParameterError, match=message), worded():
         ReadOptions(**options)
+
+
+def test_one_missing_token_is_a_token_and_not_its_letters(read):
+    table = read(b"a,b\nN,1\nNA,2\n", options=ReadOptions(missing_tokens="NA"))
+
+    assert rows(table) == [("N", 1), (None, 2)]
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2,\n3,4,\n", b"a,b,\n1,2\n3,4\n"])
+def test_a_separator_at_the_end_of_some_lines_is_named_as_a_cause(read, content):
+    with pytest.raises(InputFileError, match="if lines end with a separator, all must"):
+        read(content)
 
 
 @pytest.mark.parametrize(("content", "n"), [("a,b,\n1,2,\n3,4,\n", "1 column"), ("a;b;;\n1;2;;\n3;4;;\n", "2 columns")])

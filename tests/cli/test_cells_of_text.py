@@ -130,6 +130,15 @@ def test_levels_with_and_without_a_fraction_of_zeros_are_the_same_level(fitted, 
     assert predicted(again, asked)[0][3] == "b"
 
 
+@pytest.mark.parametrize("declared", ["--nominal", "--ordinal"])
+def test_declared_levels_with_and_without_a_fraction_of_zeros_are_the_same_level(fitted, predicted, declared, tmp_path):
+    rows = [(level, "u" if level == "1.0" else "v") for level in ("1.0", "2.0", "3.0") * 20]
+    table = write(tmp_path, "zeros.csv", ["g", "y"], rows)
+    asked = write(tmp_path, "asked.csv", ["g"], [["1"], ["2.0"], ["3"]])
+
+    assert predicted(fitted(table, declared, "g=1,2,3"), asked) == (["u", "v", "v"], "")
+
+
 def test_classes_with_and_without_a_fraction_of_zeros_are_the_same_class(fitted, command, tmp_path):
     rows = [(str(at), "1010" if at < 20 else "2020") for at in range(40)]
     model = fitted(write(tmp_path, "fit.csv", ["x", "y"], rows), "--types", "y=nominal")
@@ -243,3 +252,40 @@ def test_advice_about_numbers_as_text_does_not_depend_on_one_padded_cell():
     texts = [f"{at}.5" for at in range(60)] * 4
     with pytest.warns(DataWarning, match="numbers as text, treated as nominal: declare them numeric"):
         tw.DecisionTreeClassifier(max_depth=2).fit({"price": ["007.5", *texts]}, [0, *[0, 1] * 120])
+
+
+def test_a_cell_of_a_folder_is_named_with_its_own_file(command, tmp_path):
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    write(rows, "a.csv", ["a", "y"], [("1", "n"), ("2,5", "y")], ";")
+
+    write(rows, "b.csv", ["a", "y"], [("3", "n"), ("2.155", "y")], ";")
+    done = command("fit", rows, "--target", "y")
+    assert f"{rows / 'b.csv'}:3: column 'a': '2.155' seems to hold thousands" in done.stderr
+
+    write(rows, "b.csv", ["a", "y"], [("2.5", "n"), ("4", "y")], ";")
+    done = command("fit", rows, "--target", "y")
+    assert f"{rows / 'b.csv'}:2: column 'a': '2.5' and '2,5' in column 'a' (line 3 of {rows / 'a.csv'})" in done.stderr
+
+
+def test_separators_at_the_end_of_lines_may_differ_between_the_files_of_a_folder(command, tmp_path):
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    write(rows, "a.csv", ["a", "y", ""], [("1", "n", ""), ("2", "y", "")])
+    write(rows, "b.csv", ["a", "y"], [("3", "n"), ("4", "y")])
+
+    done = command("fit", rows, "--target", "y", "--test-size", "0")
+
+    assert "4 rows, 1 column" in done.stdout
+    assert "1 column without a name and without a cell is left out" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [("sep", "here it is separator"), ("na_values", "here it is missing_tokens"), ("wibble", "choose one of")],
+)
+def test_an_unknown_option_of_a_dataset_is_answered_with_ours(tmp_path, word, hint):
+    table = write(tmp_path, "table.csv", ["a", "y"], [("1", "n"), ("2", "y")])
+
+    with pytest.raises(ParameterError, match=f"a dataset has no option '{word}': {hint}"):
+        tw.Dataset.from_csv(table, target="y", **{word: ";"})

@@ -27,6 +27,7 @@ from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES, Pruning, pr
 from treewright.cli.terminal import UsageRefusal, as_set, printable
 from treewright.core.environment import tell_of_junk
 from treewright.data.target import are_classes
+from treewright.data.texts import without_zero_fraction
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.matching import as_whole
@@ -333,12 +334,21 @@ def _levels(column: pl.Series, words: list[str]) -> list[Any]:
         fitting = (int, float)
     elif column.dtype == pl.Boolean:
         fitting = bool
+    else:
+        words = [*map(_spelling_of(column), words)]
     values = [parse_value(word) for word in words]
     # A word of another type stays a word; the error about the column's cells names it.
     return [
         value if isinstance(value, fitting) and isinstance(value, bool) == (fitting is bool) else word
         for value, word in zip(values, words, strict=True)
     ]
+
+
+def _spelling_of(column: pl.Series) -> Callable[[str], str]:
+    """From a declared level to its spelling in a column of text, which may have 1.0 for 1."""
+    cells = {cell for cell in column.unique().drop_nulls().to_list() if isinstance(cell, str)}
+    spelled = {without_zero_fraction(cell): cell for cell in sorted(cells, key=len, reverse=True)}
+    return lambda word: word if word in cells else spelled.get(without_zero_fraction(word), word)
 
 
 def check_target(

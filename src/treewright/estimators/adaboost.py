@@ -49,7 +49,7 @@ from treewright.learn.members import BagRows, BagWarmStart, model_of_members, pa
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.settings import seed_of
 from treewright.learn.single import TreeParams, train_tree
-from treewright.learn.train import with_every_cell
+from treewright.learn.train import telling_of_a_swap, with_every_cell
 from treewright.model.aggregation import weighted_median
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.version import __version__
@@ -250,11 +250,12 @@ class AdaBoost(Members):
         params = self._check_parameters()
         metadata = self._routed("fit", given)
         base, n_threads = self._checked_base(), self._threads()
-        is_ours, n_rows = is_of_treewright(base), count_rows(X)
-        columns = self._columns(X, n_rows, is_ours)
-        target = self._encode_target(y)
-        if target[0].shape[1] != 1:
-            raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} needs one: fit each alone")
+        with telling_of_a_swap(X, y):
+            is_ours, n_rows = is_of_treewright(base), count_rows(X)
+            columns = self._columns(X, n_rows, is_ours)
+            target = self._encode_target(y)
+            if target[0].shape[1] != 1:
+                raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} needs one: fit each alone")
         check_lengths(n_rows, target)
         params.positive_facts(getattr(target, "classes", ()))
         self._check_classes(base, target)

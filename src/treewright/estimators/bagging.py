@@ -41,6 +41,7 @@ from treewright.judge.side_by_side import answers
 from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.settings import columns_of_each, seed_of
+from treewright.learn.train import telling_of_a_swap
 from treewright.version import __version__
 
 if TYPE_CHECKING:
@@ -60,9 +61,10 @@ class Bagging(Members):
         params = self._check_parameters()
         metadata = self._routed("fit", given)
         base, n_threads = self._checked_base(), self._threads()
-        is_ours, n_rows = is_of_treewright(base), count_rows(X)
-        columns = self._columns(X, n_rows, is_ours)
-        target = self._encode_target(y)
+        with telling_of_a_swap(X, y):
+            is_ours, n_rows = is_of_treewright(base), count_rows(X)
+            columns = self._columns(X, n_rows, is_ours)
+            target = self._encode_target(y)
         check_lengths(n_rows, target)
         params.positive_facts(getattr(target, "classes", ()))
         self._check_classes(base, target)

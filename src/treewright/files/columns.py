@@ -93,6 +93,8 @@ class TextColumns:
     options : ReadOptions
     required : tuple of str
         Columns that cannot be left out, such as the target; messages do not advise it.
+    files : tuple of (Path, int)
+        If the rows are those of several files, each of these with its number of rows, in order.
     """
 
     path: Path
@@ -101,6 +103,17 @@ class TextColumns:
     marks: Marks | None
     options: ReadOptions = field(default_factory=ReadOptions)
     required: tuple[str, ...] = ()
+    files: tuple[tuple[Path, int], ...] = ()
+
+    def cell(self, name: str, row: int) -> Cell:
+        """A cell with its place."""
+        text, path, end = str(self.frame.get_column(name)[row]), self.path, 0
+        for file, n_rows in self.files:
+            end += n_rows
+            if row < end:
+                path = file
+                break
+        return Cell(text if len(text) <= 40 else text[:37] + "...", name, row, int(self.lines[row]), path)
 
 
 class Cell(NamedTuple):
@@ -110,6 +123,7 @@ class Cell(NamedTuple):
     column: str
     row: int
     line: int
+    path: Path
 
 
 def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.DataFrame:
@@ -119,7 +133,7 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
     is not of the declared type.
     """
     if text.marks is None:
-        text = replace(text, marks=marks_of(text.path, text.options, [first_marks(text, declared)]))
+        text = replace(text, marks=marks_of(text.options, [first_marks(text, declared)]))
     tallies = tallies_of(text, declared)
     types = types_of(text, tallies, declared)
     frame = typed_as(text, tallies, types)
@@ -194,18 +208,21 @@ def _earliest(found: Iterable[FirstMarks]) -> FirstMarks:
     """The first cells among those of several columns or blocks."""
     of_kinds = zip(*found, strict=True)
     cells = [[cell for cell in kind if cell is not None] for kind in of_kinds]
-    return FirstMarks(*(min(kind, key=lambda cell: (cell.line, cell.column)) if kind else None for kind in cells))
+    return FirstMarks(
+        *(min(kind, key=lambda cell: (cell.path, cell.line, cell.column)) if kind else None for kind in cells)
+    )
 
 
-def marks_of(path: Path, options: ReadOptions, found: Iterable[FirstMarks]) -> Marks:
+def marks_of(options: ReadOptions, found: Iterable[FirstMarks]) -> Marks:
     """The marks of a file by its cells, from the first ones of its blocks; an InputFileError if they differ."""
     comma, point, either = _earliest(found)
     if comma is not None and point is not None:
-        later, first = sorted((comma, point), key=lambda cell: -cell.line)
+        first, later = sorted((comma, point), key=lambda cell: (cell.path, cell.line))
+        elsewhere = "" if first.path == later.path else f" of {first.path}"
         raise InputFileError(
-            f"{path}:{later.line}: column {later.column!r}: {later.text!r} and {first.text!r} in column "
-            f"{first.column!r} (line {first.line}) have different decimal marks: write them with one, name that of the "
-            "file, as in ",
+            f"{later.path}:{later.line}: column {later.column!r}: {later.text!r} and {first.text!r} in column "
+            f"{first.column!r} (line {first.line}{elsewhere}) have different decimal marks: write them with one, name "
+            "that of the file, as in ",
             setting("decimal", ","),
             ", or declare the column that holds no numbers as text (",
             _as_text(later.column),
@@ -216,11 +233,15 @@ def marks_of(path: Path, options: ReadOptions, found: Iterable[FirstMarks]) -> M
     if comma is None and point is None and either is not None:
         mark = "." if "." in either.text else ","
         raise InputFileError(
-            f"{path}:{either.line}: column {either.column!r}: {either.text!r} may be {either.text.replace(mark, '')} "
-            f"or {either.text.replace(mark, '.')}, and no other number of the file tells which: say ",
+            f"{either.path}:{either.line}: column {either.column!r}: {either.text!r} may be "
+            f"{either.text.replace(mark, '')} or {either.text.replace(mark, '.')}, and no other number of the file "
+            "tells which: say ",
             setting("thousands", mark),
             " or ",
             setting("decimal", mark),
+            ", or declare the column as text (",
+            _as_text(either.column),
+            ")",
             column=either.column,
             row=either.row,
         )
@@ -392,9 +413,9 @@ def _type_of(text: TextColumns, name: str, tally: Tally) -> _Decided:
 
 def _perhaps_codes(text: TextColumns, name: str, tally: Tally) -> InputFileError:
     """The error for whole numbers of equal length, some of them padded."""
-    cell = tally.padded_cell or Cell("", name, 0, 0)
+    cell = tally.padded_cell or Cell("", name, 0, 0, text.path)
     return InputFileError(
-        f"{text.path}:{cell.line}: column {name!r}: {cell.text!r} is padded with zeros, as {tally.padded} of "
+        f"{cell.path}:{cell.line}: column {name!r}: {cell.text!r} is padded with zeros, as {tally.padded} of "
         f"{tally.present} cells are, and all have {tally.longest} characters: they may be codes or numbers: declare "
         "the column as text (",
         _as_text(name),
@@ -414,7 +435,7 @@ def _nearly_numeric(text: TextColumns, cell: Cell, tally: Tally) -> InputFileErr
         f"is not a number{others}: correct it, or declare it missing (", setting("missing_tokens", [cell.text]), ")"
     )  # fmt: skip
     return InputFileError(
-        f"{text.path}:{cell.line}: column {cell.column!r}: {cell.text!r} ",
+        f"{cell.path}:{cell.line}: column {cell.column!r}: {cell.text!r} ",
         *what,
         ", or declare the column as text (",
         _as_text(cell.column),
@@ -457,7 +478,7 @@ def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> 
     if cell is None:
         return
     raise InputFileError(
-        f"{text.path}:{cell.line}: column {series.name!r}: {cell.text!r} {odd.said_of(str(series[cell.row]))}: "
+        f"{cell.path}:{cell.line}: column {series.name!r}: {cell.text!r} {odd.said_of(str(series[cell.row]))}: "
         "correct it, or declare it missing (",
         setting("missing_tokens", [cell.text]),
         "), or declare the column as text (",
@@ -544,7 +565,7 @@ def _numbers(text: TextColumns, name: str, *, is_whole: bool | None = None) -> p
                 else ("leave the column out if it is an identifier (", setting("leave_out", [name]), "), or ")
             )
             raise InputFileError(
-                f"{text.path}:{cell.line}: column {name!r}: {cell.text!r} is at or beyond 2^53, where float64 cannot "
+                f"{cell.path}:{cell.line}: column {name!r}: {cell.text!r} is at or beyond 2^53, where float64 cannot "
                 "distinguish integers: ",
                 *leave_out,
                 "read it as text (",
@@ -604,7 +625,7 @@ def _dates(cells: pl.Series, form: str) -> dict[str, str]:
 
 def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> InputFileError:
     """The error for cells that are not of the declared type."""
-    cell = _first(text, name, wrong) or Cell("", name, 0, 0)
+    cell = _first(text, name, wrong) or Cell("", name, 0, 0, text.path)
     count = int(wrong.sum())
     more = f" ({count} such cells)" if count > 1 else ""
     why = _why_no_number(cell.text, text.marks or Marks()) if what == "not a number" else ()
@@ -612,7 +633,7 @@ def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> In
         ": correct it, or if it means missing, give ", setting("missing_tokens", [cell.text])
     )  # fmt: skip
     return InputFileError(
-        f"{text.path}:{cell.line}: column {name!r}: {cell.text!r} is {what}{more}",
+        f"{cell.path}:{cell.line}: column {name!r}: {cell.text!r} is {what}{more}",
         *advice,
         column=name,
         row=cell.row,
@@ -634,6 +655,4 @@ def _first(text: TextColumns, name: str, mask: pl.Series) -> Cell | None:
     mask = mask.fill_null(value=False)
     if not mask.any():
         return None
-    row = int(mask.arg_max() or 0)
-    cell = str(text.frame.get_column(name)[row])
-    return Cell(cell if len(cell) <= 40 else cell[:37] + "...", name, row, int(text.lines[row]))
+    return text.cell(name, int(mask.arg_max() or 0))

@@ -50,6 +50,7 @@ from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
 from treewright.files.sources import Source, content_digest, parquet_source, text_source, told
 from treewright.files.table import did_you_mean
 from treewright.files.text import READING, ReadOptions
+from treewright.learn.other_names import keyword_hint
 from treewright.learn.suspicions import warn_of_left_out
 from treewright.version import __version__
 
@@ -274,7 +275,9 @@ def asked_of(target: Any, options: Mapping[str, Any], others: Sequence[str] = _O
     known = [name for name in signature(Asked.of).parameters if name != "target"]
     for name in options:
         if name not in known:
-            raise ParameterError(f"a dataset has no option {name!r}{did_you_mean(name, [*known, *others])}")
+            options_here = [*known, *others]
+            hint = keyword_hint(name, options_here) or f"choose one of {', '.join(sorted(options_here))}"
+            raise ParameterError(f"a dataset has no option {name!r}: {hint}")
     if target is ...:
         raise ParameterError("target is missing: name the column to predict, or give None if there is none")
     for name, column in (("target", target), ("weight", options.get("weight"))):

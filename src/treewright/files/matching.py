@@ -310,7 +310,7 @@ def _marks_in(path: Path, options: ReadOptions, wanted: Mapping[str, Wanted]) ->
         first_marks(TextColumns(path, pick(block.frame, list(declared)), block.lines, None, options), declared)
         for block in blocks
     )
-    return marks_of(path, options, found if declared else ())
+    return marks_of(options, found if declared else ())
 
 
 def as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:

@@ -189,7 +189,7 @@ def text_source(
     marks = Marks.given(options, header.separator)
     if marks is None:
         found = (first_marks(text, declared) for text in _text_blocks(path, options, None, header.names))
-        marks = marks_of(path, options, found)
+        marks = marks_of(options, found)
     tallies = {name: Tally() for name in header.names}
     for text in _text_blocks(path, options, marks, header.names):
         for name, tally in tallies_of(text, declared).items():

@@ -148,9 +148,8 @@ def _read_texts(
     path: Path, files: list[Path], root: Path, options: ReadOptions, declared: Mapping[str, CellType],
     leave_out: Sequence[str], required: Sequence[str], wanted: Sequence[str],
 ) -> Table:  # fmt: skip
-    parts: list[tuple[pl.DataFrame, np.ndarray]] = []
-    kept: list[str] = []
-    separator, n_rows, n_nameless = "", list[int](), 0
+    read: list[list[tuple[pl.DataFrame, np.ndarray]]] = []
+    separator, n_nameless = "", 0
     for file in files:
         if is_parquet(file):
             raise InputFileError(f"{file}: is Parquet, and {files[0]} is text: name files of one kind")
@@ -158,23 +157,33 @@ def _read_texts(
         require_columns(file, header.names, wanted)
         own = [name for name in header.names if name not in set(leave_out)]
         n_nameless = max(n_nameless, len(header.nameless))
-        if file is files[0]:
-            kept, separator = own, header.separator
+        separator = separator or header.separator
         if (header.separator == ";") != (separator == ";"):  # the cells decide about the decimal mark of all or of none
             raise InputFileError(f"{file}: its separator is not that of {files[0]}: use the same separator in both")
-        of_file = [
-            (_like(file, pick(block.frame, own), files[0], empty_frame(tuple(kept))), block.lines) for block in blocks
-        ]
-        parts += of_file
-        n_rows.append(sum(frame.height for frame, _ in of_file))
-    frame = pl.concat([empty_frame(tuple(kept)), *(frame for frame, _ in parts)], rechunk=True)
-    is_empty = "" in kept and "" not in wanted and frame.get_column("").null_count() == frame.height > 0
-    frame = frame.drop("") if is_empty else frame
-    tell_of_nameless(path, n_nameless + is_empty)
-    lines = np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)])
+        nothing = empty_frame(tuple(own)), np.empty(0, np.int64)
+        read.append([nothing, *((pick(block.frame, own), block.lines) for block in blocks)])
+    parts = [frame for of_file in read for frame, _ in of_file]
+    is_empty = "" not in wanted and any(map(len, parts)) and all(map(_is_empty, parts))
+    dropped = [""] if is_empty and any("" in frame.columns for frame in parts) else []
+    tell_of_nameless(path, n_nameless + len(dropped))
+    known = read[0][0][0].drop(dropped, strict=False)
+    of_files = zip(files, read, strict=True)
+    parts = [
+        _like(file, frame.drop(dropped, strict=False), files[0], known)
+        for file, of_file in of_files
+        for frame, _ in of_file
+    ]
+    lines = np.concatenate([lines for of_file in read for _, lines in of_file])
+    n_rows = [sum(frame.height for frame, _ in of_file) for of_file in read]
     marks = Marks.given(options, separator)
-    text = TextColumns(path, frame, lines, marks, options, tuple(required))
+    numbers = tuple(zip(files, n_rows, strict=True)) if len(files) > 1 else ()
+    text = TextColumns(path, pl.concat(parts, rechunk=True), lines, marks, options, tuple(required), numbers)
     return Table(path, decide_types(text, declared), text.lines, _rows_of_each(files, root, n_rows))
+
+
+def _is_empty(frame: pl.DataFrame) -> bool:
+    """Whether the column without a name, if there is one, has no cell."""
+    return "" not in frame.columns or frame.get_column("").null_count() == frame.height
 
 
 def _rows_of_each(files: list[Path], root: Path, n_rows: list[int]) -> tuple[tuple[Path, int], ...]:

@@ -17,7 +17,7 @@ import re
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO
@@ -111,7 +111,19 @@ class ReadOptions:
     skip_footer: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
+        tokens: object = self.missing_tokens
+        tokens = (tokens,) if isinstance(tokens, str) else tokens
+        if not isinstance(tokens, Iterable) or not all(isinstance(token, str) for token in tokens):
+            raise ParameterError(
+                setting("missing_tokens", tokens), ": give a list of texts, such as ['NA', 'n/a']",
+                parameter="missing_tokens",
+            )  # fmt: skip
+        object.__setattr__(self, "missing_tokens", tuple(tokens))
+        if self.separator is not None and not _is_separator(self.separator):
+            raise ParameterError(
+                setting("separator", self.separator), r": give one character, such as ',' or ';' or '\t'",
+                parameter="separator",
+            )  # fmt: skip
         if self.decimal not in (None, ".", ","):
             raise ParameterError(setting("decimal", self.decimal), ": give . or ,", parameter="decimal")
         if self.thousands == "space":
@@ -137,6 +149,10 @@ class ReadOptions:
 
 
 READING = tuple(each.name for each in fields(ReadOptions))
+
+
+def _is_separator(mark: object) -> bool:
+    return isinstance(mark, str) and len(mark) == 1 and mark.isascii() and mark not in '"\n\r\0'
 
 
 def _names_a_day(form: str) -> bool:
@@ -506,7 +522,11 @@ def _from_header(path: Path, blocks: Iterator[bytes], skip: int) -> tuple[bytes,
             named = found.group(1).decode("latin-1")
         n_lines, start = n_lines + 1, end + 1
     if n_lines < skip:
-        raise InputFileError(f"{path}: has only {n_lines} lines that end, and ", setting("skip_rows", skip))
+        n_left = n_lines + (len(text) > start)
+        raise InputFileError(
+            f"{path}: has {n_left} line{'s' * (n_left != 1)}, so that ", setting("skip_rows", skip),
+            " leaves no header: leave out fewer",
+        )  # fmt: skip
     return text[start:], n_lines, named
 
 
@@ -520,7 +540,7 @@ def _without_last(path: Path, blocks: Iterator[bytes], n: int) -> Iterator[bytes
             yield held[:start]
             held, start = held[start:], 0
     if start < 0:
-        raise InputFileError(f"{path}: has fewer lines than ", setting("skip_footer", n))
+        raise InputFileError(f"{path}: has fewer lines than ", setting("skip_footer", n), ": leave out fewer")
 
 
 def _start_of_last(text: bytes, n: int) -> int:
@@ -632,6 +652,7 @@ def _check_widths(path: Path, header: Header, counts: np.ndarray, lines: np.ndar
         f"{path}:{lines[ragged[0]]}: {found} cell{'s' * (found != 1)} where the header has {n_cells}{more}: "
         f"put quotes around a cell that holds {header.separator!r}, or name the separator with ",
         setting("separator"),
+        *(("; if lines end with a separator, all must",) if abs(found - n_cells) == 1 else ()),
     )
 
 

@@ -106,6 +106,7 @@ def train_boosting(
         beside = "your own evaluation rows (X_val, y_val)" if validation is not None else "warm_start=True"
         notices.warn(f"quality={params.quality!r} is not used: with {beside} one model is grown; leave one of them out")
     asides: list[np.ndarray] = []
+    n_rows = len(dataset)  # as they are given: below a row of weight k may become k rows
     if _samples_rows(plan.groups, dataset, is_judged_by_user=validation is not None):
         dataset = rows_one_by_one(dataset)
     if plan.has_members:
@@ -131,6 +132,7 @@ def train_boosting(
     is_judged_by_user = validation is not None
     if not plan.has_members and validation is None:
         dataset, validation = _parts_of(dataset, first, seed)
+        n_rows = n_rows if validation is None else len(dataset)
     has_derived = first.derived_columns == "all" and takes_derived(first, dataset) and not is_judged_by_user
     if has_derived:
         dataset = with_rows_of_levels(dataset, columns_to_count(dataset.schema))
@@ -161,7 +163,7 @@ def train_boosting(
                 before = cast("PackedTrees", start.model.trees), cast("Boosting", start.model.boosting)
             boosted = boost(binned.table, binned.rows, replace(settings, evaluation=evaluation), before, base)
         progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
-    model = _model_of_rounds(dataset, params, boosted, losses, start)
+    model = _model_of_rounds(dataset, params, boosted, losses, start, n_rows)
     importances = model.feature_importances
     column = int(importances.argmax()) if importances.any() else -1
     if column >= 0 and is_derived(dataset.schema.columns[column]):
@@ -214,7 +216,8 @@ def _trained_elsewhere(
             base_scores(params.init, n_scores),
         )  # fmt: skip
         progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
-    return Trained(_model_of_rounds(dataset, params, boosted, losses, None), losses=losses, history=boosted.history)
+    model = _model_of_rounds(dataset, params, boosted, losses, None, len(dataset))
+    return Trained(model, losses=losses, history=boosted.history)
 
 
 def settings_of(
@@ -583,14 +586,15 @@ def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: b
 
 
 def _model_of_rounds(
-    dataset: Dataset, params: BoostingParams, boosted: Boosted, losses: tuple[Loss, ...], start: Trained | None
-) -> Model:
+    dataset: Dataset, params: BoostingParams, boosted: Boosted, losses: tuple[Loss, ...], start: Trained | None,
+    n_rows: int,
+) -> Model:  # fmt: skip
     """The model, with the evaluated losses among its facts."""
     history, best = _history_with_best(boosted.history, start)
     loss = facts_of(losses)
     model = model_of(
         dataset, boosted.trees, params, combine="sum", criterion="gradient", missing="direction",
-        loss=loss, best_iteration=best, history=history, scored=params.scoring is not None,
+        n_samples=n_rows, loss=loss, best_iteration=best, history=history, scored=params.scoring is not None,
         **({"members": list(boosted.members)} if boosted.members else {}),
     )  # fmt: skip
     model = with_grid(replace(model, boosting=boosted.boosting))

@@ -32,7 +32,7 @@ from treewright.learn.params import (
     words,
 )
 from treewright.learn.suspicions import warn_of_many_classes
-from treewright.learn.train import Trained, encoded_table, refuse_too_large
+from treewright.learn.train import Trained, encoded_table, refuse_too_large, telling_of_a_swap
 from treewright.neighbors import votes
 from treewright.neighbors.metrics import Metric
 from treewright.neighbors.metrics_by_name import TAKE_MISSING, metric_of, refuse_power
@@ -81,19 +81,23 @@ def neighbors_dataset(
 ) -> Dataset:
     """The rows to keep; sparse rows stay sparse, without a schema, if metric and search support it."""
     refuse_too_large(X)
-    declared = any(each is not None for each in (params.nominal, params.ordinal, params.numeric, params.calendar))
-    schema: Any
-    if params.metric == "precomputed":
-        schema, matrix = _distances(X, params)
-    elif (
-        is_sparse(X) and not declared and isinstance(params.metric, str) and params.metric in ("auto", *SPARSE_METRICS)
-    ):
-        schema, matrix = None, checked_rows(X)
-    else:
-        schema, matrix = encoded_table(X, params)
-    if encode_target is None:
-        encode_target = encode_labels if params.task == CLASSES else encode_numbers
-    target = encode_target(y)
+    with telling_of_a_swap(X, y):
+        declared = any(each is not None for each in (params.nominal, params.ordinal, params.numeric, params.calendar))
+        schema: Any
+        if params.metric == "precomputed":
+            schema, matrix = _distances(X, params)
+        elif (
+            is_sparse(X)
+            and not declared
+            and isinstance(params.metric, str)
+            and params.metric in ("auto", *SPARSE_METRICS)
+        ):
+            schema, matrix = None, checked_rows(X)
+        else:
+            schema, matrix = encoded_table(X, params)
+        if encode_target is None:
+            encode_target = encode_labels if params.task == CLASSES else encode_numbers
+        target = encode_target(y)
     warn_of_many_classes(target)
     check_lengths(matrix.shape[0], target)
     warn_of_another_order(X, y=y)

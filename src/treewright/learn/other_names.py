@@ -53,10 +53,26 @@ _THEIRS = {
     "ccp_alpha": ("cp",),
     "n_neighbors": ("k",),
     "estimator": ("base_estimator",),
+    "sample_weight": ("case_weights",),
+    # How pandas, polars and R read a text file.
+    "separator": ("sep", "delimiter", "delim"),
+    "missing_tokens": ("na_values", "null_values", "na_strings", "na.strings"),
+    "decimal": ("dec", "decimal_comma"),
+    "skip_rows": ("skiprows", "skip"),
+    "skip_footer": ("skipfooter",),
+    "target": ("label", "y", "response"),
+    "leave_out": ("drop", "ignore"),
 }  # fmt: skip
 _NAMES: dict[str, tuple[str, ...]] = {theirs: (ours,) for ours, names in _THEIRS.items() for theirs in names}
 # In scikit-learn's and LightGBM's boosting it is the quantile or Huber's delta, in XGBoost the penalty.
 _NAMES["alpha"] = ("quantile", "huber_delta", "l1")
+_NAMES |= dict.fromkeys(("weight", "weights", "sample_weight"), ("sample_weight", "weight"))
+# Of the trees of ensembles that take an estimator.
+_OF_TREES = (
+    "max_depth", "max_leaf_nodes", "min_samples_leaf", "min_samples_split", "min_impurity_decrease", "criterion",
+    "splitter", "ccp_alpha", "max_bins", "monotonic_cst", "interaction_cst", "nominal", "ordinal", "numeric",
+    "calendar", "missing", "unseen",
+)  # fmt: skip
 
 
 class _Advice(NamedTuple):
@@ -105,7 +121,34 @@ _OTHERWISE: dict[str, _Advice] = {
     **dict.fromkeys(("seed", "random_seed"), _Advice("use --seed", "here it is random_state")),
     **dict.fromkeys(("num_threads", "nthread", "thread_count"), _Advice("use --jobs", "here it is n_jobs")),
     **dict.fromkeys(
-        ("presort", "importance_type", "boosting_type", "booster", "tree_method", "device", "task_type"),
+        (
+            "presort",
+            "behaviour",
+            "leaf_size",
+            "importance_type",
+            "boosting_type",
+            "boosting",
+            "booster",
+            "tree_method",
+            "device",
+            "device_type",
+            "gpu_id",
+            "task_type",
+            "bootstrap_type",
+            "bagging_temperature",
+            "od_type",
+            "use_best_model",
+            "leaf_estimation_iterations",
+            "leaf_estimation_method",
+            "one_hot_max_size",
+            "max_cat_to_onehot",
+            "max_cat_threshold",
+            "linear_tree",
+            "force_col_wise",
+            "force_row_wise",
+            "allow_writing_files",
+            "surrogatestyle",
+        ),
         _Advice("", "leave it out: there is no such choice"),
     ),
     "xval": _Advice("use --prune ccp-min or ccp-1se", "use model_selection.pruning_path(est, X, y, cv=10)"),
@@ -170,15 +213,22 @@ def keyword_hint(name: str, known: Collection[str]) -> str:
     ('here it is max_leaf_nodes', "did you mean 'max_depth'?")
     >>> keyword_hint("seed", ["random_state"]), keyword_hint("colour", ["max_depth"])
     ('here it is random_state', '')
+    >>> keyword_hint("num_leaves", ["estimator"])
+    'it belongs to the trees: give estimator a tree with max_leaf_nodes=...'
     """
     ours = _ours(name, known)
     if ours:
         return ours
+    of_trees = next((each for each in (name, *_NAMES.get(name, ())) if each in _OF_TREES), None)
+    if of_trees is not None and "estimator" in known:
+        return f"it belongs to the trees: give estimator a tree with {of_trees}=..."
     advice = _OTHERWISE.get(name)
     if advice is not None and _fits(advice, known):
         named = advice.python.removeprefix("here it is ")
         if named == advice.python or named.partition("=")[0].split(" ")[0] in known:
             return advice.python
+    if name in _OTHERWISE or name in _NAMES:  # it has no counterpart here, so that a name like it is another thing
+        return ""
     lowered = {each.lower().replace("_", ""): each for each in known}
     near = difflib.get_close_matches(name.lower().replace("_", "").replace(".", ""), list(lowered), n=1, cutoff=0.7)
     return f"did you mean {lowered[near[0]]!r}?" if near else ""

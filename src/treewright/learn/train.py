@@ -11,7 +11,8 @@ and parameters to `Trained`. Estimators, folds and grids all use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -129,7 +130,7 @@ def make_dataset(
         More rows or columns than a tree's integers can name.
     """
     warn_of_another_order(X, y=y, sample_weight=sample_weight)
-    try:
+    with telling_of_a_swap(X, y):
         schema, matrix = encoded_table(X, params)
         if not isinstance(matrix, SparseMatrix):  # a sparse one is stored already; the growers check their memory
             params.check_size(*matrix.shape)
@@ -139,6 +140,13 @@ def make_dataset(
             schema, matrix, target, sample_weight,
             class_weight=params.class_weight_of_fit, missing=params.missing_cells,
         )  # fmt: skip
+
+
+@contextmanager
+def telling_of_a_swap(X: Any, y: Any) -> Iterator[None]:
+    """If table or target are refused, and the target has more columns, the error asks whether they are swapped."""
+    try:
+        yield
     except DataError as error:
         wide, narrow = _n_columns(y), _n_columns(X)
         if wide is None or narrow is None or narrow >= wide:

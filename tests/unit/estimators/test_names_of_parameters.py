@@ -48,6 +48,10 @@ def test_every_estimator_names_the_parameter_that_is_near_a_typing_error(name):
         ("RandomForestRegressor", "seed", "here it is random_state"),
         ("RandomForestRegressor", "nthread", "here it is n_jobs"),
         ("RandomForestRegressor", "categorical_feature", "nominal="),
+        ("GradientBoostingClassifier", "bagging_temperature", "leave it out: there is no such choice"),
+        ("BaggingRegressor", "num_leaves", "it belongs to the trees: give estimator a tree with max_leaf_nodes="),
+        ("AdaBoostClassifier", "max_depth", "it belongs to the trees: give estimator a tree with max_depth="),
+        ("DecisionTreeClassifier", "iterations", "choose one of"),  # and not interaction_cst, which looks like it
         ("C45Classifier", "wibble", "choose one of calendar, class_weight, confidence"),
     ],
 )
@@ -67,6 +71,7 @@ def test_the_keyword_of_another_library_is_answered_with_ours(estimator, word, h
         ("RandomForestClassifier", "max_depth", "here it is a parameter of RandomForestClassifier: max_depth"),
         ("DecisionTreeClassifier", "cat_features", "text columns are nominal by default"),
         ("DecisionTreeClassifier", "sample_weights", "did you mean 'sample_weight'?"),
+        ("DecisionTreeClassifier", "weight", "here it is sample_weight"),
         ("ExtraTreesRegressor", "num_round", "here it is a parameter of ExtraTreesRegressor: n_estimators"),
         ("GradientBoostingRegressor", "eval_set", "here it is X_val and y_val"),
         ("GradientBoostingRegressor", "eta", "here it is a parameter of GradientBoostingRegressor: learning_rate"),
@@ -121,11 +126,11 @@ def test_a_verb_of_the_model_is_found_from_the_estimator():
         tw.DecisionTreeClassifier().fit(X, Y).with_threshold(0.2)
 
 
-@pytest.mark.parametrize("task", ["Classifier", "Regressor"])
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "IsolationForest"])
 @pytest.mark.parametrize("table", [X, X.tolist(), {"a": list(X[:, 0]), "b": list(X[:, 1])}], ids=type)
-def test_a_target_in_the_place_of_the_table_is_recognised(task, table):
+def test_a_target_in_the_place_of_the_table_is_recognised(name, table):
     with pytest.raises(DataError, match=r"X has one column and y has 2: are they swapped\?"):
-        getattr(tw, f"DecisionTree{task}")().fit(Y, table)
+        getattr(tw, name)().fit(Y, table)
 
 
 def test_a_table_of_one_column_with_two_targets_is_no_mistake():

@@ -446,7 +446,7 @@ def test_a_column_of_too_many_levels_is_refused_wherever_its_rows_are(monkeypatc
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"weights": "w"}, "no option 'weights': did you mean 'weight'"),
+        ({"weights": "w"}, "no option 'weights': here it is weight"),
         ({"target": ["y"]}, "target is a list: give the name of a column"),
         ({"weight": np.ones(3)}, "weight is a ndarray: give the name of a column"),
         ({"leave_out": "xk"}, "give a list of column names"),

@@ -604,7 +604,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         the model, and neither does replacing a row of weight 2 by two rows, up to the last bits of its numbers; but
         the latter does if levels are ordered by a statistic, or with ``scoring``, which ignores weights.
     n_iter_no_change : int >= 1 or "auto", default "auto"
-        Rounds without a better value before growth ends: 10; 20 if ``quality`` decides when to stop.
+        Rounds without a better value before growth ends: 10.
     tol : float >= 0, default 0
         A value must be better by more than this to count.
     scoring : str or callable, optional

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far; twice as many fit into 64 bits, too
 _ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
-_MOST_MADE, _ROUNDS_OF_PROBE = 8, 40  # derived columns that are kept, rounds that choose them
+_MOST_MADE, _ROUNDS_OF_PROBE = 8, 20  # derived columns that are kept, rounds that choose them
 _MEMBERS_OF_PROBE, _WORTH_A_GROUP = 2, 0.9  # that try pairs and linear scores; the share of the loss to reach
 _COUNTED_FROM = 30  # levels of a nominal column
 FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees need 32: an order by a statistic has the noise of one level

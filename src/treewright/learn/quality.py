@@ -37,7 +37,6 @@ _MEMBERS: dict[str, Any] = {
     "n_estimators": 1000,
     "learning_rate": 0.1,
     "early_stopping": True,
-    "n_iter_no_change": 20,
     "derived_columns": "all",
 }
 _DRAWN_BY_VARIANCE = 0.5  # of the rows

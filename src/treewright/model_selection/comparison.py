@@ -352,11 +352,14 @@ def compare(
             raise ParameterError(
                 f"{name!r} and {next(iter(tasks))!r} are a classifier and a regressor: compare one sort"
             )
+    is_given = positive is not None
     scorers, costs, positive = _scorers(named, task, scoring, cost, positive)
     score = next(iter(scorers))
-    named = {
-        name: each if isinstance(each, DecidingAgain) else with_positive(each, positive) for name, each in named.items()
-    }
+    if is_given:
+        named = {
+            name: each if isinstance(each, DecidingAgain) else with_positive(each, positive)
+            for name, each in named.items()
+        }
     splits = _repeated(cv, y, repeats, random_state, groups, is_classification=task.is_classification)
     found, refused = _evaluated(named, task, splits, scorers, n_jobs, errors)
     if baseline in refused:

@@ -417,7 +417,7 @@ def test_too_few_rows_are_refused_without_advice_that_the_command_cannot_follow(
         ),
         (["--candidate", "cart", "--prune-set", "m=3"], 2, "no candidate's pruner has it"),
         (["--candidate", "cart+ccp-1se", "--prune-set", "rsk=error"], 2, "did you mean 'risk'?"),
-        (["--candidate", "cart+leaves"], 2, "--prune-set max_leaves=8"),
+        (["--candidate", "cart+leaves"], 2, "such as --prune-set max_leaves=8"),
         (["--prune-set", "m=3"], 2, "no candidate's pruner has it"),
         (["--prune-set", "m"], 2, "write it as option=value"),
         (["--candidate", "cart", "--set", "max_depth=2", "--set", "max_depth=3"], 2, "given twice"),

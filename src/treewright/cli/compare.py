@@ -22,6 +22,7 @@ from treewright.cli.request import (
     check_request,
     fit_words,
     learner_of,
+    positive_of,
     read_request,
 )
 from treewright.cli.streams import is_standard
@@ -44,7 +45,7 @@ from treewright.cli.terminal import (
     write_text,
     wrote,
 )
-from treewright.cli.threshold import Asked, label_named
+from treewright.cli.threshold import Asked
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.judge.measures import cost_matrix
@@ -116,7 +117,8 @@ def run_compare(request: CompareRequest) -> None:
         raise UsageRefusal(
             f"--baseline {request.baseline!r}: not a candidate{guess}; choose one of {', '.join(requests)}"
         )  # fmt: skip
-    positive = _positive_of(request, data)
+    positive = positive_of(request.fit, data)
+    _check_costs(request, data)
     if "cost" in request.scoring and request.cost is None:
         raise UsageRefusal("--measure cost needs the costs of mistakes: give --cost fp=1,fn=5")
     if (asked := _threshold_by(request.cost, positive, data)) is not None:
@@ -190,21 +192,18 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
     }
 
 
-def _positive_of(request: CompareRequest, data: Learnable) -> Any:
-    """The class that ``--positive`` names; costs and the class are refused for numbers, fp and fn for many classes."""
-    options = {"--cost": request.cost, "--positive": request.fit.positive}
-    given = [option for option, value in options.items() if value is not None]
-    if not given:
-        return None
+def _check_costs(request: CompareRequest, data: Learnable) -> None:
+    """Refuse costs for numbers, and fp and fn for many classes."""
+    if request.cost is None:
+        return
     if not data.is_classification:
-        raise UsageRefusal(f"{given[0]} is for classes, and target {request.fit.target} holds numbers: leave it out")
+        raise UsageRefusal(f"--cost is for classes, and target {request.fit.target} holds numbers: leave it out")
     labels = data.target.drop_nulls().unique().sort().to_list()
     if isinstance(request.cost, dict) and set(request.cost) == {"fp", "fn"} and len(labels) != 2:
         raise UsageRefusal(
             f"--cost with fp and fn is for two classes, and target {request.fit.target} has {len(labels)}: give the "
             'costs as JSON, the true class first: {"a": {"b": 1, "c": 2}, ...}'
         )
-    return label_named(labels, request.fit.positive)
 
 
 def _threshold_by(cost: Any, positive: Any, data: Learnable) -> Asked | None:

@@ -265,7 +265,7 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
         lambda words: _levels(target, words),
     )
     own = {
-        **_positive_of(request, data),
+        **({} if request.positive is None else {"positive": positive_of(request, data)}),
         **({} if request.unseen is None else {"unseen": request.unseen}),
         "n_jobs": request.jobs,
         "random_state": request.seed,
@@ -290,10 +290,10 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
     return WithThreshold(estimator, request.threshold, request.seed, request.jobs)
 
 
-def _positive_of(request: FitRequest, data: Learnable) -> dict[str, Any]:
-    """The parameter ``positive`` as a label of the target; empty without ``--positive``."""
+def positive_of(request: FitRequest, data: Learnable) -> Any:
+    """The class of the target that ``--positive`` names; None without it."""
     if request.positive is None:
-        return {}
+        return None
     if not data.is_classification:
         raise UsageRefusal(
             f"--positive is for two classes, and target {request.target} holds numbers: leave it out, or give --task "
@@ -301,7 +301,7 @@ def _positive_of(request: FitRequest, data: Learnable) -> dict[str, Any]:
         )
     from treewright.cli.threshold import check_two_classes, label_named
 
-    return {"positive": label_named(check_two_classes("--positive", data.target), request.positive)}
+    return label_named(check_two_classes("--positive", data.target), request.positive)
 
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from treewright.cli.options import parse_value
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.exceptions import ParameterError
 from treewright.judge.tallies import LabelScore, Score
-from treewright.judge.tasks import Task
+from treewright.judge.tasks import Task, name_of_class, unfitted
 from treewright.model.summary import counted
 from treewright.model_selection.threshold import MOST_COST, Aim, aim_of, choice_by_folds, deciding
 
@@ -124,7 +124,7 @@ class WithThreshold:
 
     def __init__(self, estimator: Any, asked: Asked, seed: int, jobs: int | None) -> None:
         self.estimator, self.asked, self.seed, self.jobs = estimator, asked, seed, jobs
-        self.name = getattr(estimator, "name", type(estimator).__name__)
+        self.name = name_of_class(estimator)
 
     def __sklearn_clone__(self) -> WithThreshold:
         """The same object, which holds nothing of a fit."""
@@ -132,6 +132,10 @@ class WithThreshold:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["estimator"], name)
+
+    def set_params(self, **parameters: Any) -> WithThreshold:
+        """The same request about an estimator with other parameters."""
+        return WithThreshold(unfitted(self.estimator).set_params(**parameters), self.asked, self.seed, self.jobs)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """The fitted estimator; its ``threshold_choice_`` lists the choices, if folds chose."""

@@ -73,7 +73,22 @@ class Decided:
 
 def has_steps(estimator: Any) -> bool:
     """Whether something was done to the fitted model that a clone repeats."""
-    return bool(estimator.__dict__.get("_after_fit"))
+    return bool(getattr(estimator, "_after_fit", ()))
+
+
+def decision_of(estimator: Any) -> Decided | None:
+    """The decision threshold of a fitted classifier, or the one that an unfitted copy will get; None without one."""
+    model: Any = getattr(estimator, "model_", None)
+    threshold = getattr(model, "threshold", None)
+    if threshold is not None:
+        return Decided(threshold, model.classes[0].tolist())
+    decided = [step for step in getattr(estimator, "_after_fit", ()) if isinstance(step, Decided)]
+    return decided[-1] if decided and model is None else None
+
+
+def repeat_decision(estimator: Any, decided: Decided) -> None:
+    """Let the clones of an estimator get this threshold."""
+    estimator._after_fit = (*getattr(without_steps(estimator, Decided), "_after_fit", ()), decided)
 
 
 def clone_with_steps(estimator: Any) -> Any:

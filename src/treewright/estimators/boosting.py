@@ -38,7 +38,7 @@ from treewright.learn.importance import permutation_importances, permutation_of_
 from treewright.learn.params import CLASSES
 from treewright.learn.rows_aside import encode_other_rows
 from treewright.learn.train import Trained, train
-from treewright.model.aggregation import first_largest
+from treewright.model.aggregation import predicted_codes
 from treewright.model.threshold import cost_by_class
 from treewright.predict.ensemble import combined, staged_answers
 from treewright.prune.methods import ROUNDS, Rows
@@ -169,7 +169,7 @@ class Boosting(Estimator):
         return self
 
     def _parameters(self) -> dict[str, Any]:
-        return super()._parameters() | {"scoring": round_score(self.scoring)}
+        return super()._parameters() | {"scoring": round_score(self.scoring, getattr(self, "positive", None))}
 
     def __getattr__(self, name: str) -> Any:
         # Only called if there is no such attribute, or one that raised.
@@ -468,7 +468,7 @@ class Boosting(Estimator):
         weights = check_weights(sample_weight, n_rows)
         if self._task == CLASSES:
             codes = true_codes(model, y, n_rows, "the model")
-            return lambda predicted: share_right(codes, first_largest(model, predicted), weights)
+            return lambda predicted: share_right(codes, predicted_codes(model, predicted), weights)
         true = true_numbers(y, n_rows, model.n_targets, "the model")
         quantile = model.facts["loss"].get("quantile", [])
         levels = quantile if isinstance(quantile, list) else [quantile]

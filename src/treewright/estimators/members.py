@@ -25,6 +25,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from treewright.core import notices
 from treewright.core.progress import counted
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import check_not_empty
@@ -32,6 +33,7 @@ from treewright.data.memory import check_fits
 from treewright.data.table import Table
 from treewright.data.take import take_rows
 from treewright.data.target import Labels, Numbers, encode_labels, recode
+from treewright.estimators.after_fit import Decided, decision_of, without_steps
 from treewright.estimators.base import Estimator, sequence_of_estimators
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.fitted import Model
@@ -92,6 +94,13 @@ class Members(Estimator):
             wanted = "classifier" if self._task == CLASSES else "regressor"
             raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} needs a {wanted}")
         refuse_pairs(base, type(self).__name__)
+        if decision_of(base) is not None:
+            notices.warn(
+                f"the decision threshold of estimator={type(base).__name__} is left out: it belongs to the ensemble, "
+                f"whose probabilities are its members' together: use choose_threshold({type(self).__name__}(...), X, "
+                "y, ...)"
+            )
+            base = without_steps(base, Decided)
         return with_positive(base, getattr(self, "positive", None))
 
     def get_metadata_routing(self) -> MetadataRouter:

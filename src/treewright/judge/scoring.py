@@ -11,16 +11,20 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import ParameterError, Phrase, TreewrightError, setting
-from treewright.judge.measures import Measure, Said, cost_matrix, measures_of_classes
+from treewright.judge.measures import TWO, Measure, Said, cost_matrix, measures_of_classes
 from treewright.judge.scores import r_squared, share_right
 from treewright.learn.params import name_of
+from treewright.tree.writing import shorten, written_level
 
 Scorer = Callable[[Any, Any, np.ndarray, np.ndarray | None], float]
 FORMS = "a name such as 'balanced_accuracy', a function (estimator, X, y), or a list or dict of them"
+# Scores of scikit-learn about the positive one of two classes.
+OF_A_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score")
+LONGEST_LABEL = 20
 OF_SEVERAL_ROWS = ("r2", "explained_variance", "d2_absolute_error_score", "matthews_corrcoef")  # undefined for one row
 
 
-def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
+def scorers_of(scoring: Any, *, is_classification: bool, positive: Any = None) -> dict[str, Scorer]:
     """Functions that score a fitted estimator on rows, by name.
 
     Parameters
@@ -28,6 +32,8 @@ def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
     scoring : None, str, callable, list of str, or dict of name to str or callable
         None is the accuracy (of several targets: all of them correct), or R2. Names and functions are scikit-learn's.
     is_classification : bool
+    positive : class label, optional
+        The one of two classes that F1, precision ... are about; None: as in scikit-learn.
 
     Returns
     -------
@@ -37,20 +43,20 @@ def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
     if scoring is None:
         return {"accuracy": _accuracy} if is_classification else {"r2": _r2}
     if isinstance(scoring, str):
-        return {plain_name(scoring): _named(scoring)}
+        return {plain_name(scoring): _named(scoring, positive)}
     if callable(scoring):
         return {getattr(scoring, "__name__", "score"): _weighing("scoring", scoring)}
     if isinstance(scoring, Mapping) and scoring:
-        return {str(name): _given(str(name), given) for name, given in scoring.items()}
+        return {str(name): _given(str(name), given, positive) for name, given in scoring.items()}
     if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
         names = sorted(scoring) if isinstance(scoring, set) else scoring
-        return {plain_name(name): _named(name) for name in names}
+        return {plain_name(name): _named(name, positive) for name in names}
     raise ParameterError(f"scoring={scoring!r}: give {FORMS}")
 
 
-def one_scorer(scoring: Any, *, is_classification: bool) -> tuple[str, Scorer]:
+def one_scorer(scoring: Any, *, is_classification: bool, positive: Any = None) -> tuple[str, Scorer]:
     """Name and function of the only score."""
-    scorers = scorers_of(scoring, is_classification=is_classification)
+    scorers = scorers_of(scoring, is_classification=is_classification, positive=positive)
     if len(scorers) > 1:
         raise ParameterError(f"scoring has {len(scorers)} scores, {', '.join(scorers)}: give one, the one that decides")
     return next(iter(scorers.items()))
@@ -65,11 +71,15 @@ class RoundScore:
         Its name, for the facts of a model.
     labels : ndarray[n_classes] or None
         The classes of the probabilities.
+    positive : class label or None
+        The one of two classes that F1, precision ... are about; None: the second.
     """
 
-    def __init__(self, name: str, scorer: Callable[..., Any], labels: np.ndarray | None = None) -> None:
+    def __init__(
+        self, name: str, scorer: Callable[..., Any], labels: np.ndarray | None = None, positive: Any = None
+    ) -> None:
         self.__name__ = self.plain = name
-        self._scorer, self.labels = scorer, labels
+        self._scorer, self.labels, self.positive = scorer, labels, positive
 
     def of_labels(self, classes: tuple[np.ndarray, ...]) -> RoundScore:
         """The same score for probabilities of these classes, one array per output; for regression there are none."""
@@ -78,12 +88,18 @@ class RoundScore:
                 f"the score {self.__name__!r} is for one target, and there are {len(classes)}: give a function",
                 parameter="scoring",
             )
-        return RoundScore(self.__name__, self._scorer, classes[0] if classes else None)
+        if not classes:
+            return RoundScore(self.__name__, self._scorer)
+        labels = classes[0].tolist()
+        positive = labels[1] if self.positive is None and len(labels) == TWO else self.positive
+        return RoundScore(self.__name__, self._scorer, classes[0], positive)
 
     def __call__(self, true: np.ndarray, predicted: np.ndarray) -> float:
         """The score, greater is better; ``predicted`` are numbers, or shares as ``GradientBoostingClassifier`` says."""
         said = _Said(predicted) if self.labels is None else _SaidOfClasses(predicted, self.labels)
-        return _weighing(self.__name__, self._scorer, self.__name__)(said, np.empty((len(true), 0)), true, None)
+        scorer = _weighing(self.__name__, self._scorer, self.__name__)
+        scorer = scorer if self.labels is None else _about(self.__name__, scorer, self.positive)
+        return scorer(said, np.empty((len(true), 0)), true, None)
 
 
 class _Said(RegressorMixin, BaseEstimator):
@@ -110,7 +126,7 @@ class _SaidOfClasses(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_)[self.predict_proba(X).argmax(axis=1)]
 
 
-def round_score(scoring: Any) -> Any:
+def round_score(scoring: Any, positive: Any = None) -> Any:
     """The score for rounds of boosting: a ``RoundScore`` for what scikit-learn names, else ``scoring`` itself.
 
     A metric of scikit-learn counts as its scorer, which has a sign (errors are negated) and says whether it compares
@@ -127,7 +143,7 @@ def round_score(scoring: Any) -> Any:
     """
     if isinstance(scoring, str):
         _named(scoring)  # a wrong name is refused
-        return RoundScore(plain_name(scoring), get_scorer(plain_name(scoring)))
+        return RoundScore(plain_name(scoring), get_scorer(plain_name(scoring)), positive=positive)
     if hasattr(scoring, "_score_func"):
         return RoundScore(scoring._score_func.__name__, scoring)
     if getattr(scoring, "__module__", "").startswith("sklearn.metrics"):
@@ -150,16 +166,21 @@ def check_of_one_row(scoring: Any) -> None:
             )
 
 
-def shown_score(name: str) -> tuple[str, int]:
+def shown_score(name: str, positive: Any = None) -> tuple[str, int]:
     """The name and sign with which a score is printed: scikit-learn negates errors, so that greater is better.
 
-    The score is multiplied by the sign.
+    The score is multiplied by the sign. The name says which class it is about, if it is about the positive one.
 
     Examples
     --------
     >>> shown_score("neg_mean_squared_error"), shown_score("accuracy")
     (('mean_squared_error', -1), ('accuracy', 1))
+    >>> shown_score("f1", "bad")
+    ('f1 of bad', 1)
     """
+    if positive is not None and name in OF_A_CLASS:
+        words, sign = shown_score(name)
+        return f"{words} of {shorten(written_level(positive), LONGEST_LABEL)}", sign
     if name.startswith("neg_") and (name == "neg_cost" or name in get_scorer_names()):
         return name.removeprefix("neg_"), -1
     return name, 1
@@ -263,16 +284,6 @@ class _OfOneClass(ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - share, share])
 
 
-def scorer_about(name: str, positive: Any) -> Scorer:
-    """A scorer of scikit-learn's that is about one of two classes: about this one."""
-    scorer = _named(name)
-
-    def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
-        return scorer(_OfOneClass(estimator, positive), X, (y == positive).astype(np.int64), weights)
-
-    return score
-
-
 def class_weight_of(estimator: Any) -> Any:
     """The ``class_weight`` of an estimator, or of one inside it; None if there is none."""
     given = [
@@ -296,17 +307,17 @@ def scorers_by_class(class_weight: Any, labels: list[Any]) -> dict[str, Scorer]:
     return {name: measure_scorer(name, labels, make), "accuracy": _accuracy}
 
 
-def _given(name: str, given: Any) -> Scorer:
+def _given(name: str, given: Any, positive: Any) -> Scorer:
     """The scorer of one entry of a dict."""
     if isinstance(given, str):
-        return _named(given)
+        return _named(given, positive)
     if callable(given):
         return _weighing(name, given)
     raise ParameterError(f"scoring {name!r} is {given!r}: give {FORMS}")
 
 
-def _named(name: str) -> Scorer:
-    """A scorer of scikit-learn."""
+def _named(name: str, positive: Any = None) -> Scorer:
+    """A scorer of scikit-learn; of one of two classes, about the positive one if it is known."""
     name = plain_name(name)
     if name not in get_scorer_names():
         guess = did_you_mean(name, get_scorer_names())
@@ -316,7 +327,18 @@ def _named(name: str) -> Scorer:
             Phrase("sklearn.metrics.get_scorer_names() lists them", "scorers"),
             parameter="scoring",
         )
-    return _weighing(name, get_scorer(name), name)
+    return _about(name, _weighing(name, get_scorer(name), name), positive)
+
+
+def _about(name: str, scorer: Scorer, positive: Any) -> Scorer:
+    """The same scorer; one that is about one of two classes is about the positive one."""
+    if positive is None or name not in OF_A_CLASS:
+        return scorer
+
+    def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
+        return scorer(_OfOneClass(estimator, positive), X, (y == positive).astype(np.int64), weights)
+
+    return score
 
 
 def _first_sentence(error: Exception) -> str:

@@ -108,8 +108,7 @@ class Task:
             return copy.fit(X, y) if weights is None else copy.fit(X, y, sample_weight=weights)
         except Exception as error:
             n_rows = self.n if rows is None else len(rows)
-            name = getattr(estimator, "name", type(estimator).__name__)
-            error.add_note(f"while fitting {name} on {where} ({n_rows} rows)")
+            error.add_note(f"while fitting {name_of_class(estimator)} on {where} ({n_rows} rows)")
             raise
 
 
@@ -144,6 +143,12 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
         check_takes_weights(estimator)
     warn_of_another_order(X, y=y, sample_weight=sample_weight)
     return Task(X, y, truth, weights, is_classification, seed_beside(random_state), takes_pairs(estimator))
+
+
+def name_of_class(estimator: Any) -> str:
+    """The name of an estimator's class; of one that is wrapped to get a threshold, the class within."""
+    is_ours = type(estimator).__module__.startswith("treewright.")
+    return str(getattr(estimator, "name", "") if is_ours else "") or type(estimator).__name__
 
 
 def takes_pairs(estimator: Any) -> bool:
@@ -245,24 +250,29 @@ def with_positive(estimator: Any, positive: Any) -> Any:
 
     Another class that one of them has already is refused: there is one positive class.
     """
-    if positive is None or not hasattr(estimator, "get_params"):
+    if positive is None:
         return estimator
-    known = {"": estimator, **estimator.get_params(deep=True)}
     unset = {}
-    for name, value in known.items():
-        owner, _, last = name.rpartition("__")
-        if last != "positive" or not any(
-            one.__module__.startswith("treewright.") for one in type(known[owner]).__mro__
-        ):
-            continue
+    for name, value in positives_in(estimator):
         if value is not None and value != positive:
             raise ParameterError(
-                f"positive={positive!r}, but {type(known[owner]).__name__} has positive={value!r}: there is one "
-                "positive class; set it in one place"
+                f"positive={positive!r}, but {name_of_class(estimator)} has {name}={value!r}: there is one positive "
+                "class; set it in one place"
             )
         if value is None:
             unset[name] = positive
     return with_parameters(estimator, unset) if unset else estimator
+
+
+def positives_in(estimator: Any) -> list[tuple[str, Any]]:
+    """The parameters ``positive`` of the estimators of Treewright in an estimator, by name; none if it has no names."""
+    known = {"": estimator, **estimator.get_params(deep=True)} if hasattr(estimator, "get_params") else {}
+    return [
+        (name, value)
+        for name, value in known.items()
+        if name.rpartition("__")[2] == "positive"
+        and any(one.__module__.startswith("treewright.") for one in type(known[name.rpartition("__")[0]]).__mro__)
+    ]
 
 
 def check_parameter(estimator: Any, name: str) -> None:

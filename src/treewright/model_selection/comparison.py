@@ -24,21 +24,18 @@ from treewright.judge.scoring import (
     class_weight_of,
     cost_scorer_of,
     plain_name,
-    scorer_about,
     scorers_by_class,
     scorers_of,
     shown_score,
 )
-from treewright.judge.tasks import Fold, Task, best_first, evaluate_folds, task_of, warn_of_nan
+from treewright.judge.tasks import Fold, Task, best_first, evaluate_folds, task_of, warn_of_nan, with_positive
 from treewright.judge.uncertainty import corrected_t, holm, margin, mean_of, standard_error
 from treewright.judge.verdict import constant_score, verdict
 from treewright.model_selection.tables import PAGE_WIDTH, side_by_side, written
-from treewright.model_selection.threshold import DecidingAgain, deciding_again
-from treewright.tree.writing import shorten, written_level
+from treewright.model_selection.threshold import DecidingAgain, deciding_again, positive_of
+from treewright.tree.writing import shorten
 
 LONGEST_NAME = 20
-# Scores of scikit-learn about the positive one of two classes.
-OF_A_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score")
 SURE = 0.05  # an adjusted p-value below it: a difference beyond chance
 
 
@@ -166,13 +163,8 @@ class Comparison(Sequence[Compared]):
     def __repr__(self) -> str:
         return str(self)
 
-    def _words(self, name: str) -> str:
-        """A score as it is printed: with the class that it is about."""
-        words = shown_score(name)[0]
-        return f"{words} of {shorten(written_level(self.positive), LONGEST_NAME)}" if name in OF_A_CLASS else words
-
     def __str__(self) -> str:
-        sign, reference = shown_score(self.score)[1], self.reference
+        (words, sign), reference = shown_score(self.score, self.positive), self.reference
         numbers = [
             value
             for row in self.rows
@@ -200,7 +192,7 @@ class Comparison(Sequence[Compared]):
             TextColumn("p (Holm)", p_values, "point"),
         ]
         repeated = f" ({self.repeats} repeats)" if self.repeats > 1 else ""
-        head = f"{self._words(self.score)}, {self.n_folds} folds{repeated} of {self.n_rows} rows, the same for all"
+        head = f"{words}, {self.n_folds} folds{repeated} of {self.n_rows} rows, the same for all"
         lines = [*textwrap.wrap(head, PAGE_WIDTH), *side_by_side(columns)]
         if len(self.rows) > 1:
             lines += textwrap.wrap(self._which_matter(), PAGE_WIDTH, subsequent_indent="  ")
@@ -222,14 +214,14 @@ class Comparison(Sequence[Compared]):
         """The scores that do not decide, in as many tables as fit."""
         tables: list[list[TextColumn]] = []
         for name in self._others:
-            sign = shown_score(name)[1]
+            words, sign = shown_score(name, self.positive)
             nothing = {name: math.nan}
             texts = written(
                 value
                 for row in self.rows
                 for value in (sign * (row.others or nothing)[name], (row.other_margins or nothing)[name])
             )
-            title = shorten(self._words(name).replace("_", " "), LONGEST_NAME)
+            title = shorten(words.replace("_", " "), LONGEST_NAME)
             pair = [TextColumn(title, texts[0::2], "point"), TextColumn("±", texts[1::2], "point")]
             if not tables or max(map(len, side_by_side([*tables[-1], *pair]))) > PAGE_WIDTH:
                 tables.append([names])
@@ -293,7 +285,8 @@ def compare(
     cost : mapping or list of lists, optional
         What mistakes cost, as for ``cost_scorer``: the score "cost".
     positive : class label, optional
-        The class that fp and fn of ``cost``, F1, precision and recall are about; by default the second of two.
+        The class that fp and fn of ``cost``, F1, precision and recall are about; by default that of the estimators, or
+        else the second of two. Estimators without one are fitted with it, as in ``choose_threshold``.
     baseline : str, optional
         The name of the estimator that the others are compared with; by default the best.
     random_state : int, RandomState or None
@@ -359,8 +352,14 @@ def compare(
             raise ParameterError(
                 f"{name!r} and {next(iter(tasks))!r} are a classifier and a regressor: compare one sort"
             )
+    is_given = positive is not None
     scorers, costs, positive = _scorers(named, task, scoring, cost, positive)
     score = next(iter(scorers))
+    if is_given:
+        named = {
+            name: each if isinstance(each, DecidingAgain) else with_positive(each, positive)
+            for name, each in named.items()
+        }
     splits = _repeated(cv, y, repeats, random_state, groups, is_classification=task.is_classification)
     found, refused = _evaluated(named, task, splits, scorers, n_jobs, errors)
     if baseline in refused:
@@ -383,19 +382,12 @@ def _scorers(
     labels = np.unique(task.truth).tolist()
     if positive is not None:
         positive = labels[place_of(positive, labels, "positive")]
-    if cost is None:
-        cost, positive = _costs_of(named.values(), positive)
-    if positive is None and len(labels) == 2:
-        positive = labels[1]
-    costs = None if cost is None else cost_matrix(cost, labels, positive)
-    own: dict[str, Scorer] = {}
-    if costs is not None:
-        own["neg_cost"] = cost_scorer_of(costs, positive, labels)
-    if len(labels) == 2:
-        own |= {name: scorer_about(name, positive) for name in OF_A_CLASS}
+    positive = positive_of(named.values(), labels) if positive is None else positive
+    costs = _costs_of(named.values(), labels) if cost is None else cost_matrix(cost, labels, positive)
+    own = {} if costs is None else {"neg_cost": cost_scorer_of(costs, positive, labels)}
     if scoring is None:
         if costs is not None:
-            return {"neg_cost": own["neg_cost"], **scorers_of(None, is_classification=True)}, costs, positive
+            return {**own, **scorers_of(None, is_classification=True)}, costs, positive
         weights = [weight for each in named.values() if (weight := class_weight_of(each)) is not None]
         if weights and all(weight == weights[0] for weight in weights) and isinstance(weights[0], str | Mapping):
             return scorers_by_class(weights[0], labels), None, positive
@@ -404,7 +396,7 @@ def _scorers(
     if isinstance(names, list | tuple | set) and all(isinstance(name, str) for name in names):
         names = {name: name for name in (sorted(names) if isinstance(names, set) else names)}
     if not isinstance(names, Mapping):
-        return scorers_of(scoring, is_classification=True), costs, positive
+        return scorers_of(scoring, is_classification=True, positive=positive), costs, positive
     found: dict[str, Scorer] = {}
     for key, value in names.items():
         name = {"cost": "neg_cost"}.get(value, plain_name(value)) if isinstance(value, str) else ""
@@ -413,17 +405,17 @@ def _scorers(
         if name in own:
             found[name if key == value else str(key)] = own[name]
         else:
-            found |= scorers_of(value if key == value else {key: value}, is_classification=True)
+            found |= scorers_of(value if key == value else {key: value}, is_classification=True, positive=positive)
     return found or scorers_of(scoring, is_classification=True), costs, positive
 
 
-def _costs_of(estimators: Iterable[Any], positive: Any) -> tuple[Any, Any]:
-    """The costs that chose the estimators' thresholds, if they are the same, and the class that they are about."""
+def _costs_of(estimators: Iterable[Any], labels: list[Any]) -> np.ndarray | None:
+    """The costs that chose the estimators' thresholds, as a matrix, if they are the same."""
     found = {(each.costs, each.positive) for each in estimators if isinstance(each, DecidingAgain)}
     if len(found) != 1:
-        return None, positive
-    ((each, label),) = found
-    return dict(zip(("fp", "fn"), each, strict=True)), label
+        return None
+    ((costs, label),) = found
+    return cost_matrix(dict(zip(("fp", "fn"), costs, strict=True)), labels, label)
 
 
 def _constant(score: str, task: Task, named: Mapping[str, Any], costs: np.ndarray | None) -> float:

@@ -15,17 +15,19 @@ from treewright.core.whole import is_whole
 from treewright.data.dataset import factors_for
 from treewright.data.target import encode_labels
 from treewright.data.weights import weighed
+from treewright.estimators.after_fit import Decided, decision_of, has_steps, without_steps
 from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
 from treewright.judge.folds import Split, nested_orders, overlap_of, splits_of
 from treewright.judge.scores import WORDS, Loss, check_loss, in_units, mean_loss
 from treewright.judge.scoring import class_weight_of
 from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import Task, check_parameter, size_of, task_of, with_parameters
+from treewright.judge.tasks import Task, check_parameter, name_of_class, size_of, task_of, with_parameters
 from treewright.judge.uncertainty import standard_error
 from treewright.model_selection.family import Family, OnPath, family_of, usually_over
 from treewright.model_selection.path_judges import in_own_unit, judged_labels, judged_numbers
 from treewright.model_selection.tables import abridged, beside, best_and_simplest, lines_shown, side_by_side
+from treewright.model_selection.threshold import deciding_again
 from treewright.prune.cost_complexity import path_of
 from treewright.tree.writing import shorten
 
@@ -107,7 +109,7 @@ def error_curve(
     """
     task, judge, loss, splits = _checked(est, X, y, cv, loss, sample_weight, random_state, groups)
     over = usually_over(est) if over is None else over
-    family = family_of(est, over)
+    family = family_of(without_steps(est, Decided) if has_steps(est) else est, over)
     if family is None:
         check_parameter(est, over)
         if values is None:
@@ -117,6 +119,14 @@ def error_curve(
     points = _listed("values", values, f"values of {over!r}, such as [1, 2, 3]")
     if family is not None:
         family.check(points)
+    if decision_of(est) is not None and isinstance(family, OnPath):
+        if loss == "misclassification":
+            notices.warn(
+                f"over={over!r} compares the subtrees of a path without the decision threshold: over='max_depth' keeps "
+                "it, and loss='log_loss' needs none"
+            )
+    elif decision_of(est) is not None:
+        est, family = deciding_again(est), None
     read_off = _of_one_path(family, task, judge, loss, points)
 
     def work(at: int) -> list[Point]:
@@ -180,6 +190,7 @@ def learning_curve(
     ((15, 45, 135), [0.0, 0.0, 0.0])
     """
     task, judge, loss, splits = _checked(est, X, y, cv, loss, sample_weight, random_state, groups)
+    est = deciding_again(est)
     points = _sizes(sizes, min(len(train) for train, _ in splits))
     orders = nested_orders(task, splits, random_state)
 
@@ -200,8 +211,6 @@ def _checked(
     """The task, the same with the weights of the errors, the loss and the folds, checked."""
     task = task_of(est, X, y, sample_weight, random_state)
     loss = check_loss(loss, is_classification=task.is_classification)
-    if loss == "misclassification" and getattr(getattr(est, "model_", None), "threshold", None) is not None:
-        notices.warn("the curve is about the estimator without its decision threshold; loss='log_loss' needs none")
     splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     return task, _by_class(est, task), loss, splits
 
@@ -490,7 +499,7 @@ def _curve(
     """The ``Curve`` of all folds."""
     by_fold = np.array(found, np.float64)
     return Curve(
-        estimator=type(est).__name__,
+        estimator=name_of_class(est),
         over=over,
         x=tuple(points),
         train_by_fold=by_fold[:, :, 0],

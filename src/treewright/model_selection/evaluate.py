@@ -18,12 +18,12 @@ from treewright.explain.table import TextColumn
 from treewright.judge.folds import Split, splits_of, two_parts
 from treewright.judge.scores import r_squared, share_right
 from treewright.judge.scoring import check_of_one_row, scorers_of, shown_score
-from treewright.judge.tasks import Fold, Task, evaluate_folds, task_of, warn_of_nan
+from treewright.judge.tasks import Fold, Task, evaluate_folds, name_of_class, task_of, warn_of_nan
 from treewright.judge.uncertainty import mean_of, rows_worth, standard_error
 from treewright.judge.verdict import constant_score, likely_reason, verdict
 from treewright.model_selection.neighbors import folds_of_one_search
 from treewright.model_selection.tables import PAGE_WIDTH, side_by_side, written
-from treewright.model_selection.threshold import DecidingAgain, deciding_again
+from treewright.model_selection.threshold import deciding_again, positive_of_scores
 from treewright.tree.writing import shorten
 
 MOST_FOLDS_SHOWN = 20
@@ -54,7 +54,8 @@ def holdout(
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
     scoring : None, str, callable, list or dict
-        None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
+        None is the accuracy, or R2; else as in scikit-learn. Of two classes F1, precision, recall ... are about the
+        positive one of ``est``, by default the second. Functions get y as an array.
     random_state : int, RandomState or None
         Seed of the shuffle, and of an estimator that has no seed of its own.
     stratify : bool
@@ -87,11 +88,12 @@ def holdout(
     """
     est = deciding_again(est)
     task = task_of(est, X, y, sample_weight, random_state)
-    scorers = scorers_of(scoring, is_classification=task.is_classification)
+    positive = positive_of_scores(est, task, scoring)
+    scorers = scorers_of(scoring, is_classification=task.is_classification, positive=positive)
     by_class: Literal["always", "never"] = "always" if stratify and task.is_classification else "never"
     split = two_parts(task.truth, _test_rows(test_size, task.n), random_state, by_class=by_class)
     found = evaluate_folds(est, task, [split], scorers, n_jobs=1, keep=keep_estimators)
-    return scores_of(est, "holdout", task, found)
+    return scores_of(est, "holdout", task, found, positive)
 
 
 def cross_validate(
@@ -120,7 +122,8 @@ def cross_validate(
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
     scoring : None, str, callable, list or dict
-        None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
+        None is the accuracy, or R2; else as in scikit-learn. Of two classes F1, precision, recall ... are about the
+        positive one of ``est``, by default the second. Functions get y as an array.
     random_state : int, RandomState or None
         Seed of the shuffle, and of an estimator that has no seed of its own.
     n_jobs : int, optional
@@ -158,10 +161,11 @@ def cross_validate(
     """
     est = deciding_again(est)
     task = task_of(est, X, y, sample_weight, random_state)
-    scorers = scorers_of(scoring, is_classification=task.is_classification)
+    positive = positive_of_scores(est, task, scoring)
+    scorers = scorers_of(scoring, is_classification=task.is_classification, positive=positive)
     splits = splits_of(cv, task.y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     found = evaluate_folds(est, task, splits, scorers, n_jobs=n_jobs, keep=keep_estimators)
-    return scores_of(est, "cross_validate", task, found)
+    return scores_of(est, "cross_validate", task, found, positive)
 
 
 def leave_one_out(
@@ -210,7 +214,8 @@ def leave_one_out(
     task = task_of(est, X, y, sample_weight)
     if scoring is None and not task.is_classification:
         scoring = "neg_mean_squared_error"
-    scorers = scorers_of(scoring, is_classification=task.is_classification)
+    positive = positive_of_scores(est, task, scoring)
+    scorers = scorers_of(scoring, is_classification=task.is_classification, positive=positive)
     counting = np.arange(task.n) if task.weights is None else np.flatnonzero(task.weights > 0)
     if len(counting) < 2:
         raise DataError(f"{len(counting)} row(s) with weight: at least 2 are needed to leave one out")
@@ -218,7 +223,7 @@ def leave_one_out(
     if found is None:
         splits = _EachLeftOut(task.n, counting)
         found = evaluate_folds(est, task, splits, scorers, n_jobs=n_jobs, keep=keep_estimators, on_training_rows=False)
-    return scores_of(est, "leave_one_out", task, found)
+    return scores_of(est, "leave_one_out", task, found, positive)
 
 
 class _EachLeftOut(Sequence[Split]):
@@ -275,6 +280,8 @@ class Scores:
     constant : float
         Accuracy of always predicting the most frequent class of the predicted rows, or 0, the R2 of their mean; nan if
         ``pooled`` is None.
+    positive : class label or None
+        The one of two classes that F1, precision and recall are about.
     """
 
     estimator: str
@@ -291,6 +298,7 @@ class Scores:
     pooled: Mapping[str, float] | None
     estimators: tuple[Any, ...] | None
     constant: float = math.nan
+    positive: Any = None
 
     @property
     def n_folds(self) -> int:
@@ -382,7 +390,7 @@ class Scores:
         """A line per score."""
         rows = []
         for name, mean in self.means.items():
-            label, sign = shown_score(name)
+            label, sign = shown_score(name, self.positive)
             numbers = [sign * mean, self.standard_errors[name]]
             if self.train is not None:
                 numbers.append(sign * mean_of(self.train[name]))
@@ -404,7 +412,7 @@ class Scores:
         if not np.isnan(self.n_leaves).any():
             columns.append(TextColumn("leaves", [f"{n:g}" for n in self.n_leaves.tolist()], "right"))
         for name, scores in self.test.items():
-            label, sign = shown_score(name)
+            label, sign = shown_score(name, self.positive)
             wider = [*columns, TextColumn(shorten(label, LONGEST_NAME), written(sign * scores), "point")]
             if len(side_by_side(wider)[0]) > 80:
                 break
@@ -412,7 +420,7 @@ class Scores:
         return side_by_side(columns)
 
 
-def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) -> Scores:
+def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold], positive: Any = None) -> Scores:
     """The ``Scores`` of all folds."""
     names = list(folds[0].test_scores)
     test = {name: np.array([fold.test_scores[name] for fold in folds]) for name in names}
@@ -434,7 +442,7 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
             constant = constant_score(task, rows)
     kept = tuple(fold.estimator for fold in folds)
     return Scores(
-        estimator=estimator.name if isinstance(estimator, DecidingAgain) else type(estimator).__name__,
+        estimator=name_of_class(estimator),
         method=method,
         n_rows=task.n,
         test=test,
@@ -448,6 +456,7 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
         pooled=pooled,
         estimators=None if None in kept else kept,
         constant=constant,
+        positive=positive,
     )
 
 

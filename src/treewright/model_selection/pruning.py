@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -18,7 +19,7 @@ from treewright.data.matching import did_you_mean
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
-from treewright.estimators.after_fit import Decided, clone_with_steps, has_steps
+from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps, without_steps
 from treewright.estimators.base import naming_keywords
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, check_random_state, folds_within, rows_in_two
@@ -133,9 +134,10 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
 
     _after_fit: tuple[Decided, ...] = ()
 
-    @available_if(has_steps)
     def __sklearn_clone__(self) -> Self:
-        copied: Self = clone_with_steps(self)
+        bare = copy.copy(self)
+        bare.estimator = without_steps(self.estimator, Pruned)  # fit switches it off; some cannot be repeated
+        copied: Self = clone_with_steps(bare) if has_steps(bare) else super(PrunedTree, bare).__sklearn_clone__()
         return copied
 
     def __sklearn_tags__(self) -> Tags:

@@ -13,7 +13,7 @@ between thresholds of equal cost.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,13 +22,14 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, recode
-from treewright.estimators.after_fit import Decided, without_steps
+from treewright.estimators.after_fit import Decided, decision_of, has_steps, repeat_decision, without_steps
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.judge.folds import check_tested_once, folds_within, splits_of
+from treewright.judge.measures import TWO, place_of
 from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import Task, task_of, unfitted, with_positive
+from treewright.judge.tasks import Task, positives_in, task_of, unfitted, with_positive
 from treewright.model.threshold import Threshold, code_of_positive, positive_code
 from treewright.model_selection.tables import abridged, lines_shown
 from treewright.tree.writing import written_share
@@ -263,14 +264,46 @@ def deciding_again(estimator: Any) -> Any:
     """The estimator; if it has a decision threshold, one whose copies get it too, or choose it again by its costs."""
     if isinstance(estimator, type | DecidingAgain):
         return estimator
-    model = getattr(estimator, "model_", None)
-    threshold = getattr(model, "threshold", None)
-    if model is None or threshold is None:
-        return estimator
+    decided = decision_of(estimator)
+    if decided is None:  # it may have been taken off by hand, on the model
+        return without_steps(estimator, Decided) if has_steps(estimator) else estimator
+    threshold = decided.threshold
     if threshold.cost_each is None:  # it may have been set by hand, on the model
-        return deciding(copy.copy(estimator), model)
-    label = model.classes[0].tolist()[threshold.positive]
-    return DecidingAgain(without_steps(estimator, Decided), threshold.cost_each, label)
+        copied = copy.copy(estimator)
+        repeat_decision(copied, decided)
+        return copied
+    return DecidingAgain(without_steps(estimator, Decided), threshold.cost_each, decided.classes[threshold.positive])
+
+
+def positive_of(estimators: Iterable[Any], labels: Sequence[Any]) -> Any:
+    """The class that scores of one of two classes are about: the estimators' own, or else the second.
+
+    None if there are not two. Of estimators as ``deciding_again`` makes them, that of the threshold comes first.
+    """
+    if len(labels) != TWO:
+        return None
+    found = []
+    for each in estimators:
+        decided = decision_of(each)
+        given = [value for _, value in positives_in(each) if value is not None]
+        if isinstance(each, DecidingAgain):
+            given = [each.positive]
+        elif decided is not None:
+            given = [decided.classes[decided.threshold.positive]]
+        found += [label for label in given if label not in found]
+    if len(found) > 1:
+        raise ParameterError(
+            f"the estimators have positive={found[0]!r} and positive={found[1]!r}: there is one positive class; set it "
+            "in one place"
+        )
+    return labels[place_of(found[0], labels, "positive")] if found else labels[1]
+
+
+def positive_of_scores(estimator: Any, task: Task, scoring: Any) -> Any:
+    """``positive_of`` one estimator, for scores of a task; None if they need none."""
+    if scoring is None or not task.is_classification or task.truth.ndim > 1:
+        return None
+    return positive_of([estimator], np.unique(task.truth).tolist())
 
 
 def _model_of(fitted: Any) -> Model | NeighborsModel:
@@ -291,8 +324,7 @@ def deciding(fitted: Any, model: Model | NeighborsModel) -> Any:
         holder = holder.estimator_
     holder.model_ = model
     if model.threshold is not None:
-        others = tuple(step for step in getattr(fitted, "_after_fit", ()) if not isinstance(step, Decided))
-        fitted._after_fit = (*others, Decided(model.threshold, model.classes[0].tolist()))
+        repeat_decision(fitted, Decided(model.threshold, model.classes[0].tolist()))
     return fitted
 
 

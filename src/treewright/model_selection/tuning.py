@@ -41,7 +41,7 @@ from treewright.judge.tasks import (
 )
 from treewright.judge.uncertainty import mean_of, standard_error
 from treewright.model_selection.tables import side_by_side, written
-from treewright.model_selection.threshold import DecidingAgain, deciding_again
+from treewright.model_selection.threshold import DecidingAgain, deciding_again, positive_of_scores
 from treewright.tree.writing import shorten
 
 Method = Literal["grid", "random", "halving"]
@@ -94,9 +94,9 @@ def tune(
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
     scoring : None, str or callable
-        One score only. None is what the model is chosen by: the cost per row if costs chose its decision threshold; the
-        balanced accuracy for ``class_weight="balanced"``; the accuracy with classes weighed by another
-        ``class_weight``. Else the accuracy, or R2; also if the grid has ``class_weight``.
+        One score only, as for ``cross_validate``. None is what the model is chosen by: the cost per row if costs chose
+        its decision threshold; the balanced accuracy for ``class_weight="balanced"``; the accuracy with classes weighed
+        by another ``class_weight``. Else the accuracy, or R2; also if the grid has ``class_weight``.
     random_state : int, RandomState or None
         Seed of the folds (those of ``cross_validate``), of the sampled candidates (those of scikit-learn's
         ``ParameterSampler``), of the rows of ``halving`` and of an estimator that has no seed of its own.
@@ -149,10 +149,11 @@ def tune(
     n_candidates, factor = whole_number("n_candidates", n_candidates, 1), whole_number("factor", factor, 2)
     est = deciding_again(est)
     task = task_of(est, X, y, sample_weight, random_state)
+    positive = positive_of_scores(est, task, scoring)
     if scoring is None:
         score, scorer = _chosen_by(est, task, grid)
     else:
-        score, scorer = one_scorer(scoring, is_classification=task.is_classification)
+        score, scorer = one_scorer(scoring, is_classification=task.is_classification, positive=positive)
     # The folds are sampled first: with a RandomState they are then the folds of cross_validate.
     splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     if method == "random" or (method == "halving" and not _all_listed(grid)):
@@ -171,7 +172,7 @@ def tune(
     chosen = _chosen(tried, [at for at, one in enumerate(tried) if one.n_train == full], rule)
     everything = np.arange(task.n)
     fitted = task.fit(with_parameters(est, tried[chosen].parameters), everything, "all rows", seeded=False)
-    return Tuning(tuple(tried), chosen, method, rule, score, task.n, len(splits), fitted)
+    return Tuning(tuple(tried), chosen, method, rule, score, task.n, len(splits), fitted, positive)
 
 
 def _chosen_by(est: Any, task: Task, grid: Any) -> tuple[str, Scorer]:
@@ -433,6 +434,8 @@ class Tuning(Sequence[Candidate]):
     n_rows, n_folds : int
     estimator : estimator
         Fitted on all rows with the chosen parameters.
+    positive : class label or None
+        The one of two classes that F1, precision and recall are about.
     """
 
     candidates: tuple[Candidate, ...]
@@ -443,6 +446,7 @@ class Tuning(Sequence[Candidate]):
     n_rows: int
     n_folds: int
     estimator: Any
+    positive: Any = None
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -475,7 +479,7 @@ class Tuning(Sequence[Candidate]):
         return str(self)
 
     def __str__(self) -> str:
-        score, sign = shown_score(self.score)
+        score, sign = shown_score(self.score, self.positive)
         order = sorted(range(len(self)), key=lambda at: (at != self.chosen, -self[at].n_train, *self[at]._rank, at))
         shown = [self.candidates[at] for at in order[:MOST_SHOWN]]
         settings = [", ".join(f"{name}={value!r}" for name, value in one.parameters.items()) for one in shown]

@@ -209,6 +209,11 @@ class Session:
         if not held_out and not sealed:  # otherwise the parts are copies
             whole = replace(whole, matrix=np.array(whole.matrix))  # the session outlives changes of the user's table
         self.rows_digest = _digest_of(whole)
+        if positive is not None and whole.classes:
+            labels = whole.classes[0].tolist()
+            positive = labels[place_of(positive, labels, "positive")]
+            code_of_positive(whole.classes, positive)  # refuses another number of classes than two
+            tree_params = replace(tree_params, positive=positive)
         self._threshold = _threshold_of(whole, cost, threshold, positive)
         self.measures, self._usual = _measures_of(whole, cost, positive, params.get("class_weight"))
         self.measure = self._usual if measure is None else measure
@@ -861,8 +866,8 @@ class Session:
             The rows of the session; rows other than the training rows give other counts. If training rows are held out,
             the errors on them are too low: give others, or ``held_out=0``.
         **options
-            As for ``Session``; the criterion is the model's if it has that of a tree, and so are its decision threshold
-            and the costs that chose it.
+            As for ``Session``; the criterion is the model's if it has that of a tree, and so are its positive class,
+            its decision threshold, and the costs that chose it.
 
         Warns
         -----
@@ -895,11 +900,13 @@ class Session:
         if weights is not None:  # facts have a mapping as pairs
             options.setdefault("class_weight", dict(weights) if isinstance(weights, list) else weights)
         options.setdefault("unseen", found.unseen)
-        if not any(name in options for name in ("cost", "threshold", "positive")) and given.threshold is not None:
-            decides = given.threshold
-            options |= {"threshold": decides.at, "positive": given.classes[0].tolist()[decides.positive]}
+        decides = given.threshold
+        if decides is not None and not any(name in options for name in ("cost", "threshold", "positive")):
+            options["threshold"] = decides.at
             if decides.cost_each is not None:
                 options["cost"] = dict(zip(("fp", "fn"), decides.cost_each, strict=True))
+        if decides is not None or "positive" in given.facts:
+            options.setdefault("positive", given.positive)
         # Its levels in its order, also those that these rows lack; unless they have others.
         levels = {
             each.name: list(each.levels)
@@ -1215,7 +1222,7 @@ def _threshold_of(rows: Dataset, cost: Any, threshold: Any, positive: Any) -> Th
     matrix = None if cost is None else cost_matrix(cost, labels, positive)
     if threshold is None and (matrix is None or len(labels) != 2):
         return None
-    at = code_of_positive(rows.classes, None if positive is None else labels[place_of(positive, labels, "positive")])
+    at = code_of_positive(rows.classes, positive)
     fp, fn = (0.0, 0.0) if matrix is None else (matrix[1 - at, at], matrix[at, 1 - at])
     why = ""
     if threshold is None and matrix is not None:

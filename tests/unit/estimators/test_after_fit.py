@@ -103,3 +103,54 @@ def test_a_clone_of_a_classifier_with_a_chosen_threshold_decides_by_it(make):
     assert np.array_equal(again.predict(X), est.predict(X))
     assert again.model_.threshold == est.model_.threshold
     assert clone(est).fit(X[y == 1], y[y == 1]).predict(X[:3]).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tw.DecisionTreeClassifier(max_depth=2),
+        lambda: tw.GradientBoostingClassifier(n_estimators=5, max_depth=2),
+        lambda: tw.RandomForestClassifier(3, random_state=0), lambda: tw.AdaBoostClassifier(n_estimators=3),
+        tw.KNeighborsClassifier,
+    ],
+)  # fmt: skip
+def test_the_score_is_that_of_the_predictions_that_the_threshold_makes(make):
+    est = make().fit(X, y)
+    plain = est.score(X, y)
+    est.model_ = est.model_.with_threshold(0.9)
+    assert est.score(X, y) == np.mean(est.predict(X) == y) != plain
+    if hasattr(est, "staged_score"):
+        assert [*est.staged_score(X, y)] == [np.mean(each == y) for each in est.staged_predict(X)]
+
+
+@pytest.mark.parametrize("ensemble", [tw.BaggingClassifier, tw.AdaBoostClassifier])
+def test_members_have_no_threshold_of_their_own_and_a_warning_says_where_it_belongs(ensemble):
+    tree = tw.DecisionTreeClassifier(max_depth=2)
+    decided = ms.choose_threshold(tree, X, y, cost={"fp": 1, "fn": 20}).estimator
+    with pytest.warns(tw.exceptions.DataWarning, match=rf"choose_threshold\({ensemble.__name__}\(...\), X, y, ...\)"):
+        found = ensemble(decided, n_estimators=3, random_state=0).fit(X, y)
+    plain = ensemble(tree, n_estimators=3, random_state=0).fit(X, y)
+    assert np.array_equal(found.predict_proba(X), plain.predict_proba(X))
+    assert np.array_equal(found.predict(X), plain.predict(X))
+    assert all(each.model_.threshold is None for each in found.estimators_)
+
+
+def test_the_way_out_of_a_tree_that_held_out_rows_pruned_leads_through_folds():
+    by_rows = tw.DecisionTreeClassifier().fit(X[::2], y[::2]).prune("reduced_error", X[1::2], y[1::2])
+    cv = np.arange(len(y)) % 3
+    found, plain = (
+        ms.cross_validate(ms.PrunedTree(est, "reduced_error"), X, y, cv=cv)
+        for est in (by_rows, tw.DecisionTreeClassifier())
+    )
+    assert found.predictions.tolist() == plain.predictions.tolist()
+
+
+def test_an_unfitted_copy_is_evaluated_as_the_classifier_that_it_is_a_copy_of():
+    est = ms.choose_threshold(tw.DecisionTreeClassifier(max_depth=3), X, y, cost={"fp": 1, "fn": 20}).estimator
+    cv = np.arange(len(y)) % 3
+    found = [ms.compare({"tree": each}, X, y, cv=cv) for each in (est, clone(est))]
+    assert [each.score for each in found] == ["neg_cost", "neg_cost"]
+    assert found[0][0].scores.tolist() == found[1][0].scores.tolist()
+    est.model_ = est.model_.with_threshold(None)
+    plain = ms.cross_validate(tw.DecisionTreeClassifier(max_depth=3), X, y, cv=cv)
+    assert ms.cross_validate(est, X, y, cv=cv).predictions.tolist() == plain.predictions.tolist()

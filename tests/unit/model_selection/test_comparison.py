@@ -466,6 +466,65 @@ def test_curves_weigh_the_classes_as_the_fit_does():
     assert learning_curve(tree, PULL, RISK, sizes=[1.0], cv=cv).test_by_fold[:, 0].tolist() == pytest.approx(by_fold)
 
 
+@pytest.mark.parametrize("cost", [None, COST])
+def test_curves_are_about_the_estimator_with_its_threshold(cost):
+    cv = np.arange(300) % 3
+    tree = tw.DecisionTreeClassifier(max_depth=2, min_samples_leaf=20).fit(PULL, RISK)
+    if cost is None:
+        tree.model_ = tree.model_.with_threshold(0.2, positive="bad")
+    else:
+        tree = choose_threshold(tree, PULL, RISK, cost=cost, positive="bad").estimator
+    wrong = cross_validate(tree, PULL, RISK, cv=cv).predictions != RISK
+    by_fold = [wrong[cv == k].mean() for k in range(3)]
+
+    learned = learning_curve(tree, PULL, RISK, sizes=[1.0], cv=cv)
+    assert learned.test_by_fold[:, 0].tolist() == by_fold
+    assert learned.estimator == "DecisionTreeClassifier"
+    for over, values in (("max_depth", [2, 1]), ("min_samples_leaf", [20, 30])):
+        curve = error_curve(tree, PULL, RISK, over=over, values=values, cv=cv)
+        assert curve.test_by_fold[:, 0].tolist() == by_fold
+    grown = tw.DecisionTreeClassifier(min_samples_leaf=20)
+    assert error_curve(tree, PULL, RISK, cv=cv).x == error_curve(grown, PULL, RISK, cv=cv).x
+    with pytest.warns(DataWarning, match="without the decision threshold"):
+        error_curve(tree, PULL, RISK, over="leaves", cv=cv)
+
+
+@pytest.mark.parametrize("labels", [("bad", "good"), (0, 1), (1, 2), (False, True)])
+def test_the_positive_class_of_an_estimator_is_that_of_its_scores_at_every_door(labels):
+    target = np.where(RISK == "bad", labels[0], labels[1])
+    tree, cv = tw.DecisionTreeClassifier(max_depth=3), np.arange(300) % 3
+    for positive, given in ((labels[0], labels[0]), (labels[1], labels[1]), (labels[1], None)):
+        own = tw.DecisionTreeClassifier(max_depth=3, positive=given)
+        wanted = compare([tree], PULL, target, cv=cv, scoring="f1", positive=positive)[0].scores.tolist()
+        found = compare([own], PULL, target, cv=cv, scoring="f1")
+        assert (found[0].scores.tolist(), found.positive) == (wanted, positive)
+        assert cross_validate(own, PULL, target, cv=cv, scoring="f1").test["f1"].tolist() == wanted
+        assert (
+            tune(own, PULL, target, {"max_depth": [3]}, cv=cv, scoring=["f1"]).candidates[0].scores.tolist() == wanted
+        )
+        costs = compare([own], PULL, target, cv=cv, cost=COST)[0].scores.tolist()
+        assert costs == compare([tree], PULL, target, cv=cv, cost=COST, positive=positive)[0].scores.tolist()
+
+
+def test_there_is_one_positive_class_in_a_comparison():
+    trees = {label: tw.DecisionTreeClassifier(max_depth=2, positive=label) for label in ("bad", "good")}
+    with pytest.raises(ParameterError, match="one positive class"):
+        compare(trees, PULL, RISK, cv=3)
+    with pytest.raises(ParameterError, match="one positive class"):
+        compare([trees["bad"]], PULL, RISK, cv=3, positive="good")
+    rising = tw.DecisionTreeClassifier(max_depth=3, monotonic_cst=[1, 0])
+    rising_for_bad = tw.DecisionTreeClassifier(max_depth=3, monotonic_cst=[1, 0], positive="bad")
+    found = compare([rising], PULL, RISK, cv=3, positive="bad")[0].scores.tolist()
+    assert found == compare([rising_for_bad], PULL, RISK, cv=3)[0].scores.tolist()
+
+
+def test_costs_that_chose_a_threshold_stay_about_its_class_if_the_scores_are_about_the_other():
+    chosen = choose_threshold(SIZES["depth 2"], PULL, RISK, cost=COST, positive="bad").estimator
+    usual = compare([chosen], PULL, RISK, cv=3)[0].scores.tolist()
+    found = compare([chosen], PULL, RISK, cv=3, positive="good")
+    assert (found[0].scores.tolist(), found.positive) == (usual, "good")
+
+
 def test_progress_counts_candidates_and_folds_and_never_begins_again():
     heard = []
     with listen(lambda done, what: heard.append((done, what))):

@@ -154,7 +154,7 @@ def test_the_folds_run_on_the_threads_of_its_estimator(cancer, monkeypatch):
         ({"cv": 1}, ParameterError, "cv=1: give at least 2 folds"),
         ({"random_state": "a"}, ParameterError, "random_state='a'"),
         ({"pruning": "reduced_error", "prune_size": None}, ParameterError, "prune_size=None"),
-        ({"pruning": "leaves"}, ParameterError, "leaves needs max_leaves="),
+        ({"pruning": "leaves"}, ParameterError, "leaves needs a value, such as max_leaves=8"),
         ({"pruning": "pessimistic", "options": {"z": 1}}, ParameterError, "has no option 'z'"),
         ({"pruning": "reduced_error", "prune_size": 1.0}, ParameterError, "between 0 and 1"),
         ({"pruning": "reduced_error", "prune_size": 1e-9}, DataError, "too few"),

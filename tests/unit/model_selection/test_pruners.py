@@ -222,7 +222,7 @@ def test_the_table_prints_in_80_columns_and_gives_columns(table):
     [
         ({"methods": ["ccp"]}, ParameterError, "there is no pruning method 'ccp'"),
         ({"methods": ["leaves"], "options": {"leaves": {"max_leaves": 0}}}, ParameterError, "max_leaves=0"),
-        ({"methods": ["leaves"]}, ParameterError, "leaves needs max_leaves="),
+        ({"methods": ["leaves"]}, ParameterError, "leaves needs a value, such as max_leaves=8"),
         ({"methods": ["ccp_1se"], "options": {"ccp_1se": {"cv": 5}}}, ParameterError, "ccp_1se has no option 'cv'"),
         ({"methods": ["ccp_1se"], "options": {"ccp_1se": {"rule": "min"}}}, ParameterError, "has no option 'rule'"),
         ({"methods": ["ccp_min"], "options": {"ccp_min": {"alpha": 1}}}, ParameterError, "has no option 'alpha'"),

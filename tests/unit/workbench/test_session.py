@@ -730,6 +730,25 @@ def test_a_session_of_a_model_keeps_its_threshold_and_costs():
     assert session.figures()["training"]["score"] == pytest.approx(costs.mean())
 
 
+@pytest.mark.filterwarnings("ignore:the session predicts differently")  # costs move its threshold
+@pytest.mark.parametrize("positive", ["bad", "good"])
+def test_the_positive_class_of_a_model_is_that_of_the_session_and_of_its_model(positive):
+    tree = tw.DecisionTreeClassifier(max_depth=3, ordinal=GRADES, positive=positive).fit(X, Y)
+    plain, costly = (
+        tw.workbench.Session.from_model(tree, X, Y, held_out=0, **each) for each in ({}, {"cost": {"fp": 1, "fn": 6}})
+    )
+    by_hand = tw.workbench.Session(X, Y, positive=positive, held_out=0, ordinal=GRADES)
+
+    for session in (plain, costly, by_hand):
+        assert session.measures["recall"].words == f"recall of {positive}"
+        assert session.model.positive == positive
+    assert costly.model.threshold.at == pytest.approx(1 / 7)
+    wrong = np.where(Y.to_numpy() == costly.model.predict(X), 0, np.where(Y.to_numpy() == positive, 6, 1))
+    assert costly.figures()["training"]["score"] == pytest.approx(wrong.mean())
+    with pytest.raises(ParameterError, match="two classes"):
+        tw.workbench.Session({"x": [1, 2, 3] * 9}, ["a", "b", "c"] * 9, positive="a")
+
+
 def test_a_session_of_many_classes_and_of_numbers_has_its_own_measures():
     three = Y.to_numpy().astype(object).copy()
     three[:60] = "none"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import ParameterError, Phrase, TreewrightError, setting
@@ -151,6 +151,9 @@ def round_score(scoring: Any, positive: Any = None) -> Any:
             scorer = get_scorer(name)
             if scorer._score_func is scoring and not scorer._kwargs:
                 return RoundScore(scoring.__name__, scorer)
+        # Those without a scorer compare labels or numbers; scikit-learn's rule for names says which are errors.
+        is_error = scoring.__name__.endswith(("_error", "_loss", "_deviance"))
+        return RoundScore(scoring.__name__, make_scorer(scoring, greater_is_better=not is_error))
     return scoring
 
 

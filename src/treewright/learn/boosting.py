@@ -54,6 +54,7 @@ from treewright.learn.rows_aside import (
     judging_rows,
     names_of,
     number_of_rows,
+    parts_of,
     rows_one_by_one,
 )
 from treewright.learn.settings import interaction_groups, refuse_changed, seed_of, signs_of_fit
@@ -107,7 +108,7 @@ def train_boosting(
         notices.warn(f"quality={params.quality!r} is not used: with {beside} one model is grown; leave one of them out")
     asides: list[np.ndarray] = []
     n_rows = len(dataset)  # as they are given: below a row of weight k may become k rows
-    if _samples_rows(plan.groups, dataset, is_judged_by_user=validation is not None):
+    if plan.has_members or _samples_rows(plan.groups, dataset):
         dataset = rows_one_by_one(dataset)
     if plan.has_members:
         n_members = int(plan.groups[0].n_members)
@@ -130,9 +131,9 @@ def train_boosting(
                     f"{name} is not used: one model of {first.n_estimators} rounds is grown; set early_stopping=True"
                 )
     is_judged_by_user = validation is not None
-    if not plan.has_members and validation is None:
-        dataset, validation = _parts_of(dataset, first, seed)
-        n_rows = n_rows if validation is None else len(dataset)
+    if not plan.has_members and validation is None and first.early_stopping and first.validation_fraction is not None:
+        share, has_own_score = float(first.validation_fraction), first.scoring is not None
+        dataset, validation = parts_of(dataset, share, seed, is_written_out=has_own_score)
     has_derived = first.derived_columns == "all" and takes_derived(first, dataset) and not is_judged_by_user
     if has_derived:
         dataset = with_rows_of_levels(dataset, columns_to_count(dataset.schema))
@@ -163,7 +164,7 @@ def train_boosting(
                 before = cast("PackedTrees", start.model.trees), cast("Boosting", start.model.boosting)
             boosted = boost(binned.table, binned.rows, replace(settings, evaluation=evaluation), before, base)
         progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
-    model = _model_of_rounds(dataset, params, boosted, losses, start, n_rows)
+    model = _model_of_rounds(dataset, params, boosted, losses, start, min(n_rows, len(dataset)))
     importances = model.feature_importances
     column = int(importances.argmax()) if importances.any() else -1
     if column >= 0 and is_derived(dataset.schema.columns[column]):
@@ -246,13 +247,10 @@ def _size_of(dataset: Dataset, n_scores: int) -> Size:
     return Size(n_rows, p, n_cells, n_scores)
 
 
-def _samples_rows(groups: Sequence[BoostingParams], dataset: Dataset, *, is_judged_by_user: bool = True) -> bool:
-    """Whether rows are sampled: for rounds, for the order of a target statistic, or to be held out."""
+def _samples_rows(groups: Sequence[BoostingParams], dataset: Dataset) -> bool:
+    """Whether rows are sampled: for rounds, or for the order of a target statistic."""
     return any(
-        params.subsample != 1.0
-        or params.sampling != "uniform"
-        or len(_ordered_columns_of(dataset, params)) > 0
-        or (bool(params.early_stopping) and not is_judged_by_user)
+        params.subsample != 1.0 or params.sampling != "uniform" or len(_ordered_columns_of(dataset, params)) > 0
         for params in groups
     )
 
@@ -406,18 +404,6 @@ def _with_linear_scores(
         codes[:, n_given:n_all] = bin_rows(binned.table.bins, matrix, settings.n_threads)[:, n_given:n_all]
         codes_of_members.append(codes)
     return _Wide(wide, binned, codes_of_members)
-
-
-def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:
-    """The rows on which trees are grown, and the held-out rows that evaluate them."""
-    if not params.early_stopping or params.validation_fraction is None:
-        return dataset, None
-    share, by_class = float(params.validation_fraction), bool(dataset.classes)
-    names = names_of(dataset)
-    aside = held_out(dataset.target_array, names, share, seed, by_class=by_class)
-    # A user's own score may depend on the order of the rows.
-    others = np.flatnonzero(aside)
-    return dataset.take(~aside), dataset.take(others[np.argsort(names[others], kind="stable")])
 
 
 def _weights_of_classes(dataset: Dataset) -> np.ndarray | None:
@@ -594,7 +580,7 @@ def _model_of_rounds(
     loss = facts_of(losses)
     model = model_of(
         dataset, boosted.trees, params, combine="sum", criterion="gradient", missing="direction",
-        n_samples=n_rows, loss=loss, best_iteration=best, history=history, scored=params.scoring is not None,
+        loss=loss, best_iteration=best, history=history, scored=params.scoring is not None, n_samples=n_rows,
         **({"members": list(boosted.members)} if boosted.members else {}),
     )  # fmt: skip
     model = with_grid(replace(model, boosting=boosted.boosting))

@@ -141,7 +141,8 @@ def held_out(
     order = shuffled(names, mixed(seed % 2**64, int(member * share + 1e-9)))
     may_go = np.ones(n, bool)
     if by_class:
-        group = np.unique(target, axis=0, return_inverse=True)[1].ravel()
+        one = target.shape[1] == 1  # sorting tuples would take half of the time
+        group = target[:, 0] if one else np.unique(target, axis=0, return_inverse=True)[1].ravel()
         order = order[np.argsort(group[order], kind="stable")]
         for codes in target.T:
             may_go[order[np.unique(codes[order], return_index=True)[1]]] = False
@@ -172,14 +173,58 @@ def number_of_rows(dataset: Dataset) -> int:
 def rows_one_by_one(dataset: Dataset) -> Dataset:
     """The rows without whole weights, a row of weight k as k rows: so copies can be sampled alone."""
     repeats = GradientWeights.of(dataset.sample_weight).repeats
+    return dataset if repeats is None else _with_weights(dataset, _copies(dataset, repeats), None)
+
+
+def _copies(dataset: Dataset, repeats: np.ndarray, *, n_bytes: int | None = None) -> np.ndarray:
+    """The position of each row as often as it counts; refused if ``n_bytes`` for each, or its cells, do not fit."""
+    n_rows = int(repeats.sum(dtype=np.int64))
+    if n_bytes is None:
+        n_bytes = 8 if dataset.is_sparse else dataset.matrix.itemsize * len(dataset.schema) + 8
+    check_fits(n_rows * n_bytes, f"sampling {n_rows:,} rows (sample_weight) one by one",
+               "divide the weights by a number, or sample no rows")  # fmt: skip
+    return np.repeat(np.arange(len(dataset)), repeats)
+
+
+def _with_weights(dataset: Dataset, rows: np.ndarray, sample_weight: np.ndarray | None) -> Dataset:
+    """Some of the rows, by position, with other weights."""
+    taken = dataset.take(rows)
+    weights = weighed(sample_weight, taken.class_factors, taken.target_array)
+    return replace(taken, sample_weight=sample_weight, weights=weights)
+
+
+_BYTES_OF_NAME = 64  # of a copy: its position, content and name, and the orders of all
+
+
+def parts_of(dataset: Dataset, share: float, seed: int, *, is_written_out: bool) -> tuple[Dataset, Dataset]:
+    """The rows on which trees are grown, and the held-out rows that evaluate them.
+
+    Of a row of whole weight k, each copy may be held out, so it can be in both parts. There it is one row of a smaller
+    weight: a table of counts may stand for millions of rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    share : float, between 0 and 1
+    seed : int
+    is_written_out : bool
+        Whether held-out copies are rows, as a user's own score needs them, which knows no weights.
+    """
+    n, repeats = len(dataset), GradientWeights.of(dataset.sample_weight).repeats
+    row_of = np.arange(n) if repeats is None else _copies(dataset, repeats, n_bytes=_BYTES_OF_NAME)
+    weights = None if dataset.sample_weight is None else dataset.sample_weight[row_of]
+    names = names_of_rows(contents_of(dataset)[row_of], weights)
+    aside = held_out(dataset.target_array[row_of], names, share, seed, by_class=bool(dataset.classes))
+    # A user's own score may depend on the order of the rows.
+    others = row_of[aside][np.argsort(names[aside], kind="stable")]
     if repeats is None:
-        return dataset
-    n_rows, p = int(repeats.sum(dtype=np.int64)), len(dataset.schema)
-    if not dataset.is_sparse:
-        check_fits(n_rows * (dataset.matrix.itemsize * p + 8), f"sampling {n_rows:,} rows (sample_weight) one by one",
-                   "divide the weights by a number, or sample no rows")  # fmt: skip
-    rows = dataset.take(np.repeat(np.arange(len(dataset)), repeats))
-    return replace(rows, sample_weight=None, weights=weighed(None, rows.class_factors, rows.target_array))
+        return dataset.take(~aside), dataset.take(others)
+    n_aside = np.bincount(others, minlength=n)
+    kept, held = np.flatnonzero(n_aside < repeats), np.flatnonzero(n_aside)
+    training = _with_weights(dataset, kept, (repeats - n_aside)[kept].astype(np.float64))
+    if is_written_out:
+        return training, _with_weights(dataset, others, None)
+    return training, _with_weights(dataset, held, n_aside[held].astype(np.float64))
 
 
 def contents_of(dataset: Dataset) -> np.ndarray:

@@ -258,9 +258,9 @@ def grids_of(numbers: np.ndarray, bound: float, n_trees: int, n_classes: Sequenc
     >>> grids_of(np.array([[0.5], [1.0]]), 100.0, 100), grids_of(np.array([[0.2], [1.0]]), 100.0, 100)
     ((-46,), (-46, -94))
     """
-    first = grid_of(bound)
-    if first is None:
+    if not 0.0 < bound < math.inf:
         return None
+    first = max(_finest(bound), LAST_GRID)
     found, rest = [first], numbers - _first_part(numbers, first, n_classes)
     while rest.any():
         found.append(max(_finest(n_trees * float(np.abs(rest).max())), LAST_GRID))

@@ -71,7 +71,8 @@ def _check_grid(model: ModelData, grid: Grid) -> None:
     """Refuse grids that this model cannot have, or that would change the values of its trees."""
     single = model.combine in ("single", "median")
     wrong = not grid or not all(type(exponent) is int for exponent in grid)
-    wrong = wrong or grid[0] < LEAST_GRID or grid[-1] < LAST_GRID or grid[0] > _coarsest_grid(model)
+    least = LAST_GRID if model.combine == "mean" else LEAST_GRID
+    wrong = wrong or grid[0] < least or grid[-1] < LAST_GRID or grid[0] > _coarsest_grid(model)
     # Each has room for the digits of a part: a file cannot ask for thousands of parts.
     wrong = wrong or any(
         finer > max(coarser - _GRID_DIGITS, LAST_GRID) or finer == coarser for coarser, finer in pairwise(grid)
@@ -91,7 +92,7 @@ def _coarsest_grid(model: ModelData) -> int:
     else:
         base = () if model.boosting is None else model.boosting.base
         largest = max(*(float(np.abs(value).max(initial=0.0)) for value in model.trees.values), 0.0, *map(abs, base))
-    return math.frexp(largest)[1] - _GRID_DIGITS if largest > 0 else 1023
+    return max(math.frexp(largest)[1] - _GRID_DIGITS, LAST_GRID) if largest > 0 else 1023
 
 
 def _check_parts(model: ModelData) -> None:

@@ -5,11 +5,22 @@ from __future__ import annotations
 import io
 import pickle
 from contextlib import redirect_stderr
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, get_scorer, log_loss, mean_squared_error, roc_auc_score, zero_one_loss
+from sklearn.metrics import (
+    accuracy_score,
+    cohen_kappa_score,
+    get_scorer,
+    log_loss,
+    mean_pinball_loss,
+    mean_squared_error,
+    mean_tweedie_deviance,
+    roc_auc_score,
+    zero_one_loss,
+)
 
 import treewright as tw
 from treewright.core.progress import listen
@@ -209,9 +220,28 @@ def test_a_metric_of_scikit_learn_is_its_scorer_with_its_sign(name, metric):
         assert one == other
 
 
+@pytest.mark.parametrize(
+    ("metric", "target", "sign"),
+    [
+        (zero_one_loss, TWO, -1),
+        (cohen_kappa_score, THREE, 1),
+        (mean_pinball_loss, NUMBERS, -1),
+        (mean_tweedie_deviance, NUMBERS, -1),
+    ],
+)
+def test_a_metric_without_a_scorer_compares_predictions_and_errors_are_lowered(metric, target, sign):
+    kind = "Regressor" if target is NUMBERS else "Classifier"
+    boosted = getattr(tw, f"GradientBoosting{kind}")(**FEW, scoring=metric).fit(
+        X[HEAD], target[HEAD], X_val=X[TAIL], y_val=target[TAIL]
+    )
+
+    expected = -sign * metric(target[TAIL], boosted.predict(X[TAIL]))
+    assert boosted.history_["validation"][-1] == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_function_that_needs_labels_is_refused_with_what_it_gets():
     with pytest.raises(ParameterError, match=r"gets the true targets and probabilities .*, and failed: .*wrap it"):
-        tw.GradientBoostingClassifier(2, scoring=zero_one_loss).fit(X, TWO)
+        tw.GradientBoostingClassifier(2, scoring=partial(zero_one_loss, normalize=True)).fit(X, TWO)
 
 
 @pytest.mark.parametrize("params", [{"n_estimators": 50, "early_stopping": True}, {}])

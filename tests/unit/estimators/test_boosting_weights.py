@@ -10,7 +10,9 @@ import pytest
 import treewright as tw
 from treewright.boosting.sampling import names_of_rows
 from treewright.forest.draws import carry_content
-from treewright.learn.rows_aside import held_out
+from treewright.learn.boosting_params import BoostingParams
+from treewright.learn.rows_aside import held_out, parts_of
+from treewright.learn.train import make_dataset
 from treewright.tree.packing import leaf_samples_of
 
 RNG = np.random.default_rng(12)
@@ -72,3 +74,13 @@ def test_a_row_of_weight_three_can_be_held_out_once():
 
     assert stopped.model_.predict_scores(X).tobytes() == given.model_.predict_scores(X).tobytes()
     assert stopped.history_ == given.history_
+
+
+def test_counts_of_millions_are_held_out_without_a_row_for_each():
+    counts = RNG.integers(1, 20_000, N).astype(float)
+    dataset = make_dataset(X, Y, BoostingParams(task="classification"), sample_weight=counts)
+    training, aside = parts_of(dataset, 0.1, 0, is_written_out=False)
+
+    assert max(len(training), len(aside)) <= N
+    assert training.sample_weight.sum() + aside.sample_weight.sum() == counts.sum()
+    assert aside.sample_weight.sum() == pytest.approx(counts.sum() / 10, rel=1e-4)

@@ -211,6 +211,15 @@ def test_a_mean_keeps_the_digits_of_small_numbers_next_to_large_ones(kind, n_tre
     assert {1.5e-9, 3e-3} & set(many.predict(cells).tolist())
 
 
+@pytest.mark.parametrize("largest", [1e-284, 1e-300, 1e-307, 3e-320])
+def test_a_mean_of_equal_trees_near_the_least_float_is_the_tree(largest):
+    y = largest * (0.1 + np.abs(np.round(X[:, 0], 1)) / 7)
+    cells, one, many = equal_trees("forest", 7, y)
+
+    assert np.array_equal(many.predict(cells), one.predict(cells))
+    assert np.array_equal(combined(loads(dumps(many)), cells)[:, 0], one.predict(cells))
+
+
 def test_different_trees_give_the_mean_of_their_numbers_to_the_last_place_but_one():
     y = np.where(np.arange(150) % 2, 3e-3, 2e9) * (1 + np.abs(NUMBER))
     model = tw.RandomForestRegressor(9, random_state=0).fit(X, y).model_

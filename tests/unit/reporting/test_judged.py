@@ -46,6 +46,14 @@ def test_rows_of_the_fit_are_known_again_whatever_they_weigh_now():
     assert seen(est, X, CLASSES, np.linspace(1, 3, 60)) is True
 
 
+@pytest.mark.parametrize("more", [{"subsample": 0.5}, {"early_stopping": True}])
+def test_rows_of_whole_weights_are_not_taken_for_fewer_rows_than_were_sampled(more):
+    est = tw.GradientBoostingClassifier(5, **more).fit(X, CLASSES, sample_weight=np.full(60, 3.0))
+
+    assert est.model_.facts["n_samples"] == 60
+    assert seen(est, X, CLASSES) is not False
+
+
 @pytest.mark.parametrize("leaf", [60, 20])
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_other_rows_that_fill_the_leaves_alike_are_not_taken_for_those_of_the_fit(leaf, kind):

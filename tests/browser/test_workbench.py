@@ -432,7 +432,7 @@ def test_the_measure_is_chosen_on_the_page(show, serve, tmp_path):
     assert page.locator("#bench-measure").evaluate("select => select.selectedOptions[0].text") == (
         "cost per row (less is better)"
     )
-    assert "predicts bad if its probability is at least 0.16" in page.inner_text(".bench-decides")
+    assert "predicts bad if its probability is at least 1/6 (0.1667)" in page.inner_text(".bench-decides")
     costs = session.figures()
     assert f"{costs['held_out']['score']:.3f}" in page.inner_text(".bench-figures")
     page.select_option("#bench-measure", "roc_auc")

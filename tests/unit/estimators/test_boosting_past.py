@@ -179,7 +179,7 @@ def test_an_argument_of_another_library_is_told_by_its_name_here(word, here):
 
 
 def test_an_argument_that_nobody_knows_is_no_argument():
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'foo'$"):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'foo': choose one of X"):
         tw.GradientBoostingRegressor(3).fit(TABLE, NUMBERS, foo=1)
 
 

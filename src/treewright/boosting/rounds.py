@@ -85,7 +85,8 @@ class BoostRows:
     target : float64[n, n_outputs] or int32[n, n_outputs]
         Numbers, or class codes.
     sample_weights : float64[n] or None
-        Above 0: weights without class weights; whole numbers are numbers of rows.
+        Above 0: weights without class weights; whole numbers are numbers of rows, but for rounds that sample rows:
+        these sample a row once, so that each copy has to be a row (``learn.rows_aside.rows_one_by_one``).
     of_classes : float64[n] or None
         Above 0: the class weights of the rows, which are factors of gradients, not numbers of rows.
     names : uint64[n] or None

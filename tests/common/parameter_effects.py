@@ -156,6 +156,7 @@ def left_by(est: Any, asked: Any) -> bytes:
         facts = {name: value for name, value in model.facts.items() if name not in _REPEATED}
         # What is done with unseen levels is in the answers; the model keeps the word.
         parts.append(dumps(replace(model, facts={**facts, "parameters": {}}, unseen="missing")))
+    parts.append(repr(getattr(model, "positive", None)).encode())
     names = {name for name in (*vars(est), "trace_", "oob_score_", "history_") if name.endswith("_")} - {"model_"}
     parts += [f"{name}={_told(getattr(est, name))}".encode() for name in sorted(names) if _has(est, name)]
     return b"|".join(parts)
@@ -202,6 +203,7 @@ BY_HAND: dict[str, tuple[Any, ...]] = {
     "numeric": (["code"],),
     "calendar": (["month", "weekday"], {"sold": ["month"]}),
     "class_weight": ({"no": 1, "yes": 3}, "balanced"),
+    "positive": ("no",),
     "monotonic_cst": ([0, -1, 1], {"size": -1}),
     "interaction_cst": ("no_interactions", [["size"], ["kind", "shop"]]),
     "init": ("zero", 0.5),

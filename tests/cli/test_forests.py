@@ -219,7 +219,8 @@ def test_a_bar_tells_how_many_trees_are_grown(command, penguins, monkeypatch):
     news = []
 
     @contextmanager
-    def heard():
+    def heard(remark):
+        assert remark.startswith("the model is not saved")
         with listen(lambda done, what: news.append((done, what))):
             yield
 

@@ -61,5 +61,5 @@ def test_what_is_listed_can_be_set(command, penguins, word):
 
     refused = command("fit", penguins, "--target", "species", "--algorithm", word, "--set", "no_such_name=1").stderr
     offered = refused.rpartition("choose one of ")[2].strip().split(", ")
-    own = {"nominal", "ordinal", "numeric", "calendar", "unseen", "n_jobs", "random_state"}
+    own = {"nominal", "ordinal", "numeric", "calendar", "unseen", "n_jobs", "random_state", "positive"}
     assert set(names) - set(offered) <= own | {"callbacks", "scoring", "warm_start", "verbose"}

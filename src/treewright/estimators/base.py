@@ -245,10 +245,15 @@ class Estimator(BaseEstimator, ABC):
         return {name: getattr(self, name) for name in parameters_of(self._params_class(), self._task)}
 
     @property
-    def _parameter_constraints(self) -> dict[str, list[Any]]:
-        """The rules in scikit-learn's form, for its checks of estimators."""
+    def _parameter_constraints(self) -> dict[str, list[Any] | str]:
+        """The rules in scikit-learn's form, for its checks of estimators; a label may be of any type."""
         known = parameters_of(self._params_class(), self._task)
-        return {name: [_in_their_form(rule) for rule in each.rules] for name, each in known.items()}
+        return {
+            name: "no_validation"
+            if ("instance", object) in [rule.form for rule in each.rules]
+            else [_in_their_form(rule) for rule in each.rules]
+            for name, each in known.items()
+        }
 
     def _check_parameters(self) -> Any:
         """The parameters as ``learn`` uses them; ParameterError if one is invalid, or a step cannot be repeated."""

@@ -100,7 +100,8 @@ def test_what_is_no_list_or_dict_is_refused_in_one_line(command, penguins, setti
 
     assert done.returncode == 2
     assert message in done.stderr or "too many nested brackets" in done.stderr
-    assert done.stderr.count("\n") == 1
+    # Before the fit, which refuses some of them, the command says that nothing will be saved.
+    assert len([line for line in done.stderr.splitlines() if "is not saved" not in line]) == 1
 
 
 @pytest.mark.parametrize("setting", ["warm_start=true", "verbose=1", "verbose=0"])

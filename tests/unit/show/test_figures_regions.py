@@ -355,7 +355,7 @@ def test_a_model_of_several_outputs_and_text_for_numbers_are_refused():
 
 
 def test_many_classes_and_many_levels_are_named_in_part():
-    n = 60
+    n = 90
     X = {"level": [f"level {at:02}" for at in range(n)], "x": list(range(n))}
     y = [f"class {at % 30}" for at in range(n)]
     est = tw.DecisionTreeClassifier(max_depth=3, nominal=["level"], numeric=["x"]).fit(X, y)

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import treewright as tw
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, DataWarning, ParameterError
 from treewright.show.figures.regions import region_colors
 from treewright.show.style import class_color
 
@@ -355,10 +355,11 @@ def test_a_model_of_several_outputs_and_text_for_numbers_are_refused():
 
 
 def test_many_classes_and_many_levels_are_named_in_part():
-    n = 90
+    n = 60
     X = {"level": [f"level {at:02}" for at in range(n)], "x": list(range(n))}
     y = [f"class {at % 30}" for at in range(n)]
-    est = tw.DecisionTreeClassifier(max_depth=3, nominal=["level"], numeric=["x"]).fit(X, y)
+    with pytest.warns(DataWarning, match="30 classes in 60 rows"):
+        est = tw.DecisionTreeClassifier(max_depth=3, nominal=["level"], numeric=["x"]).fit(X, y)
 
     figure = tw.plot.decision_regions(est, X, y, features=("level", "x"), resolution=5)
     figure.draw_without_rendering()

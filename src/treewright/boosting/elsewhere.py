@@ -50,8 +50,9 @@ from treewright.data.stored import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
 from treewright.grow.gradient.grower import STAGES
+from treewright.grow.gradient.leaves import leaf_sums
 from treewright.grow.gradient.rows import count_block, part_block
-from treewright.grow.gradient.words import Scales, leaf_sums, magnitudes, scales_of
+from treewright.grow.gradient.words import Scales, magnitudes, scales_of
 from treewright.model.aggregation import Boosting
 
 _BLOCK_ROWS = 1 << 16

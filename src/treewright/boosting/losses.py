@@ -624,6 +624,8 @@ class ManyClasses(ClassLoss):
 
 def _line(table: np.ndarray) -> tuple[np.ndarray, int]:
     """The memory from the first to the last element as one row, and the distance of the table's rows in it."""
+    if table.flags.c_contiguous:
+        return table.reshape(-1), table.shape[1]
     n_rows, m = table.shape
     if m > 1 and table.strides[1] != table.itemsize:
         raise ValueError("rows of scores, gradients and hessians must be contiguous")

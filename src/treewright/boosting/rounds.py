@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal, Protocol, cast
 
 import numpy as np
@@ -99,8 +100,8 @@ class BoostRows:
     of_classes: np.ndarray | None = None
     names: np.ndarray | None = None
 
-    def take(self, rows: np.ndarray) -> BoostRows:
-        """Some of the rows: bool[n] or int[m]."""
+    def take(self, rows: np.ndarray | slice) -> BoostRows:
+        """Some of the rows: bool[n], int[m] or a range of them."""
         sample_weights, of_classes, names = (
             None if each is None else each[rows] for each in (self.sample_weights, self.of_classes, self.names)
         )
@@ -452,25 +453,23 @@ def grow_members(
     begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(asides)
     grown: list[_Rounds] = [whole] * n_members
     seen = [rows] * n_members if codes_of_members is None else [replace(rows, codes=own) for own in codes_of_members]
+    judged = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
+    ends = np.cumsum([len(aside) for aside in asides]).tolist()
 
     def begin(number: int, _thread: int) -> None:
         is_aside = np.zeros(len(rows.target), bool)
         is_aside[asides[number]] = True
-        seed = mixed(settings.seed & (2**64 - 1), number)
-        own = replace(settings, seed=seed, evaluation=replace(evaluation, rows=seen[number].take(asides[number])))
+        own = replace(settings, seed=mixed(settings.seed & (2**64 - 1), number), evaluation=None)
         grown[number] = _Rounds(table, seen[number].take(~is_aside), own, None, begins)
+        grown[number].other = judged.part(ends[number], seen[number].codes[asides[number]])
         grown[number].tells_gains = False
 
     # A user's own loss is not called by two threads at once, because it may have a buffer of its own.
     at_once = settings.n_threads if all(loss.rowwise for loss in settings.losses) else 1
     threads.run_each(begin, n_members, at_once)
-    others = [cast("Scored", each.other) for each in grown]
-    weights = [each.weight for each in others]
 
     def judge() -> tuple[float | None, float | None]:
-        if evaluation.score is not None:
-            return None, float(evaluation.score(np.concatenate([each.scores for each in others], axis=1)))
-        return None, float(np.average([each.loss() for each in others], weights=weights))
+        return None, judged.loss() if evaluation.score is None else float(evaluation.score(judged.scores))
 
     watch = _Watch(settings, evaluation)
     watch.note(0, judge)
@@ -679,32 +678,31 @@ class _Rounds:
         with self.grower.stage("gradients"):
             self._take_gradients()
             chosen = self._draw(number)
-        left_out = self._left_out(chosen)
-        before = None if left_out is None else self.train.loss(left_out)
+            left_out = None
+            if chosen is not None:
+                is_out = np.ones(self.train.scores.shape[1], bool)
+                is_out[chosen] = False
+                left_out = np.flatnonzero(is_out).astype(np.int32)
+        # Other samples depend on the gradients.
+        tells = self.tells_gains and left_out is not None and len(left_out) > 0
+        before = self.train.loss(left_out) if tells else None
         trees: list[KeptTree | None] = [None] * len(self.has_hessian)
 
         def work(score: int, thread: int) -> None:
-            trees[score] = self._grow_one(beside[thread], number, score, chosen)
+            trees[score] = self._grow_one(beside[thread], number, score, chosen, left_out)
 
         if self.n_beside:
             beside = [grower.on_one_thread() for grower in self.growers]
             threads.run_each(work, self.n_beside, len(beside))
         for score in range(self.n_beside, len(trees)):
-            trees[score] = self._grow_one(self.grower, number, score, chosen)
+            trees[score] = self._grow_one(self.grower, number, score, chosen, left_out)
         self.kept += [tree for tree in trees if tree is not None]
         if before is not None:
             self.gained_out_of_bag.append(before - self.train.loss(left_out))
 
-    def _left_out(self, chosen: np.ndarray | None) -> np.ndarray | None:
-        """The out-of-bag rows of a round with uniform sampling; other samples depend on the gradients."""
-        if chosen is None or not self.tells_gains:
-            return None
-        is_out = np.ones(self.train.scores.shape[1], bool)
-        is_out[chosen] = False
-        rows = np.flatnonzero(is_out)
-        return rows if len(rows) else None
-
-    def _grow_one(self, grower: GradientGrower, number: int, score: int, chosen: np.ndarray | None) -> KeptTree:
+    def _grow_one(
+        self, grower: GradientGrower, number: int, score: int, chosen: np.ndarray | None, left_out: np.ndarray | None
+    ) -> KeptTree:
         """Grow the tree of one score, and add the values of its leaves to the scores."""
         hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
         step = self.losses[self.train.output_of[score]].max_step
@@ -713,16 +711,13 @@ class _Rounds:
         )
         kept = KeptTree(tree, self.settings.rate_of(number) * self._values(tree, score))
         grower.add_to_scores(kept.adds, self.train.scores[score])
-        if chosen is not None or self.other is not None:
-            # The grower has the leaf of each row that the tree was fitted on; the others have to go down the tree.
-            if chosen is not None:
-                with grower.stage("update"):
-                    is_out = np.ones(self.train.scores.shape[1], bool)
-                    is_out[chosen] = False
-                    self.train.add(kept, score, np.flatnonzero(is_out).astype(np.int32))
-            if self.other is not None:
-                with grower.stage("evaluation"):
-                    self.other.add(kept, score, None)
+        # The grower has the leaf of each row that the tree was fitted on; the others have to go down the tree.
+        if left_out is not None:
+            with grower.stage("update"):
+                self.train.add(kept, score, left_out)
+        if self.other is not None:
+            with grower.stage("evaluation"):
+                self.other.add(kept, score, None)
         return kept
 
     def replayed(self, kept: Sequence[KeptTree]) -> list[KeptTree]:
@@ -730,13 +725,12 @@ class _Rounds:
         train, k = self.train, self.train.n_scores
         train.scores[:] = np.array(self.boosting.base)[:, None]
         found: list[KeptTree] = []
-        every_row = np.arange(train.scores.shape[1], dtype=np.int32)
         for at in range(0, len(kept), k):
             self._take_gradients()
             for score, each in enumerate(kept[at : at + k]):
-                leaf_of = each.tree.leaves_of(self.rows.codes, every_row)
+                leaf_of = each.tree.leaves_of(self.rows.codes, train.every_row)
                 hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
-                tree = self.grower.refitted(
+                tree = self.grower.renewed(
                     each.tree, leaf_of, self.gradient[score], hessian,
                     needs_rows=self.losses[train.output_of[score]].renews,
                 )  # fmt: skip
@@ -844,7 +838,7 @@ def seed_of_round(seed: int, number: int, purpose: int, place: int = 0) -> int:
 
 def scores_of(losses: Sequence[Loss]) -> list[slice]:
     """The slice of scores of each output."""
-    ends = np.cumsum([loss.n_scores for loss in losses]).tolist()
+    ends = accumulate(loss.n_scores for loss in losses)
     return [slice(end - loss.n_scores, end) for end, loss in zip(ends, losses, strict=True)]
 
 
@@ -894,8 +888,17 @@ class Scored:
         self.target = [np.ascontiguousarray(rows.target[:, output]) for output in range(len(losses))]
         self.scores_of = scores_of(losses)
         self.output_of = [output for output, loss in enumerate(losses) for _ in range(loss.n_scores)]
-        self.scores = np.empty((len(base), len(rows.codes)))
+        self.every_row = np.arange(len(rows.target), dtype=np.int32)
+        self.scores = np.empty((len(base), len(rows.target)))
         self.scores[:] = base[:, None]
+
+    def part(self, end: int, codes: np.ndarray) -> Scored:
+        """The rows before ``end``, in these bins: their scores are the same memory, and only they are to be written."""
+        some, other = slice(end - len(codes), end), copy(self)
+        other.rows = replace(self.rows.take(some), codes=codes)
+        other.every_row, other.scores = self.every_row[: len(codes)], self.scores[:, some]
+        other.target = [own[some] for own in self.target]
+        return other
 
     @property
     def n_scores(self) -> int:
@@ -918,7 +921,10 @@ class Scored:
 
     def _add(self, values_of: Callable[[np.ndarray], np.ndarray], score: int, chosen: np.ndarray | None) -> None:
         """Add the values of rows to a score, in blocks."""
-        rows = np.arange(self.scores.shape[1], dtype=np.int32) if chosen is None else chosen
+        rows = self.every_row if chosen is None else chosen
+        if len(rows) <= _SCORED_ROWS:
+            self.scores[score, slice(None) if chosen is None else chosen] += values_of(rows)
+            return
         blocks = [rows[begin : begin + _SCORED_ROWS] for begin in range(0, len(rows), _SCORED_ROWS)]
 
         def work(task: int, _thread: int) -> None:

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -184,7 +182,7 @@ def with_grid(model: AnyModel) -> AnyModel:
         return replace(model, grid=None)
     bound = float(n_trees) if model.task == "classification" else sums_of_sizes(model)[0]
     trees, loose = model.trees, replace(model, grid=None)
-    said = trees.leaf_value if isinstance(trees, PackedTrees) else np.concatenate(list(_said_by_trees(trees)))
+    said = trees.leaf_value if isinstance(trees, PackedTrees) else _said_by_trees(trees)[0]
     return replace(model, grid=grids_of(how.content(loose, said), bound, n_trees, model.counted_classes))
 
 
@@ -201,12 +199,14 @@ def sums_of_sizes(model: ModelData) -> tuple[float, float]:
     """
     base = np.zeros(1) if model.boosting is None else np.abs(np.array(model.boosting.base))
     largest, typical = np.zeros((2, len(model.trees), 1 if model.boosting is not None else model.n_outputs))
-    for at, said in enumerate(_said_by_trees(model.trees)):
-        sizes = np.sort(np.abs(said), axis=0)
-        largest[at] = sizes[-1]
-        n_zeros = (sizes == 0).sum(axis=0)
-        middle = np.minimum((n_zeros + len(sizes)) // 2, len(sizes) - 1)
-        typical[at] = np.take_along_axis(sizes, middle[None], axis=0)[0]
+    said, counts = _said_by_trees(model.trees)
+    ends, tree = np.cumsum(counts), np.repeat(np.arange(len(counts)), counts)
+    begins = ends - counts
+    for output, sizes in enumerate(np.abs(said).T):
+        ascending = sizes[np.lexsort((sizes, tree))]
+        n_zeros = np.add.reduceat((ascending == 0).astype(np.int64), begins)
+        largest[:, output] = ascending[ends - 1]
+        typical[:, output] = ascending[begins + np.minimum((n_zeros + counts) // 2, counts - 1)]
     with np.errstate(over="ignore"):
         if model.boosting is not None:
             bounds, usual = (each.reshape(-1, len(base)).sum(axis=0) + base for each in (largest, typical))
@@ -215,14 +215,14 @@ def sums_of_sizes(model: ModelData) -> tuple[float, float]:
     return float(bounds.max()), float(min(usual[usual > 0], default=0.0))
 
 
-def _said_by_trees(trees: Trees) -> Iterator[np.ndarray]:
-    """The values of the leaves of each tree: float[n_leaves, k]."""
+def _said_by_trees(trees: Trees) -> tuple[np.ndarray, np.ndarray]:
+    """The values of the leaves, tree by tree, float[n_leaves, k]; and how many each tree has."""
     if not isinstance(trees, PackedTrees):
-        yield from (tree.value[tree.is_leaf] for tree in trees)
-        return
-    is_leaf, rows = trees.is_leaf, child_of(trees.records)
-    for begin, end in pairwise(trees.roots.tolist()):
-        yield trees.leaf_value[rows[begin:end][is_leaf[begin:end]]]
+        said = [tree.value[tree.is_leaf] for tree in trees]
+        return np.concatenate(said), np.array([len(each) for each in said])
+    is_leaf = trees.is_leaf
+    counts = np.add.reduceat(is_leaf.astype(np.int64), trees.roots[:-1])
+    return trees.leaf_value[child_of(trees.records)[is_leaf]], counts
 
 
 def labels_of(classes: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:

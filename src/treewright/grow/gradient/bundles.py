@@ -36,6 +36,9 @@ class Bundles:
         Start of a column's bins in a histogram; for a column in a bundle, of its bin 1.
     bundled : uint8[p]
         1 if a column is in a bundle.
+    spans : int64[width / 256]
+        Of the 256 bins of each byte: the first ones that rows may be in, also of levels that fit never saw. The last
+        one, of missing cells, is apart.
     row_start, cells : int64[n + 1], int32[k, 2]
         For a sparse table, which has no codes: the positions in a histogram that each stored cell is added to, row by
         row: that of its gradient, and that of the count of its row.
@@ -47,6 +50,7 @@ class Bundles:
     width: int
     place: np.ndarray
     bundled: np.ndarray
+    spans: np.ndarray
     row_start: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     cells: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
     used: np.ndarray | None = None
@@ -78,7 +82,18 @@ def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, 
     row_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))[codes.by_row.indptr]
     none, bundled = np.empty((0, 0), np.uint8), np.zeros(len(place), np.uint8)
     used = np.flatnonzero(is_used).astype(np.int32)
-    return Bundles(none, width, place, bundled, row_start, cells, used)
+    return Bundles(none, width, place, bundled, np.full(width >> 8, MISSING_BIN), row_start, cells, used)
+
+
+def of_columns(codes: np.ndarray, n_bins: np.ndarray) -> Bundles:
+    """The layout without bundles: a byte for each column."""
+    p = len(n_bins)
+    return Bundles(codes, 256 * p, np.arange(p, dtype=np.int64) * 256, np.zeros(p, np.uint8), _spans_of(n_bins))
+
+
+def _spans_of(n_bins: np.ndarray) -> np.ndarray:
+    """``Bundles.spans`` of columns of so many bins."""
+    return np.minimum(n_bins.astype(np.int64) + 1, MISSING_BIN)
 
 
 def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundles:
@@ -99,13 +114,13 @@ def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundle
     p = len(columns)
     members = [each for each in _members(columns, n_bins) if len(each) > 1]
     if not members:
-        return Bundles(codes, 256 * p, np.arange(p, dtype=np.int64) * 256, np.zeros(p, np.uint8))
+        return of_columns(codes, n_bins)
     bundled = np.zeros(p, np.uint8)
     bundled[np.concatenate(members)] = 1
     alone = np.flatnonzero(bundled == 0)
     place = np.empty(p, np.int64)
     place[alone] = np.arange(len(alone)) * 256
-    made = []
+    made, spans = [], _spans_of(n_bins[alone]).tolist()
     for number, each in enumerate(members, len(alone)):
         cells, first = np.zeros(columns.shape[1], np.uint8), 1
         for column in each:
@@ -114,7 +129,8 @@ def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundle
             cells[other] = columns[column][other] + np.uint8(first - 1)
             first += int(n_bins[column]) - 1
         made.append(cells)
-    return Bundles(_by_row([*columns[alone], *made]), 256 * (len(alone) + len(made)), place, bundled)
+        spans.append(first)
+    return Bundles(_by_row([*columns[alone], *made]), 256 * len(spans), place, bundled, np.array(spans, np.int64))
 
 
 def _members(columns: np.ndarray, n_bins: np.ndarray) -> list[list[int]]:

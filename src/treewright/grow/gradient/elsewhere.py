@@ -22,7 +22,7 @@ import numpy as np
 from treewright.core import threads
 from treewright.data.bins import Bins
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.grow.gradient.bundles import Bundles
+from treewright.grow.gradient.bundles import of_columns
 from treewright.grow.gradient.grower import GradientTree, table_of_tree, tree_of_nodes
 from treewright.grow.gradient.layout import (
     N_LEAVES,
@@ -31,12 +31,14 @@ from treewright.grow.gradient.layout import (
     NO_COLUMN,
     SCRATCH,
     desk_for,
+    grown_for,
     growth_for,
     limits_of,
     most_leaves,
     nodes_for,
     table_of,
 )
+from treewright.grow.gradient.leaves import close_tree, list_leaves
 from treewright.grow.gradient.rows import subtract
 from treewright.grow.gradient.splitting import LOW, begin_search, end_search, next_offer, settle
 from treewright.grow.gradient.step import (
@@ -113,13 +115,14 @@ class GrowerElsewhere:
             )
         p = bins.n_columns
         self.ask, self.settings, self.n_rows, self.p = ask, settings, n_rows, p
-        alone = Bundles(np.empty((0, 0), np.uint8), 256 * p, np.arange(p, dtype=np.int64) * 256, np.zeros(p, np.uint8))
+        alone = of_columns(np.empty((0, 0), np.uint8), bins.n_bins)
         self.table = table_of(bins, ordered, np.empty((p, 0), np.uint8), alone, settings)
         self.n_leaves = n_leaves = most_leaves(settings, n, n_rows)
         self.nodes = nodes_for(
             n_leaves, is_nominal=bool(self.table.kind.any()), has_groups=settings.interactions is not None
         )
-        self.growth, self.desk = growth_for(n_leaves, 256 * p, needs_all=False), desk_for(p)
+        self.grown = grown_for(n_leaves)
+        self.growth, self.desk = growth_for(n_leaves, alone.spans, needs_all=False), desk_for(p)
 
     def grow(self, score: int, scales: Scales, seed: int, max_step: float, *, unit_hessian: bool) -> GradientTree:
         """Grow the tree of a score, whose gradients have these scales; ``leaf_of_key`` then has the leaf of each key.
@@ -158,7 +161,7 @@ class GrowerElsewhere:
         waiting.sort(key=lambda other: (-nodes.gain[other] if limits.by_gain else 0.0, other))
         n_left = limits.max_leaves - int(growth.state[N_LEAVES])
         batch = [node, *waiting[: min(n_left - 1, _MOST_AT_ONCE)]]
-        goes_left, summed = np.empty((len(batch), 256), np.uint8), list[int]()
+        goes_left, summed = np.zeros((len(batch), 256), np.uint8), list[int]()
         first_keys = self.n_keys + 2 * np.arange(len(batch), dtype=np.int32)
         self.n_keys += 2 * len(batch)
         for at, each in enumerate(batch):
@@ -199,7 +202,7 @@ class GrowerElsewhere:
             slot = int(free_slot_of(growth))
             growth.slots[slot] = histogram
             if kept >= 0:
-                subtract(growth.slots[kept], growth.slots[slot])
+                subtract(growth.slots[kept], growth.slots[slot], growth.spans)
             self._look(child, slot)
         for child in (first, first + 1):
             if self.key_of[child] not in parted.histograms:
@@ -237,9 +240,16 @@ class GrowerElsewhere:
                 first = self.parted[node].first_key
                 self.leaf_of_key[[first, first + 1]] = at
         sums = _added(self.ask("leaf_sums", score, self.leaf_of_key, len(leaves), scales))
+        grown, k, settings = self.grown, len(leaves), self.settings
+        list_leaves(n, nodes, grown)
+        grown.sums[:k] = sums[:, :2]
         # The rows of a leaf lie elsewhere; only their number is kept.
-        begins, ends, nowhere = np.zeros(len(leaves), np.int64), sums[:, 2], np.empty(0, np.int32)
-        return tree_of_nodes(nodes, n, self.own, sums, scales, self.settings, begins, ends, nowhere)
+        grown.begins[:k], grown.ends[:k] = 0, sums[:, 2]
+        close_tree(
+            n, k, scales.hessian / scales.gradient, scales.fine_gradient, scales.fine_hessian, settings.l1,
+            settings.l2, self.own, nodes, grown,
+        )  # fmt: skip
+        return tree_of_nodes(n, k, nodes, grown, np.empty(0, np.int32))
 
 
 MOST_ROWS = 2**28  # half a word for the gradients: a usual one is then eight units

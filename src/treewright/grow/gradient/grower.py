@@ -8,8 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,17 +20,28 @@ from treewright.exceptions import TooLargeError
 from treewright.grow.gradient.bundles import bundle, without_bundles
 from treewright.grow.gradient.layout import (
     N_NODES,
+    Grown,
     Limits,
     Nodes,
     Rows,
     Table,
     columns_of,
     desk_for,
+    grown_for,
     growth_for,
     limits_of,
     most_leaves,
     nodes_for,
     table_of,
+)
+from treewright.grow.gradient.leaves import (
+    add_to_scores,
+    close_tree,
+    leaf_sums,
+    leaves_of_codes,
+    list_leaves,
+    note_leaves,
+    renew_leaves,
 )
 from treewright.grow.gradient.rows import blocks_of, part_rows, sum_up, write_column
 from treewright.grow.gradient.splitting import draw_for_tree
@@ -48,13 +58,12 @@ from treewright.grow.gradient.step import (
 from treewright.grow.gradient.symmetric import choose_level, grow_at_once
 from treewright.grow.gradient.words import (
     Scales,
-    add_to_scores,
-    leaf_sums,
-    leaves_of_codes,
+    checked,
     magnitudes,
-    note_leaves,
+    refuse_gradients,
     scales_of,
     to_words,
+    words_at_once,
 )
 from treewright.grow.layout import MAX_ROWS
 from treewright.grow.settings import GradientSettings
@@ -67,8 +76,7 @@ _SPARSE_ROWS = 4096  # of a sparse table, written out at a time
 _MOST_CELLS, _MOST_CELLS_ALONE = 1 << 19, 1 << 25
 
 
-@dataclass(frozen=True, eq=False)
-class GradientTree:
+class GradientTree(NamedTuple):
     """A grown tree, before it is packed.
 
     Attributes
@@ -143,11 +151,10 @@ class GradientTree:
             blocks = [rows[begin : begin + _SPARSE_ROWS] for begin in range(0, len(rows), _SPARSE_ROWS)]
             parts = [self.leaves_of(codes.dense(some), np.arange(len(some), dtype=np.int32)) for some in blocks]
             return np.concatenate([np.empty(0, np.int32), *parts])
-        place, found = np.zeros(self.n_nodes, np.int32), np.empty(len(rows), np.int32)
-        place[self.leaves] = np.arange(len(self.leaves), dtype=np.int32)
+        found = np.empty(len(rows), np.int32)
         leaves_of_codes(
-            codes, rows, self.first_child, self.column, self.cut, self.missing_branch, self.is_set, self.sets, place,
-            found,
+            codes, rows, self.first_child, self.column, self.cut, self.missing_branch, self.is_set, self.sets,
+            np.empty(len(self.first_child), np.int32), found,
         )  # fmt: skip
         return found
 
@@ -163,55 +170,26 @@ class GradientTree:
         return below
 
 
-def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds: np.ndarray) -> np.ndarray:
-    """Newton's step of each leaf: minus gradient over hessian, shrunk and within bounds; 0 without curvature.
-
-    Parameters
-    ----------
-    g, h : float64[k]
-    settings : GradientSettings
-    bounds : float64[2, k]
-
-    Returns
-    -------
-    float64[k]
-    """
-    shrunk = g if settings.l1 == 0.0 else np.maximum(g - settings.l1, 0.0) + np.minimum(g + settings.l1, 0.0)
-    below = h + settings.l2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.where(below > 0, -shrunk / below, 0.0)
-    return np.minimum(np.maximum(values, bounds[0]), bounds[1]) + 0.0
-
-
-def tree_of_nodes(
-    nodes: Nodes, n: int, table: Table, sums: np.ndarray, scales: Scales, settings: GradientSettings,
-    begins: np.ndarray, ends: np.ndarray, order: np.ndarray,
-) -> GradientTree:  # fmt: skip
-    """The tree of the first ``n`` nodes, with exact values of its leaves, from sums int64[n_leaves, >= 2]."""
-    first_child, column = nodes.first_child[:n].copy(), nodes.column[:n].copy()
-    leaves = np.flatnonzero(first_child < 0).astype(np.int32)
-    g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
-    unit = scales.hessian / scales.gradient
-    value_bounds = np.array([nodes.low[leaves], nodes.high[leaves]]) * unit
-    is_inner = first_child >= 0
+def tree_of_nodes(n: int, n_leaves: int, nodes: Nodes, grown: Grown, order: np.ndarray) -> GradientTree:
+    """The tree that these arrays hold, copied: ``n`` nodes and their leaves."""
     n_sets = n if len(nodes.sets) > 1 else 1
     return GradientTree(
-        first_child=first_child,
-        column=column,
+        first_child=nodes.first_child[:n].copy(),
+        column=nodes.column[:n].copy(),
         cut=nodes.cut[:n].copy(),
-        missing_branch=(nodes.missing_left[:n] != 1).astype(np.int8) * is_inner,
-        is_set=is_inner & (table.kind[column] > 0),
+        missing_branch=grown.missing_branch[:n].copy(),
+        is_set=grown.is_set[:n].copy(),
         sets=nodes.sets[:n_sets].copy(),
         seen=nodes.seen[:n_sets].copy(),
-        gain=np.where(is_inner, nodes.gain[:n], 0.0),
-        leaves=leaves,
-        begins=begins,
-        ends=ends,
+        gain=grown.gain[:n].copy(),
+        leaves=grown.leaves[:n_leaves].copy(),
+        begins=grown.begins[:n_leaves].copy(),
+        ends=grown.ends[:n_leaves].copy(),
         order=order,
-        values=leaf_values(g, h, settings, value_bounds),
-        bounds=value_bounds,
+        values=grown.values[:n_leaves].copy(),
+        bounds=grown.bounds[:, :n_leaves].copy(),
         depth=nodes.depth[:n].copy(),
-        covers=h,
+        covers=grown.covers[:n_leaves].copy(),
     )
 
 
@@ -275,7 +253,7 @@ class GradientGrower:
         self.blocks = [(begin, min(begin + _BLOCK_ROWS, n)) for begin in range(0, n, _BLOCK_ROWS)]
         self.shares = blocks_of(0, n, self.n_threads).tolist()  # of the threads
         self.n_rows = n if repeats is None else int(repeats.sum(dtype=np.int64))
-        self.n_leaves, self.width = most_leaves(settings, n, self.n_rows), bundles.width
+        self.n_leaves, self.width, self.spans = most_leaves(settings, n, self.n_rows), bundles.width, bundles.spans
         self._make_room()
 
     def _make_room(self) -> None:
@@ -294,7 +272,8 @@ class GradientGrower:
         self.nodes = nodes_for(
             self.n_leaves, is_nominal=bool(self.table.kind.any()), has_groups=settings.interactions is not None
         )
-        self.growth = growth_for(self.n_leaves, self.width, needs_all=settings.order == "symmetric")
+        self.grown = grown_for(self.n_leaves)
+        self.growth = growth_for(self.n_leaves, self.spans, needs_all=settings.order == "symmetric")
         self.desk, self.level_desk = desk_for(p), (np.empty(256), np.zeros(256, np.int64), np.zeros(4, np.uint64))
         self.histograms = np.empty((self.n_threads, self.width), np.int64)
         self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
@@ -352,17 +331,20 @@ class GradientGrower:
         most_cells = _MOST_CELLS_ALONE if self.n_threads == 1 else _MOST_CELLS
         if len(order) * (self.width >> 8) <= most_cells:
             with self.stage("histograms"):
-                grow_at_once(
+                n, n_leaves = grow_at_once(
                     len(order), chosen is None, most_cells, self.stride, self.table, self.rows, self.nodes, limits,
-                    self.growth, self.desk, *self.level_desk,
+                    self.growth, self.desk, *self.level_desk, gradient, hessian, scales.hessian / scales.gradient,
+                    scales.fine_gradient, scales.fine_hessian, self.settings.l1, self.settings.l2, self.leaf_of,
+                    self.grown,
                 )  # fmt: skip
         else:
             self._open_root(len(order), limits, is_every_row=chosen is None)
             self._split_all(limits, most_cells)
             if limits.symmetric:
                 self._split_levels(limits, most_cells)
-        with self.stage("update"):
-            return self._tree(gradient, hessian, scales)
+            with self.stage("update"):
+                n, n_leaves = self._close_tree(gradient, hessian, scales)
+        return tree_of_nodes(n, n_leaves, self.nodes, self.grown, self.rows.order)
 
     def _split_levels(self, limits: Limits, most_cells: int) -> None:
         """Split level by level, each level by one test."""
@@ -390,24 +372,21 @@ class GradientGrower:
             self._split_large(int(node), limits)
             threads.heed()
 
-    def _scales_of(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
-        """The scales for all gradients and hessians."""
-        blocks, rows = self.blocks, self.rows
+    def _to_words(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
+        """Fill the rows' words; returns the scales."""
+        blocks, rows, n_rows = self.blocks, self.rows, self.n_rows
+        if len(blocks) == 1:
+            return checked(words_at_once(gradient, hessian, rows.repeats, n_rows, rows.words))
         sizes = np.empty((len(blocks), 3))
 
         def measure(task: int, _thread: int) -> None:
             magnitudes(gradient, hessian, rows.repeats, *blocks[task], sizes[task])
 
-        threads.run_each(measure, len(blocks), self.n_threads)
-        return scales_of(sizes, self.n_rows, unit_hessian=not len(hessian))
-
-    def _to_words(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
-        """Fill the rows' words; returns the scales."""
-        blocks, rows, scales = self.blocks, self.rows, self._scales_of(gradient, hessian)
-
         def pack(task: int, _thread: int) -> None:
             to_words(gradient, hessian, rows.repeats, scales.gradient, scales.hessian, *blocks[task], rows.words)
 
+        threads.run_each(measure, len(blocks), self.n_threads)
+        scales = scales_of(sizes, n_rows, unit_hessian=not len(hessian))
         threads.run_each(pack, len(blocks), self.n_threads)
         return scales
 
@@ -453,14 +432,17 @@ class GradientGrower:
                 else:
                     look_at_node(child, slot, self.table, rows, nodes, limits, growth, self.desk)
 
-    def _tree(self, gradient: np.ndarray, hessian: np.ndarray, scales: Scales) -> GradientTree:
-        """The tree that the nodes hold, with the exact values of its leaves."""
-        nodes, n = self.nodes, int(self.growth.state[N_NODES])
-        leaves = np.flatnonzero(nodes.first_child[:n] < 0)
-        begins, ends = nodes.begin[leaves], nodes.end[leaves]
-        self._note_leaves(begins, ends)
-        sums = self._leaf_sums(len(leaves), gradient, hessian, scales)
-        return tree_of_nodes(nodes, n, self.table, sums, scales, self.settings, begins, ends, self.rows.order)
+    def _close_tree(self, gradient: np.ndarray, hessian: np.ndarray, scales: Scales) -> tuple[int, int]:
+        """Fill ``grown``; returns the numbers of nodes and leaves."""
+        n, grown, settings = int(self.growth.state[N_NODES]), self.grown, self.settings
+        n_leaves = list_leaves(n, self.nodes, grown)
+        self._note_leaves(grown.begins[:n_leaves], grown.ends[:n_leaves])
+        grown.sums[: n_leaves + 1] = self._leaf_sums(n_leaves, gradient, hessian, scales)
+        close_tree(
+            n, n_leaves, scales.hessian / scales.gradient, scales.fine_gradient, scales.fine_hessian, settings.l1,
+            settings.l2, self.table, self.nodes, grown,
+        )  # fmt: skip
+        return n, n_leaves
 
     def _note_leaves(self, begins: np.ndarray, ends: np.ndarray) -> None:
         """Fill ``leaf_of``: the position of each row's leaf; for rows outside of the tree that after the last."""
@@ -486,7 +468,7 @@ class GradientGrower:
         return sorted({0, *inner, len(sizes)})
 
     def _leaf_sums(self, n_leaves: int, gradient: np.ndarray, hessian: np.ndarray, scales: Scales) -> np.ndarray:
-        """int64[n_leaves, 2]: exact sums of gradients and hessians."""
+        """int64[n_leaves + 1, 2]: exact sums of gradients and hessians, the last of rows outside of the tree."""
         shares = self.shares
         sums = np.zeros((len(shares) - 1, n_leaves + 1, 2), np.int64)
 
@@ -497,9 +479,10 @@ class GradientGrower:
             )  # fmt: skip
 
         threads.run_each(add, len(sums), self.n_threads)
-        return (sums[0] if len(sums) == 1 else sums.sum(axis=0))[:n_leaves]
+        whole: np.ndarray = sums.sum(axis=0)
+        return whole
 
-    def refitted(
+    def renewed(
         self, tree: GradientTree, leaf_of: np.ndarray, gradient: np.ndarray, hessian: np.ndarray, *, needs_rows: bool
     ) -> GradientTree:
         """A tree grown on other rows, with the values that its leaves have on these rows.
@@ -508,27 +491,24 @@ class GradientGrower:
         ----------
         tree : GradientTree
             Grown on some of the rows, or on others.
-        leaf_of : int64[n]
+        leaf_of : int32[n]
             The position of each row's leaf in ``tree.leaves``.
         gradient, hessian
             As in ``grow``.
         needs_rows : bool
             Whether the rows of leaves (``groups``) are needed: sorting them takes as long as all the rest.
         """
+        k = len(tree.leaves)
         with self.stage("update"):
-            scales = self._scales_of(gradient, hessian)
-            self.leaf_of[:] = leaf_of
-            sums = self._leaf_sums(len(tree.leaves), gradient, hessian, scales)
-            g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
-            ends = np.cumsum(np.bincount(leaf_of, minlength=len(tree.leaves))).astype(np.int32)
-            return replace(
-                tree,
-                order=np.argsort(leaf_of, kind="stable").astype(np.int32) if needs_rows else tree.order,
-                begins=np.append(np.int32(0), ends[:-1]),
-                ends=ends,
-                values=leaf_values(g, h, self.settings, tree.bounds),
-                covers=h,
-            )
+            counts, found = np.zeros(k, np.int32), np.empty((2, k))
+            if not renew_leaves(
+                leaf_of, gradient, hessian, self.repeats, self.n_rows, self.settings.l1, self.settings.l2, tree.bounds,
+                np.zeros((k, 2), np.int64), counts, found,
+            ):  # fmt: skip
+                refuse_gradients()
+            ends = np.cumsum(counts, dtype=np.int32)
+            order = np.argsort(leaf_of, kind="stable").astype(np.int32) if needs_rows else tree.order
+            return tree._replace(order=order, begins=ends - counts, ends=ends, values=found[0], covers=found[1])
 
     def add_to_scores(self, values: np.ndarray, scores: np.ndarray) -> None:
         """Add the leaf values of the last grown tree to the scores of its rows.
@@ -541,6 +521,9 @@ class GradientGrower:
         shares = self.shares
         adds = np.zeros(len(values) + 1)  # the last one for rows outside of the tree
         adds[:-1] = values
+        if len(shares) == 2:
+            add_to_scores(self.leaf_of, adds, 0, len(scores), scores)
+            return
 
         def add(task: int, _thread: int) -> None:
             add_to_scores(self.leaf_of, adds, shares[task], shares[task + 1], scores)

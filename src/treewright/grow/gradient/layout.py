@@ -152,14 +152,38 @@ class Nodes(NamedTuple):
 
 
 @struct
+class Grown(NamedTuple):
+    """What a grown tree has besides its nodes.
+
+    ``leaves`` int32[k]: their numbers, ascending; ``begins``, ``ends`` int32[k]: their rows. ``sums`` int64[k + 1, 2]:
+    exact sums of gradients and hessians, the last for rows outside of the tree. ``bounds`` float64[2, k]; ``values``,
+    ``covers`` float64[k]. ``gain`` float64[n], ``missing_branch`` int8[n], ``is_set`` bool[n]: of every node. All as in
+    ``grower.GradientTree``.
+    """
+
+    leaves: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    sums: np.ndarray
+    bounds: np.ndarray
+    values: np.ndarray
+    covers: np.ndarray
+    gain: np.ndarray
+    missing_branch: np.ndarray
+    is_set: np.ndarray
+
+
+@struct
 class Growth(NamedTuple):
     """The arrays of a growth, besides the nodes.
 
     ``slots`` int64[k, width]: histograms, 0 for a node that finds no free one; ``free`` int32[k]: the free ones.
+    ``spans`` int64[width / 256]: as in ``Bundles``; bins beyond them are 0, and stay so.
     ``heap`` int32[capacity]: nodes that wait to be split. ``state`` int64[4].
     """
 
     slots: np.ndarray
+    spans: np.ndarray
     free: np.ndarray
     heap: np.ndarray
     state: np.ndarray
@@ -295,12 +319,31 @@ def nodes_for(n_leaves: int, *, is_nominal: bool, has_groups: bool) -> Nodes:
     )
 
 
-def growth_for(n_leaves: int, width: int, *, needs_all: bool) -> Growth:
-    """Memory for ``Growth``: ``width`` bins per histogram; if all histograms are needed, one for every leaf."""
+def grown_for(n_leaves: int) -> Grown:
+    """Room for what a tree of so many leaves has besides its nodes."""
+    n = 2 * n_leaves + 1
+    return Grown(
+        leaves=np.empty(n_leaves + 1, np.int32),
+        begins=np.empty(n_leaves + 1, np.int32),
+        ends=np.empty(n_leaves + 1, np.int32),
+        sums=np.empty((n_leaves + 1, 2), np.int64),
+        bounds=np.empty((2, n_leaves + 1)),
+        values=np.empty(n_leaves + 1),
+        covers=np.empty(n_leaves + 1),
+        gain=np.empty(n),
+        missing_branch=np.empty(n, np.int8),
+        is_set=np.empty(n, bool),
+    )
+
+
+def growth_for(n_leaves: int, spans: np.ndarray, *, needs_all: bool) -> Growth:
+    """Memory for ``Growth``: if all histograms are needed, one for every leaf. ``spans`` as in ``Bundles``."""
+    width = 256 * len(spans)
     n_slots = 1 + (n_leaves + 1 if needs_all else max(2, min(n_leaves + 1, _SLOT_BYTES // (8 * width))))
     check_fits(n_slots * width * 8, f"{n_slots} histograms", "set a smaller max_depth, or growth='leaf'")
     return Growth(
-        slots=np.empty((n_slots, width), np.int64),
+        slots=np.zeros((n_slots, width), np.int64),
+        spans=spans,
         free=np.arange(n_slots, 0, -1, dtype=np.int32),
         heap=np.empty(2 * n_leaves + 1, np.int32),
         state=np.zeros(4, np.int64),

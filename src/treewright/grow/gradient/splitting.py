@@ -220,10 +220,11 @@ def sort_levels(bins, n_bins, smoothing, desk):
         Their number; they are in ``desk.levels``, their words in ``desk.sorted``.
     """
     m = 0
-    for b in range(256):
-        if (b >= n_bins and b != MISSING_BIN) or bins[b] == 0:
-            continue
+    for k in range(n_bins + 1):
+        b = k if k < n_bins else MISSING_BIN
         word = bins[b]
+        if word == 0:
+            continue
         key = np.float64(word >> 32) / (np.float64(word & LOW) + smoothing)
         at = m
         while at > 0 and desk.keys[at - 1] > key:
@@ -387,8 +388,9 @@ def is_out_of_reach(column, table, histogram, limits):
 @inner_kernel
 def count_rows(column, node, table, rows, nodes, counts):
     """Number of a node's rows in each bin of a column, each with its count. ``counts`` int64[256]."""
-    for b in range(256):
+    for b in range(table.n_bins[column] + 1):
         counts[b] = 0
+    counts[MISSING_BIN] = 0
     is_sparse, weighs = len(rows.row_start) > 0, len(rows.repeats) > 0
     if is_sparse:
         write_column(np.int64(column), np.int64(nodes.begin[node]), np.int64(nodes.end[node]), table, rows)

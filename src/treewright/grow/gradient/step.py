@@ -93,14 +93,18 @@ def send_unseen(node, table, nodes):
 
 @inner_kernel
 def fill_goes_left(node, table, nodes, goes_left):
-    """Write 1 for each bin that goes left at a node's test, which is final then. ``goes_left`` uint8[256]."""
+    """Write 1 for each bin that goes left at a node's test, which is final then; bins beyond the column's stay.
+
+    ``goes_left`` uint8[256].
+    """
     send_unseen(node, table, nodes)
+    n_bins = np.int64(table.n_bins[nodes.column[node]])
     if table.kind[nodes.column[node]] == NUMERIC:
-        for b in range(256):
+        for b in range(n_bins + 1):
             goes_left[b] = b <= nodes.cut[node]
     else:
         sets = nodes.sets[node]
-        for b in range(256):
+        for b in range(n_bins + 1):
             goes_left[b] = (sets[b >> 6] >> np.uint64(b & 63)) & np.uint64(1)
     goes_left[MISSING_BIN] = nodes.missing_left[node] == 1
 
@@ -183,8 +187,11 @@ def free_slot(growth):
         growth.state[N_FREE] -= 1
         slot = np.int64(growth.free[growth.state[N_FREE]])
     histogram = growth.slots[slot]
-    for at in range(len(histogram)):
-        histogram[at] = 0
+    for j in range(len(growth.spans)):
+        first = j << 8
+        for at in range(first, first + growth.spans[j]):
+            histogram[at] = 0
+        histogram[first + MISSING_BIN] = 0
     return slot
 
 
@@ -215,7 +222,7 @@ def look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk):
     larger = 2 * nodes.first_child[node] + 1 - smaller
     kept = np.int64(nodes.slot[node])
     nodes.slot[node] = -1
-    subtract(growth.slots[kept], growth.slots[slot])
+    subtract(growth.slots[kept], growth.slots[slot], growth.spans)
     look(smaller, slot, table, rows, nodes, limits, growth, desk)
     look(larger, kept, table, rows, nodes, limits, growth, desk)
 

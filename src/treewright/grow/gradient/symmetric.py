@@ -11,6 +11,7 @@ import numpy as np
 from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.gradient.layout import N_NODES, NO_COLUMN, NUMERIC, SUBSET
+from treewright.grow.gradient.leaves import add_sums, find_leaves, write_leaves, write_tree
 from treewright.grow.gradient.rows import add_all
 from treewright.grow.gradient.splitting import (
     LOW,
@@ -46,8 +47,9 @@ def may_be_split(node, nodes, limits):
 @inner_kernel
 def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
     """Add up a column's words by bin, over all nodes that may still be split, into ``total`` int64[256]."""
-    for b in range(256):
+    for b in range(table.n_bins[column]):
         total[b] = 0
+    total[MISSING_BIN] = 0
     for node in range(first, last):
         if may_be_split(node, nodes, limits):
             load_bins(column, table, growth.slots[nodes.slot[node]], nodes.total[node], desk.bins)
@@ -283,8 +285,11 @@ def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, t
 
 
 @kernel
-def grow_at_once(n, is_every_row, most_cells, stride, table, rows, nodes, limits, growth, desk, gains, total, left):
-    """Grow a whole tree of few rows: each call of a kernel takes 20 us, as long as the tree itself.
+def grow_at_once(
+    n, is_every_row, most_cells, stride, table, rows, nodes, limits, growth, desk, gains, total, left,
+    gradient, hessian, unit, fine_gradient, fine_hessian, l1, l2, leaf_of, grown,
+):  # fmt: skip
+    """Grow a whole tree of few rows, with its leaves: each call of a kernel takes 20 us, as long as the tree itself.
 
     Parameters
     ----------
@@ -298,6 +303,18 @@ def grow_at_once(n, is_every_row, most_cells, stride, table, rows, nodes, limits
         As in ``step.split_waiting``.
     gains, total, left
         As in ``choose_test``.
+    gradient, hessian, fine_gradient, fine_hessian
+        As in ``leaves.leaf_sums``.
+    unit, l1, l2
+        As in ``leaves.write_tree``.
+    leaf_of : uint8[n_rows] or int32[n_rows], OUT
+        The position of each row's leaf; for rows outside of the tree that after the last.
+    grown : Grown, OUT
+
+    Returns
+    -------
+    int, int
+        Nodes and leaves.
     """
     begin_root(n, rows_of(0, n, rows), nodes, growth)
     slot = free_slot(growth)
@@ -314,3 +331,12 @@ def grow_at_once(n, is_every_row, most_cells, stride, table, rows, nodes, limits
             break
         split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk)
         first, n_nodes = n_nodes, np.int64(growth.state[N_NODES])
+    n_nodes = np.int64(growth.state[N_NODES])
+    n_leaves = find_leaves(n_nodes, nodes, grown)
+    if n < len(leaf_of):
+        leaf_of[:] = n_leaves
+    write_leaves(rows.order, grown.begins, grown.ends, 0, n_leaves, leaf_of)
+    grown.sums[: n_leaves + 1] = 0
+    add_sums(leaf_of, gradient, hessian, rows.repeats, fine_gradient, fine_hessian, 0, len(leaf_of), grown.sums)
+    write_tree(n_nodes, n_leaves, unit, fine_gradient, fine_hessian, l1, l2, table, nodes, grown)
+    return n_nodes, n_leaves

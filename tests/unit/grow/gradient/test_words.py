@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treewright.exceptions import DataError
-from treewright.grow.gradient.words import add_to_scores, leaf_sums, magnitudes, note_leaves, scales_of, to_words
+from treewright.grow.gradient.leaves import add_to_scores, leaf_sums, note_leaves
+from treewright.grow.gradient.words import magnitudes, scales_of, to_words
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)
 NONE = np.empty(0, np.float32)

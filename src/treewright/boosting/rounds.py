@@ -14,6 +14,7 @@ Several members are several such loops in parallel, which end together (``grow_m
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -39,7 +40,9 @@ from treewright.core import progress, threads
 from treewright.core.random import mixed
 from treewright.data.bins import Bins
 from treewright.data.schema import Schema
+from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import ParameterError
+from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.grower import GradientGrower, GradientTree
 from treewright.grow.settings import GradientSettings
 from treewright.model.aggregation import Boosting
@@ -50,6 +53,7 @@ from treewright.tree.packing import join, take
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
 MOST_RATE = 0.4
+ROUNDS_OF_LOOK = 20  # of a group of members: then it has to be better than another, or is given up
 LARGEST_LOSS = 1e200  # the largest loss whose sums are exact
 ROWS, TREE = 0, 1  # the purposes of seeds
 Sampling = Literal["uniform", "gradient", "minimal_variance"]
@@ -400,11 +404,13 @@ class Members:
     Attributes
     ----------
     trees : list of list of KeptTree
-        The rounds of each member; all have the same number.
+        The rounds of each member; all have the same number. Empty if the group was given up.
     history : History
         That of a member; ``validation`` has means over all held-out rows.
     boosting : Boosting
         The base of the scores.
+    least_soon : float
+        The lowest loss of the held-out rows in the first ``ROUNDS_OF_LOOK`` rounds; nan for a loss without values.
     is_called_off : bool
         Whether a callback ended boosting.
     """
@@ -412,6 +418,7 @@ class Members:
     trees: list[list[KeptTree]]
     history: History
     boosting: Boosting
+    least_soon: float
     is_called_off: bool
 
 
@@ -422,8 +429,7 @@ def grow_members(
     asides: Sequence[np.ndarray],
     base: Sequence[float] | None = None,
     codes_of_members: Sequence[np.ndarray] | None = None,
-    *,
-    is_look: bool = False,
+    must: float = math.inf,
 ) -> Members:
     """Fit members in parallel, each without its held-out rows, and replay them on all rows.
 
@@ -439,9 +445,8 @@ def grow_members(
         The held-out rows of each member.
     codes_of_members : sequence of uint8[n, stride], optional
         The bins of all rows for each member, if they depend on its held-out rows.
-
-    is_look : bool
-        Whether only the history is needed: then nothing is replayed, and there are no trees.
+    must : float
+        The group is given up if its ``least_soon`` is not below.
 
     Notes
     -----
@@ -453,6 +458,8 @@ def grow_members(
     begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(asides)
     grown: list[_Rounds] = [whole] * n_members
     seen = [rows] * n_members if codes_of_members is None else [replace(rows, codes=own) for own in codes_of_members]
+    has_values = all(loss.has_values for loss in settings.losses)
+    is_alike = codes_of_members is None and not isinstance(rows.codes, SparseCodes)
     judged = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
     ends = np.cumsum([len(aside) for aside in asides]).tolist()
 
@@ -460,7 +467,9 @@ def grow_members(
         is_aside = np.zeros(len(rows.target), bool)
         is_aside[asides[number]] = True
         own = replace(settings, seed=mixed(settings.seed & (2**64 - 1), number), evaluation=None)
-        grown[number] = _Rounds(table, seen[number].take(~is_aside), own, None, begins)
+        # Bundling a wide table takes as long as 30 rounds.
+        bundles = whole.grower.bundles.take(~is_aside) if is_alike else None
+        grown[number] = _Rounds(table, seen[number].take(~is_aside), own, None, begins, bundles)
         grown[number].other = judged.part(ends[number], seen[number].codes[asides[number]])
         grown[number].tells_gains = False
 
@@ -471,15 +480,20 @@ def grow_members(
     def judge() -> tuple[float | None, float | None]:
         return None, judged.loss() if evaluation.score is None else float(evaluation.score(judged.scores))
 
-    watch = _Watch(settings, evaluation)
+    watch, losses_soon = _Watch(settings, evaluation), list[float]()
     watch.note(0, judge)
     for number in range(1, settings.n_rounds + 1):
         threads.run_each(lambda member, _: grown[member].grow(number), n_members, at_once)  # noqa: B023
         watch.note(number, judge)
-        if watch.is_over(number, 0):
+        if number <= ROUNDS_OF_LOOK and has_values:
+            losses_soon.append(judged.loss() if evaluation.score else watch.history.validation[-1])
+        is_over = watch.is_over(number, 0)
+        is_given_up = (is_over or number >= ROUNDS_OF_LOOK) and not min(losses_soon, default=-math.inf) < must
+        if is_over or is_given_up:
             break
-    if is_look:
-        return Members([], watch.with_stages(grown), whole.boosting, watch.is_called_off)
+    least_soon = min(losses_soon, default=math.nan)
+    if is_given_up:
+        return Members([], watch.with_stages(grown), whole.boosting, least_soon, watch.is_called_off)
     replays = [whole.another(seen[number]) for number in range(n_members)]
     replayed: list[list[KeptTree]] = [[]] * n_members
 
@@ -487,7 +501,7 @@ def grow_members(
         replayed[number] = replays[number].replayed(grown[number].kept[: watch.history.best * k])
 
     threads.run_each(replay, n_members, at_once)
-    return Members(replayed, watch.with_stages(grown), whole.boosting, watch.is_called_off)
+    return Members(replayed, watch.with_stages(grown), whole.boosting, least_soon, watch.is_called_off)
 
 
 def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
@@ -606,6 +620,7 @@ class _Rounds:
         settings: BoostSettings,
         start: tuple[PackedTrees, Boosting] | None,
         base: Sequence[float] | None,
+        bundles: Bundles | None = None,
     ) -> None:
         self.table, self.rows, self.settings = table, rows, settings
         self.losses = tuple(
@@ -626,7 +641,7 @@ class _Rounds:
         self.weights = GradientWeights.of(rows.sample_weights, rows.of_classes)
         self.grower = GradientGrower(
             rows.codes, table.bins, table.ordered, self.weights.repeats,
-            replace(settings.tree, n_threads=n_threads),
+            replace(settings.tree, n_threads=n_threads), bundles,
         )  # fmt: skip
         k, n = self.train.scores.shape
         # Trees in parallel need not wait for each other, as the threads of one tree do.

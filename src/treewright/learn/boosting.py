@@ -20,7 +20,6 @@ from treewright.boosting.rounds import (
     BoostRows,
     BoostSettings,
     BoostTable,
-    Evaluation,
     History,
     Members,
     Sampling,
@@ -75,7 +74,7 @@ MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far; twice as many fit into 64 bits, too
 _ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
 _MOST_MADE, _ROUNDS_OF_PROBE = 8, 20  # derived columns that are kept, rounds that choose them
-_MEMBERS_OF_PROBE, _WORTH_A_GROUP = 2, 0.9  # that try pairs and linear scores; the share of the loss to reach
+_WORTH_A_GROUP = 0.9  # the share of the loss that pairs of levels and linear scores have to reach
 _COUNTED_FROM = 30  # levels of a nominal column
 FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees need 32: an order by a statistic has the noise of one level
 _NOTHING = np.empty(0, np.int64)
@@ -271,39 +270,28 @@ def _averaged_members(
 ) -> tuple[Boosted, Dataset]:  # fmt: skip
     """The members of all groups, averaged; the dataset with the columns that they use.
 
-    The first group grows again with derived columns, if there can be any (``learn.wider``). A few rounds of a few
-    members first check whether that is worth its time. Columns that lower the loss of the held-out rows are kept, and
-    so are the members without them.
+    The first group grows again with derived columns, if there can be any (``learn.wider``): columns that lower the loss
+    of the held-out rows are kept, and so are the members without them. Pairs of levels and linear scores seldom do, so
+    the first rounds decide about them.
     """
-    first, names = plan.groups[0], names_of(dataset)
+    first, names, every_aside = plan.groups[0], names_of(dataset), np.concatenate(asides)
     groups: list[Members] = []
     spent = 0
 
-    def grow(
-        params: BoostingParams, wide: _Wide, asides: list[np.ndarray], n_rounds: int, *, is_look: bool = False
-    ) -> Members:
+    def grow(params: BoostingParams, wide: _Wide, n_rounds: int, must: float = math.inf) -> Members:
         nonlocal spent
         rows = replace(wide.binned.rows, names=names)
         own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
-        aside = rows.take(np.concatenate(asides))
-        judged = cast("Evaluation", evaluation_of(wide.dataset, params, settings.losses, aside))
-        own = replace(own, n_rounds=n_rounds, evaluation=judged, doubles_after=plan.doubles_after)
-        if is_look:  # by the loss: a tenth of a user's own score has no meaning
-            own = replace(own, callbacks=(), evaluation=replace(judged, score=None))
-        grown = grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, is_look=is_look)
+        judged = evaluation_of(wide.dataset, params, settings.losses, rows.take(every_aside))
+        own = replace(own, n_rounds=n_rounds, evaluation=judged, doubles_after=plan.doubles_after(n_rounds))
+        grown = grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, must)
         spent += len(asides) * grown.history.last
         return grown
 
-    few = asides[:_MEMBERS_OF_PROBE]
-    unavoidable = _unavoidable(binned.rows.take(np.concatenate(few)), settings.losses)
-
-    def loss_of_few(wide: _Wide) -> float:
-        return min(grow(first, wide, few, _ROUNDS_OF_PROBE, is_look=True).history.validation) - unavoidable
-
-    now, loss_now = _Wide(dataset, binned), math.nan
+    now, unavoidable = _Wide(dataset, binned), _unavoidable(binned.rows.take(every_aside), settings.losses)
     n_after = len(plan.groups) - 1  # groups that follow in any case
     most = plan.rounds_of(spent, 1 + bool(has_derived) + n_after)
-    groups.append(grow(first, now, asides, most))
+    groups.append(grow(first, now, most))
     # By a callback. A further group that it ends early would count as much as a whole one: it is left out.
     ended = groups[0].is_called_off
     can_look = all(loss.has_values for loss in settings.losses)
@@ -312,29 +300,24 @@ def _averaged_members(
         if ended or plan.rounds_of(spent, 1 + n_after) < max(FEWEST_OF_MEMBER, most // 2):
             break
         if way == "linear":
-            wide = _with_linear_scores(now, few, first, settings)
+            wide = _with_linear_scores(now, asides, first, settings)
         else:
             made = pairs_of_numbers if way == "pairs" else pairs_of_levels
             wide = _with_the_best(now, made(now.dataset, groups[-1]), first, settings, base)
         if wide is None:
             continue
+        must = math.inf
         if way != "pairs":
-            loss_now = loss_of_few(now) if math.isnan(loss_now) else loss_now
-            if not loss_of_few(wide) < _WORTH_A_GROUP * loss_now:
-                continue
-        if way == "linear":
-            wide = _with_linear_scores(now, asides, first, settings)
-        if wide is None:
-            continue
-        group = grow(first, wide, asides, plan.rounds_of(spent, 1 + n_after))
+            must = unavoidable + _WORTH_A_GROUP * (groups[-1].least_soon - unavoidable)
+        group = grow(first, wide, plan.rounds_of(spent, 1 + n_after), must)
         ended = group.is_called_off
-        if not ended and min(group.history.validation) < min(groups[-1].history.validation):
-            now, loss_now = wide, math.nan
+        if not ended and group.trees and min(group.history.validation) < min(groups[-1].history.validation):
+            now = wide
             groups.append(group)
     for params in plan.groups[1:]:
         if ended:
             break
-        further = grow(params, now, asides, plan.rounds_of(spent, n_after))
+        further = grow(params, now, plan.rounds_of(spent, n_after))
         n_after -= 1
         ended = further.is_called_off
         groups += [] if ended else [further]

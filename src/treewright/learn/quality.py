@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from treewright.boosting.rounds import ROUNDS_OF_LOOK
 from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, BoostingParams
 
 _ONE_MODEL: dict[str, Any] = {
@@ -41,13 +42,14 @@ _MEMBERS: dict[str, Any] = {
 }
 _DRAWN_BY_VARIANCE = 0.5  # of the rows
 SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
-# The budget: rounds of all members together, 15 times those of "fast" (60 times for "best"). Where so many take less
-# than nobody would notice, more; no more than a minute's worth on one thread.
+# The budget: rounds of all members together, 15 times those of "fast" (60 times for "best"); no more than a minute's
+# worth on one thread.
 _ROUNDS = {"balanced": 1_500, "best": 6_000}
-# A loss that still falls after so many rounds is one of a table with little noise: there larger steps arrive sooner at
-# the same place (penguins, bike_sharing: as good in 150 rounds as in 900 and 500).
-_DOUBLES = 50
-_UNNOTICED, _LONGEST = 1.5, 60.0  # seconds
+_LONGEST = 60.0  # seconds
+# A group's rate doubles after each third of its rounds, but not before groups are compared. A loss that still falls
+# then is one of a table with little noise: there larger steps arrive sooner at the same place (penguins: as good in 100
+# rounds as in 180 and in 900).
+_RATES = 3
 _FEWEST_ROUNDS, FEWEST_OF_MEMBER = 100, 50  # of one model; of each member of a group
 # Seconds of a tree on one thread, by what it does: per tree, per cell of its rows, per column that is searched.
 _OF_TREE, _OF_CELL, _OF_COLUMN = 1.5e-4, 2.5e-9, 5e-6
@@ -104,8 +106,7 @@ class Size:
 
 def _rounds_of(quality: str, size: Size) -> int:
     """The budget of a fit with members, in rounds of one."""
-    unnoticed, longest = (int(seconds / size.seconds_of_round) for seconds in (_UNNOTICED, _LONGEST))
-    return min(max(_ROUNDS[quality], unnoticed), longest)
+    return min(_ROUNDS[quality], int(_LONGEST / size.seconds_of_round))
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,14 @@ class Plan:
         The budget: rounds of all members of all groups; 0 if the user has set the number of rounds.
     seconds_of_round : float
         About how long a round of one member takes on one thread.
-    doubles_after : int or None
-        Rounds of a group after which its learning rate doubles; None: it stays.
+    has_own_rate : bool
+        Whether the user has set the learning rate.
     """
 
     groups: tuple[BoostingParams, ...]
     n_rounds: int = 0
     seconds_of_round: float = 0.0
-    doubles_after: int | None = None
+    has_own_rate: bool = True
 
     def __str__(self) -> str:
         """The plan in a few words."""
@@ -148,6 +149,10 @@ class Plan:
         most = int(self.groups[0].n_estimators)
         left = max(0, self.n_rounds - spent) // (int(self.groups[0].n_members) * n_groups)
         return most if self.n_rounds == 0 else min(most, max(1, left))
+
+    def doubles_after(self, n_rounds: int) -> int | None:
+        """Rounds after which the rate of a group of at most ``n_rounds`` doubles; None: it stays."""
+        return None if self.has_own_rate else max(ROUNDS_OF_LOOK, -(-n_rounds // _RATES))
 
     @property
     def has_members(self) -> bool:
@@ -176,7 +181,7 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
     >>> [(each.growth, each.n_members, each.validation_fraction) for each in plan.groups]
     [('symmetric', 5, 0.2), ('leaf', 5, 0.2)]
     >>> print(plan)
-    5 members in 2 groups or more, at most 2857 rounds in all, at most about 2 s on one thread
+    5 members in 2 groups or more, at most 1500 rounds in all, at most about 1 s on one thread
     >>> print(plan_of(BoostingParams(task="classification", n_estimators=50), Size(500, 4, 2_000, 3)))
     one model, at most 50 rounds
     """
@@ -217,7 +222,7 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
     filled = [_filled(params, values | group | own) for group in groups]
     distinct = tuple(group for at, group in enumerate(filled) if group not in filled[:at])
     n_rounds = max(n_rounds, FEWEST_OF_MEMBER * n_members * len(distinct))  # the user may ask for many members
-    return Plan(distinct, n_rounds, size.seconds_of_round, _DOUBLES if params.learning_rate == AUTO else None)
+    return Plan(distinct, n_rounds, size.seconds_of_round, params.learning_rate != AUTO)
 
 
 def _filled(params: BoostingParams, values: dict[str, Any]) -> BoostingParams:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gradient_tables import bins_with, padded, schema_of
 
 import treewright as tw
-from treewright.boosting.rounds import BoostSettings
+from treewright.boosting.losses import SquaredError
+from treewright.boosting.rounds import (
+    ROUNDS_OF_LOOK,
+    BoostRows,
+    BoostSettings,
+    BoostTable,
+    Evaluation,
+    grow_members,
+)
 from treewright.core.progress import listen
 from treewright.data import encoder
 from treewright.data.table import is_sparse
 from treewright.exceptions import ParameterError
+from treewright.grow.gradient import bundles
 from treewright.learn.boosting_params import BoostingParams
 from treewright.learn.quality import Size, plan_of
 from treewright.learn.rows_aside import held_out
@@ -301,10 +312,47 @@ def test_the_plan_depends_on_what_it_costs(size, growths, n_members):
 
 
 def test_the_learning_rate_doubles_only_where_it_is_open():
-    assert plan_of(BoostingParams(task="regression"), Size(500, 4, 2_000, 1)).doubles_after == 50
-    assert plan_of(BoostingParams(task="regression", learning_rate=0.1), Size(500, 4, 2_000, 1)).doubles_after is None
+    size = Size(500, 4, 2_000, 1)
+    assert [plan_of(BoostingParams(task="regression"), size).doubles_after(n) for n in (3, 100, 150)] == [20, 34, 50]
+    assert plan_of(BoostingParams(task="regression", learning_rate=0.1), size).doubles_after(100) is None
     rates = [BoostSettings((), learning_rate=0.1, doubles_after=50).rate_of(at) for at in (1, 50, 51, 101, 900)]
     assert rates == [0.1, 0.1, 0.2, 0.4, 0.4]
+
+
+@pytest.mark.parametrize("must", [math.inf, 0.0], ids=["kept", "given up"])
+def test_a_group_that_is_not_better_after_a_few_rounds_is_given_up(must):
+    n_bins = [8, 8, 8]
+    table = BoostTable(bins_with(n_bins), schema_of(bins_with(n_bins)), np.zeros(3, bool))
+    cells = RNG.integers(0, 8, (N, 3)).astype(np.uint8)
+    rows = BoostRows(padded(cells), (cells[:, :1] * 3.0 + cells[:, 1:2]))
+    asides = [np.arange(0, N, 2), np.arange(1, N, 2)]
+    evaluation = Evaluation(rows.take(np.concatenate(asides)))
+    settings = BoostSettings((SquaredError(),), n_rounds=30, evaluation=evaluation)
+    group = grow_members(table, rows, settings, asides, must=must)
+    assert group.history.last == (30 if must else ROUNDS_OF_LOOK)
+    assert group.least_soon == min(group.history.validation[1 : ROUNDS_OF_LOOK + 1])
+    assert [len(trees) for trees in group.trees] == ([30, 30] if must else [])
+
+
+def test_members_share_the_bundles_of_all_rows_and_the_bytes_of_none(monkeypatch, tmp_path):
+    table = (np.digitize(X, [-0.7, 0.0, 0.7])[:, :, None] == np.arange(4)).reshape(N, -1).astype(float)
+    growers = []
+    monkeypatch.setattr(bundles, "_members", noted(bundles._members, growers))
+    bundled = saved(tw.GradientBoostingRegressor(n_members=3, **FEW).fit(table, NUMBERS), tmp_path / "bundled.tw")
+    assert len(growers) == 1
+    assert any(len(each) > 1 for each in growers[0])
+    monkeypatch.setattr(bundles, "_members", lambda *_: [])
+    assert bundled == saved(tw.GradientBoostingRegressor(n_members=3, **FEW).fit(table, NUMBERS), tmp_path / "alone.tw")
+
+
+def noted(function, answers):
+    """The function, whose answers are noted."""
+
+    def call(*arguments):
+        answers.append(function(*arguments))
+        return answers[-1]
+
+    return call
 
 
 def test_the_plan_is_said_before_it_begins():

@@ -7,7 +7,7 @@ Here no conflict at all is allowed, so that no sum changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -54,6 +54,10 @@ class Bundles:
     row_start: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     cells: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
     used: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> Bundles:
+        """The layout of some rows, bool[n], of a table that is not sparse: they do not conflict either."""
+        return replace(self, codes=self.codes[rows])
 
 
 def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, settings: GradientSettings) -> Bundles:

@@ -17,7 +17,7 @@ from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
 from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
-from treewright.grow.gradient.bundles import bundle, without_bundles
+from treewright.grow.gradient.bundles import Bundles, bundle, without_bundles
 from treewright.grow.gradient.layout import (
     N_NODES,
     Grown,
@@ -231,11 +231,14 @@ class GradientGrower:
     repeats : int32[n] or None
         Number of rows that each row counts as.
     settings : GradientSettings
+    bundles : Bundles, optional
+        Of these rows, if they are known.
     """
 
     def __init__(
-        self, codes: Any, bins: Bins, ordered: np.ndarray, repeats: np.ndarray | None, settings: GradientSettings
-    ) -> None:
+        self, codes: Any, bins: Bins, ordered: np.ndarray, repeats: np.ndarray | None, settings: GradientSettings,
+        bundles: Bundles | None = None,
+    ) -> None:  # fmt: skip
         n, p, is_sparse = len(codes), bins.n_columns, isinstance(codes, SparseCodes)
         if n > MAX_ROWS:
             raise TooLargeError(f"{n} rows: boosting holds at most {MAX_ROWS}; fit on a sample of the rows")
@@ -243,7 +246,11 @@ class GradientGrower:
         check_fits(n_cells + n * 24, f"boosting on {n} rows x {p} columns")
         self.settings, self.n_threads = settings, settings.n_threads
         columns = np.empty((0, n), np.uint8) if is_sparse else columns_of(codes, p)
-        bundles = without_bundles(codes, bins, repeats, settings) if is_sparse else bundle(codes, columns, bins.n_bins)
+        if bundles is None:
+            bundles = (
+                without_bundles(codes, bins, repeats, settings) if is_sparse else bundle(codes, columns, bins.n_bins)
+            )
+        self.bundles = bundles
         self.stride = bundles.codes.shape[1]
         self.table = table_of(bins, ordered, columns, bundles, settings, codes if is_sparse else None)
         self.row_start, self.places = bundles.row_start, bundles.cells

@@ -231,6 +231,8 @@ def ensembles() -> Iterator[tuple[str, Callable[[], Any]]]:
         ).fit(XM, SCORE),
     )
     yield "boosting linear scores", linear_cells
+    members = {"n_members": 2, "early_stopping": True, "validation_fraction": 0.5}
+    yield "boosting members", lambda: tw.GradientBoostingClassifier(**boosted, **members).fit(XM, THREE)
     # Numbers that float32 cannot hold once they are scaled.
     yield "boosting tiny", lambda: tw.GradientBoostingRegressor(**boosted).fit(X, SCORE * 1e-30)
     yield "boosting float32", lambda: tw.GradientBoostingClassifier(**boosted).fit(X.astype(np.float32), THREE)
@@ -303,7 +305,8 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "forest permutation", lambda: forest.importances("permutation")
     yield "boosting judged 2", lambda: judged(tw.GradientBoostingClassifier, TWO)
     yield "boosting judged 3", lambda: judged(tw.GradientBoostingClassifier, THREE)
-    yield "boosting elsewhere", lambda: elsewhere(many, signs)
+    for share in (1.0, 0.5):
+        yield f"boosting elsewhere, {share} of the rows", lambda share=share: elsewhere(many, signs, share)
     yield "boosting of large nodes", lambda: on_threads(many, signs, max_leaf_nodes=5)
     yield "boosting of large levels", lambda: on_threads(many, signs, growth="symmetric", max_depth=2)
     for metric in ("euclidean", "manhattan"):
@@ -388,16 +391,22 @@ def on_threads(table: np.ndarray, y: np.ndarray, **more: Any) -> Any:
     """Boosting where every node is large enough for several threads."""
     boosting = tw.GradientBoostingClassifier(n_estimators=2, random_state=0, n_jobs=2, **more)
     parts = {"_BLOCK_ROWS": 64, "_FEWEST_THREADS": 1}
-    return with_small(grower, {"_MOST_CELLS": 0}, lambda: with_small(rows, parts, lambda: boosting.fit(table, y)))
+    whole = {"_MOST_CELLS": 0, "_BLOCK_ROWS": 256}
+    return with_small(grower, whole, lambda: with_small(rows, parts, lambda: boosting.fit(table, y)))
 
 
-def elsewhere(table: np.ndarray, y: np.ndarray) -> Any:
+def elsewhere(table: np.ndarray, y: np.ndarray, subsample: float) -> Any:
     """Boosting of rows that lie in two parts; some leaves have as few rows as they may."""
     schema, cells = encode_fit(table)
     bins, codes = bins_of(cells, schema), bin_rows(bins_of(cells, schema), cells)
     target = (y == y[0]).astype(np.int32)
-    parts = [Part(codes[rows], len(schema), [target[rows]]) for rows in np.split(np.arange(len(y)), [500])]
-    settings = BoostSettings((TwoClasses(),), GradientSettings(max_leaf_nodes=40, min_samples_leaf=9), 3, 0.5)
+    contents = np.arange(len(y), dtype=np.uint64) << np.uint64(50)
+    parts = [
+        Part(codes[rows], len(schema), [target[rows]], contents=contents[rows], number=number)
+        for number, rows in enumerate(np.split(np.arange(len(y)), [500]))
+    ]
+    tree = GradientSettings(max_leaf_nodes=40, min_samples_leaf=9)
+    settings = BoostSettings((TwoClasses(),), tree, 3, 0.5, subsample=subsample)
     boosted = boost_elsewhere(BoostTable(bins, schema, np.zeros(2, bool)), Here(parts), settings, None, (2,))
     return [boosted.trees.records, boosted.trees.leaf_value, boosted.trees.importances]
 

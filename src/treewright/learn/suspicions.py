@@ -137,8 +137,14 @@ def _named(columns: Sequence[Column]) -> str:
 _FEWEST_CLASSES = 25
 
 
-def warn_of_many_classes(target: Labels | Numbers) -> None:
+def warn_of_many_classes(target: Labels | Numbers, cost: str = "") -> None:
     """Warn of a class target with at least half as many classes as rows.
+
+    Parameters
+    ----------
+    target : Labels or Numbers
+    cost : str
+        What makes so many classes slow in this algorithm.
 
     Warns
     -----
@@ -146,12 +152,19 @@ def warn_of_many_classes(target: Labels | Numbers) -> None:
     """
     if not isinstance(target, Labels):
         return
-    n_rows, n_classes = len(target.codes), max(len(labels) for labels in target.classes)
+    n_rows, sizes = len(target.codes), [len(labels) for labels in target.classes]
+    n_classes = max(sizes)
     if n_classes >= _FEWEST_CLASSES and 2 * n_classes >= n_rows:
         notices.warn(
-            f"y has {n_classes} classes in {n_rows} rows: an identifier as the class target? Nothing can be learned "
-            "about a class from one row; name another column, or use regression if these are numbers"
+            f"{_target(target, sizes.index(n_classes))} has {n_classes} classes in {n_rows} rows: an identifier as the "
+            f"class target? Nothing can be learned about a class from one row{cost}; name another column, or use "
+            "regression if these are numbers"
         )
+
+
+def _target(target: Labels | Numbers, output: int = 0) -> str:
+    """The name of a target in a message."""
+    return f"target {shown(target.names[output])}" if target.names else "y"
 
 
 # In a table of a few rows a column may equal the target by chance, or as an example.
@@ -181,7 +194,9 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
         return
     named = schema.columns[column]
     if len(matrix) >= _FEWEST_ROWS and equals_target(named, matrix[:, column], target):
-        notices.warn(f"column {shown(named.name)} equals y in every row: was the target left in the table?")
+        notices.warn(
+            f"column {shown(named.name)} equals {_target(target)} in every row: was the target left in the table?"
+        )
 
 
 def is_constant(matrix: np.ndarray) -> bool:

@@ -20,7 +20,7 @@ from treewright.data.identifiers import LIKE, kept_identifiers
 from treewright.data.kinds import resolve
 from treewright.data.schema import Column, Schema
 from treewright.data.sparse import SparseMatrix
-from treewright.data.target import Labels, Numbers
+from treewright.data.target import Labels, Numbers, name_of_target
 from treewright.data.texts import AMOUNTS, CATEGORIES, DATES, NUMBERS, Look, look_of
 
 # Fewer levels do no harm, and may well be names: five waves of a survey by their dates, grades from "1" to "6".
@@ -155,16 +155,11 @@ def warn_of_many_classes(target: Labels | Numbers, cost: str = "") -> None:
     n_rows, sizes = len(target.codes), [len(labels) for labels in target.classes]
     n_classes = max(sizes)
     if n_classes >= _FEWEST_CLASSES and 2 * n_classes >= n_rows:
+        name = name_of_target(target.names, sizes.index(n_classes))
         notices.warn(
-            f"{_target(target, sizes.index(n_classes))} has {n_classes} classes in {n_rows} rows: an identifier as the "
-            f"class target? Nothing can be learned about a class from one row{cost}; name another column, or use "
-            "regression if these are numbers"
+            f"{name} has {n_classes} classes in {n_rows} rows: an identifier as the class target? Nothing can be "
+            f"learned about a class from one row{cost}; name another column, or use regression if these are numbers"
         )
-
-
-def _target(target: Labels | Numbers, output: int = 0) -> str:
-    """The name of a target in a message."""
-    return f"target {shown(target.names[output])}" if target.names else "y"
 
 
 # In a table of a few rows a column may equal the target by chance, or as an example.
@@ -195,7 +190,8 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
     named = schema.columns[column]
     if len(matrix) >= _FEWEST_ROWS and equals_target(named, matrix[:, column], target):
         notices.warn(
-            f"column {shown(named.name)} equals {_target(target)} in every row: was the target left in the table?"
+            f"column {shown(named.name)} equals {name_of_target(target.names)} in every row: was the target left in "
+            "the table?"
         )
 
 

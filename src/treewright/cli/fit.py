@@ -26,7 +26,7 @@ from treewright.cli.algorithms import (
     parse_settings,
 )
 from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds, warning_of
-from treewright.cli.models import columns_in_words, summary
+from treewright.cli.models import columns_in_words, decision_facts, summary
 from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.request import (
@@ -198,8 +198,7 @@ def _facts(
             if path is not None
         },
         "tree": None,
-        "positive": None,
-        "threshold": None,
+        **decision_facts(model),
         "held_out": None,
         "cross_validation": None,
         "warning": warning or None,
@@ -209,14 +208,6 @@ def _facts(
         facts["classes"] = [{"class": plain_label(label), "n_rows": count} for label, count in counts]
     if ALGORITHMS[request.algorithm].words[0] == "tree":
         facts["tree"] = {"n_leaves": model.trees[0].n_leaves, "depth": model.trees[0].max_depth}
-    if model.positive is not None:
-        facts["positive"] = plain_label(model.positive)
-    if model.threshold is not None:
-        facts["threshold"] = {
-            "class": plain_label(model.positive),
-            "at": model.threshold.at,
-            "why": model.threshold.why,
-        }
     if folds is not None:
         score, baseline, per_fold = folds
         each = [fold.facts() for fold in per_fold]

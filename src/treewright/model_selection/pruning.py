@@ -88,7 +88,8 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         ``"ccp_1se"`` or ``"ccp_min"``: cost-complexity with the price chosen by cross-validation on the training rows
         (``pruning_path``); or a method of ``prune``. ``"reduced_error"`` holds a part of the training rows out.
     options : mapping, optional
-        The method's options, such as ``{"max_p_value": 0.01}``; of ``ccp_1se`` and ``ccp_min`` ``risk`` and ``loss``.
+        The method's options, such as ``{"max_p_value": 0.01}``; of ``ccp_1se`` and ``ccp_min`` ``risk`` and ``loss``
+        (with ``choose_threshold`` the log loss if none is given, as it judges probabilities for every threshold).
     cv : int or splitter, default 10
         Folds of ``ccp_1se`` and ``ccp_min``, one for each row if there are fewer rows; stratified unless a class has
         fewer rows than that.
@@ -189,6 +190,19 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         for step in self._after_fit:
             self.estimator_.model_ = step.repeated(self.estimator_.model_)
         return self
+
+    def judged_by_shares(self) -> Self:
+        """The same request, whose size the log loss of folds chooses if no option names another loss.
+
+        A threshold is chosen after the tree, so misclassification would choose the tree of another threshold: with
+        dear mistakes about a rare class often a single leaf. The log loss judges the probabilities for every threshold.
+        """
+        options = dict(self.options or {})
+        if self.pruning not in BY_CROSS_VALIDATION or "loss" in options:
+            return self
+        copied = copy.copy(self)
+        copied.options = {**options, "loss": "log_loss"}
+        return copied
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are wrong for any table; folds and options are checked where they are used."""

@@ -300,3 +300,15 @@ def test_a_pruned_tree_keeps_the_leaves_that_costs_need(pruning):
     assert found.cost[found.chosen] * 200 == pytest.approx(70)  # the seventy "no" of x = 2
     own = tw.model_selection.PrunedTree(TREE, pruning, options={"loss": "misclassification"})
     assert choose_threshold(own, {"x": x}, y, cost={"fp": 1, "fn": 5}, cv=5).estimator.get_n_leaves() == 1
+
+
+def test_an_out_of_bag_score_counts_the_more_probable_class_also_with_a_threshold():
+    X, y = table(6)
+    forest = tw.RandomForestClassifier(10, oob_score=True)
+    chosen = choose_threshold(forest, X, y, cost={"fp": 1, "fn": 9}, cv=3).estimator
+
+    shares = chosen.oob_decision_function_
+    judged = ~np.isnan(shares[:, 0])
+    said = chosen.classes_[shares[judged].argmax(axis=1)]
+    assert chosen.oob_score_ == np.mean(said == np.array(y)[judged])
+    assert chosen.oob_score_ > chosen.score(X, y)

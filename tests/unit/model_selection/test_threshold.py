@@ -304,7 +304,7 @@ def test_a_pruned_tree_keeps_the_leaves_that_costs_need(pruning):
 
 def test_an_out_of_bag_score_counts_the_more_probable_class_also_with_a_threshold():
     X, y = table(6)
-    forest = tw.RandomForestClassifier(10, oob_score=True)
+    forest = tw.RandomForestClassifier(40, oob_score=True)
     chosen = choose_threshold(forest, X, y, cost={"fp": 1, "fn": 9}, cv=3).estimator
 
     shares = chosen.oob_decision_function_

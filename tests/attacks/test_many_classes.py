@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treewright as tw
@@ -44,6 +45,33 @@ def test_a_class_for_each_row_is_refused_before_memory_is_allocated(eight_gigaby
     assert most < 40 * X.nbytes
 
 
+@pytest.mark.parametrize("estimator", [each for each in REFUSING if "Boost" not in repr(each)], ids=repr)
+def test_two_rows_of_each_class_are_refused_where_the_tree_alone_would_not_fit(monkeypatch, estimator):
+    """A tree that separates the classes keeps their counts in each node, and growth holds them three times."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 20 * 2**30)
+    X, y = np.arange(2.0 * N).reshape(N, 2), np.arange(N) % (N // 2)
+
+    with pytest.raises(TooLargeError, match=f"on {N} rows of {N // 2} classes needs"):
+        estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [tw.DecisionTreeClassifier(), tw.C45Classifier(min_samples_leaf=1),
+                                       tw.RandomForestClassifier(4, n_jobs=1)], ids=repr)  # fmt: skip
+def test_the_bytes_of_classes_are_those_of_a_fit_that_separates_them(estimator):
+    y = np.repeat(np.arange(400), 3)
+    X = (y * 7 % 400)[:, None]  # each class its own number, in another order
+    needed = estimator._check_parameters().bytes_of_classes(len(y), [400])
+    estimator.fit(X[:10], y[:10])  # what a first fit imports is not counted
+
+    tracemalloc.start()
+    estimator.fit(X, y)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert needed / 2 < most
+    assert needed > most / 3
+
+
 @pytest.mark.parametrize("estimator", FITTING, ids=repr)
 def test_half_as_many_classes_as_rows_are_warned_of(estimator):
     X = np.arange(100.0).reshape(50, 2)
@@ -51,6 +79,15 @@ def test_half_as_many_classes_as_rows_are_warned_of(estimator):
     with pytest.warns(DataWarning, match=r"y has 25 classes in 50 rows: an identifier as the class target\?") as told:
         estimator.fit(X, np.arange(50) % 25)
     assert sum(QUESTION in str(each.message) for each in told) == 1
+
+
+def test_the_warning_names_the_target_and_the_trees_of_boosting():
+    X, y = np.arange(100.0).reshape(50, 2), pd.Series(np.arange(50) % 25, name="plot")
+
+    with pytest.warns(
+        DataWarning, match="target 'plot' has 25 classes in 50 rows.*grows a tree for each class in ever"
+    ):
+        tw.GradientBoostingClassifier(2).fit(X, y)
 
 
 def test_fewer_classes_are_not_warned_of(recwarn):

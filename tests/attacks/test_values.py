@@ -11,8 +11,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import treewright as tw
 from treewright.data.encoder import encode, encode_fit
-from treewright.exceptions import CellTypeError, DataError
+from treewright.data.target import encode_numbers
+from treewright.exceptions import CellTypeError, DataError, DataWarning
 
 
 def test_extreme_floats_keep_every_bit() -> None:
@@ -195,3 +197,38 @@ def test_100_000_distinct_levels_are_coded_in_order() -> None:
     assert schema.columns[0].levels[:2] == ("000000", "000001")
     assert matrix[:, 0].tolist() == list(range(99_999, -1, -1))
     assert encode(schema, {"c": ["099999"]}).item() == 99_999
+
+
+@pytest.mark.parametrize("kind", [name for name in tw.__all__ if name.endswith("Regressor")])
+def test_every_regressor_warns_once_of_targets_that_lose_digits(kind: str) -> None:
+    y = pd.Series([2**53, 2**53 + 1, 5, 6] * 3, name="id")
+    few = {} if kind.startswith(("KN", "DecisionTree", "ExtraTreeR", "CHAID")) else {"n_estimators": 2}
+
+    with pytest.warns(DataWarning, match="beyond 2") as told:
+        getattr(tw, kind)(**few).fit(pd.DataFrame({"a": list("abcd") * 3}), y)
+
+    lost = [str(each.message) for each in told if "beyond 2**53" in str(each.message)]
+    assert len(lost) == 1
+    assert lost[0].startswith("target 'id' has 3 integer(s) beyond 2**53 that lose digits (first row 1: 90071992547409")
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([1, -(2**53) - 1]),
+        np.array([1, 2**64 - 1], np.uint64),
+        [1, 2**70 + 1],
+        np.array([1, 2**53 + 1], object),
+    ],
+    ids=["int64", "uint64", "list", "object"],
+)
+def test_integers_of_a_target_that_lose_digits_are_named(y: object) -> None:
+    with pytest.warns(DataWarning, match=r"y has 1 integer\(s\) .*first row 1: "):
+        encode_numbers(y)
+
+
+def test_large_targets_without_a_lost_digit_are_silent(recwarn: pytest.WarningsRecorder) -> None:
+    encode_numbers([2**53, -(2**60), 2**80])
+    encode_numbers(np.array([1e300, 2.0**53 + 2]))
+
+    assert not recwarn.list

@@ -138,3 +138,18 @@ def test_a_row_is_named_with_its_file(cli: Any, place: Path, folder: str, name: 
     for words in (["fit"], ["evaluate", "m.tw"], ["report", "m.tw", "--out", "r.html"]):
         done = cli(*words[:2], folder, *words[2:], "--target", "y", ok=False)
         assert f"{where} of {name}" in done.stderr.replace("\n", " ")
+
+
+def test_the_files_of_a_folder_have_one_decimal_mark_at_fit_and_at_predict(cli: Any, place: Path) -> None:
+    """1,250 may be two numbers; the other file tells that the folder has decimal commas."""
+    (place / "commas").mkdir()
+    for name, cells in (("a", ["1,250", "3"]), ("b", ["0,5", "2"])):
+        (place / "commas" / f"{name}.csv").write_text("p;y\n" + "".join(f"{cell};{cell[0]}\n" for cell in cells))
+    (place / "whole.csv").write_text("p;y\n1,250;1\n3;3\n0,5;0\n2;2\n")
+    cli("fit", "commas", "--target", "y", "--test-size", "0", "--out", "m.tw")
+
+    assert cli("predict", "m.tw", "commas").stdout == cli("predict", "m.tw", "whole.csv").stdout
+    assert cli("evaluate", "m.tw", "commas").stdout == cli("evaluate", "m.tw", "whole.csv").stdout
+    assert "'1,250' may be 1250 or 1.250" in cli("predict", "m.tw", "commas/a.csv", ok=False).stderr
+    (place / "commas" / "c.csv").write_text("p;y\n2.5;2\n")
+    assert "have different decimal marks" in cli("predict", "m.tw", "commas", ok=False).stderr

@@ -48,6 +48,20 @@ def test_an_evaluation_is_one_json_document_whose_numbers_can_be_counted(folder,
     assert facts["score"]["roc_auc"] == pytest.approx((1 + 1 + 0.5) / 3)  # the leaf of a holds one b as well
 
 
+def test_an_evaluation_names_the_positive_class_and_the_threshold(folder, command):
+    plain = strictly(command("evaluate", "m.tw", "few.csv", "--json", folder=folder).stdout)
+    assert (plain["positive"], plain["threshold"]) == ("b", None)
+    costs = ["--cost", "fp=1,fn=5", "--positive", "a"]
+    assert strictly(command("evaluate", "m.tw", "few.csv", "--json", *costs, folder=folder).stdout)["positive"] == "a"
+
+    fitted = command("fit", "few.csv", "--target", "y", "--drop", "id", "--test-size", "0", "--threshold", "0.3",
+                     "--positive", "a", "--json", "--out", "t.tw", folder=folder)  # fmt: skip
+    given = strictly(fitted.stdout)
+    decided = strictly(command("evaluate", "t.tw", "few.csv", "--json", folder=folder).stdout)
+    assert decided["positive"] == given["positive"] == "a"
+    assert decided["threshold"] == given["threshold"] == {"class": "a", "at": 0.3, "why": given["threshold"]["why"]}
+
+
 def test_a_score_that_is_not_defined_is_null(folder, command):
     (folder / "numbers.csv").write_text("x,y\n1,0.5\n2,1.5\n3,2.5\n4,3.5\n")
     command("fit", "numbers.csv", "--target", "y", "--test-size", "0", "--out", "n.tw", folder=folder)

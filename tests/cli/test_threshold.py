@@ -78,6 +78,10 @@ def test_what_is_kept_is_the_same_tree(command, data, tmp_path):
 def test_a_tree_that_decides_by_a_threshold_has_the_size_of_the_least_log_loss(command, data):
     result = command("fit", data, "--target", "left", "--cost", "fp=1,fn=5")
     assert "size by cross-validation (ccp-min by log loss): " in result.stdout
+    asked = command("fit", data, "--target", "left", "--threshold", "0.3", "--prune", "ccp-1se")
+    assert "pruned by ccp-1se by log loss: " in asked.stdout
+    own = ("--prune", "ccp-1se", "--prune-set", "loss=misclassification")
+    assert "pruned by ccp-1se: " in command("fit", data, "--target", "left", "--cost", "fp=1,fn=5", *own).stdout
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treewright.cli.holdout import add_rows, score_for, warning_of
-from treewright.cli.models import load_model, note_left_out, of_trees, refuse_isolation
+from treewright.cli.models import decision_facts, load_model, note_left_out, of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, unequal_lines
 from treewright.cli.terminal import Screen, UsageRefusal, note, printable, progress, say, say_json, screen_of
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
@@ -18,7 +18,7 @@ from treewright.exceptions import DataError
 from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target, no_target
 from treewright.files.text import ReadOptions
-from treewright.judge.tallies import LabelScore, Score
+from treewright.judge.tallies import LabelScore, Score, plain_label
 from treewright.model.threshold import decision_words
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ def run_evaluate(
                 "data": str(data),
                 "target": name,
                 "task": model.task,
+                **decision_facts(model),
+                **({} if costs is None else {"positive": plain_label(costs.positive)}),
                 "n_without_target": n_missing,
                 "unseen_levels": {
                     str(column): {

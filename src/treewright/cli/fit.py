@@ -26,8 +26,8 @@ from treewright.cli.algorithms import (
     parse_settings,
 )
 from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds, warning_of
-from treewright.cli.models import columns_in_words, summary
-from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES
+from treewright.cli.models import columns_in_words, decision_facts, summary
+from treewright.cli.prune import DEFAULT_PRUNING
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.request import (
     FitRequest,
@@ -144,12 +144,14 @@ def _say_results(
     if data.remark:
         say_prose(data.remark)
     _say_split(request, held_out)
-    if request.prune in (DEFAULT_PRUNING, PRUNING_OF_SHARES):
+    if request.prune:
+        pruning = request.prune if request.threshold is None else request.prune.for_thresholds()
+        how = f"{pruning.word} by log loss" if pruning.options.get("loss") == "log_loss" else pruning.word
         words = _tree_words(held_out.estimator)
-        how = request.prune.word if request.prune is DEFAULT_PRUNING else f"{request.prune.word} by log loss"
-        say_prose(f"size by cross-validation ({how}): {words}; --prune none keeps every leaf")
-    elif request.prune:
-        say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
+        if request.prune == DEFAULT_PRUNING:
+            say_prose(f"size by cross-validation ({how}): {words}; --prune none keeps every leaf")
+        else:
+            say_prose(f"pruned by {how}: {words}")
     if request.prune and request.prune.is_by_folds and (why := held_out.estimator.path_.why_one_leaf):
         say_prose(f"{why}; --prune ccp-min keeps them" if request.prune.word == "ccp-1se" else why)
     if hasattr(held_out.estimator, "threshold_choice_"):
@@ -198,8 +200,7 @@ def _facts(
             if path is not None
         },
         "tree": None,
-        "positive": None,
-        "threshold": None,
+        **decision_facts(model),
         "held_out": None,
         "cross_validation": None,
         "warning": warning or None,
@@ -209,14 +210,6 @@ def _facts(
         facts["classes"] = [{"class": plain_label(label), "n_rows": count} for label, count in counts]
     if ALGORITHMS[request.algorithm].words[0] == "tree":
         facts["tree"] = {"n_leaves": model.trees[0].n_leaves, "depth": model.trees[0].max_depth}
-    if model.positive is not None:
-        facts["positive"] = plain_label(model.positive)
-    if model.threshold is not None:
-        facts["threshold"] = {
-            "class": plain_label(model.positive),
-            "at": model.threshold.at,
-            "why": model.threshold.why,
-        }
     if folds is not None:
         score, baseline, per_fold = folds
         each = [fold.facts() for fold in per_fold]

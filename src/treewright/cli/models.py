@@ -11,6 +11,7 @@ from treewright.cli.terminal import UsageRefusal, note, printable, printable_lin
 from treewright.data.derived import is_derived
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.files.matching import columns_of
+from treewright.judge.tallies import plain_label
 from treewright.model.summary import counted
 from treewright.model.threshold import cost_by_class
 from treewright.tree.wording import clock_of
@@ -231,3 +232,10 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
     cells = bin_rows(model.trees.bins, matrix, n_threads) if isinstance(model.trees, PackedTrees) else matrix
     rows = JudgingRows(cells, target, weights)
     return printable_lines(str(permutation_importances(model, rows, n_threads=n_threads)))
+
+
+def decision_facts(model: AnyModel) -> dict[str, Any]:
+    """The positive class and the threshold as JSON values; None where the model has none."""
+    positive, threshold = None if model.positive is None else plain_label(model.positive), model.threshold
+    about = None if threshold is None else {"class": positive, "at": threshold.at, "why": threshold.why}
+    return {"positive": positive, "threshold": about}

@@ -47,7 +47,6 @@ __all__ = [
     "DEFAULT_PRUNING",
     "FIT_PRUNINGS",
     "NO_PRUNING",
-    "PRUNING_OF_SHARES",
     "PruneRequest",
     "Pruning",
     "asked_pruning",
@@ -233,6 +232,10 @@ class Pruning:
         """Whether cross-validation on the training rows chooses the size."""
         return self.word in _BY_CROSS_VALIDATION
 
+    def for_thresholds(self) -> Pruning:
+        """The same for a tree that gets a threshold, with the loss that `PrunedTree.judged_by_shares` explains."""
+        return replace(self, options={"loss": "log_loss", **self.options}) if self.is_by_folds else self
+
     def wrap(self, seed: int) -> Callable[[Any], Any]:
         """A function from an estimator (if folds choose, also a ``Learner``) to one that also prunes."""
 
@@ -253,10 +256,8 @@ class Pruning:
 
 
 NO_PRUNING = "none"
-# They choose the size of a tree if no option does; the second if the tree has a decision threshold, for which
-# probabilities matter: for a rare class one leaf often has the least error, and its probability is below any threshold.
+# It chooses the size of a tree if no option does.
 DEFAULT_PRUNING = Pruning("", "ccp-min")
-PRUNING_OF_SHARES = Pruning("", "ccp-min", {"loss": "log_loss"})
 
 
 def asked_pruning(named: str, word: str, options: Mapping[str, Value]) -> Pruning:

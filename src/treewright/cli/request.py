@@ -23,7 +23,7 @@ from treewright.cli.algorithms import (
 )
 from treewright.cli.models import note_left_out
 from treewright.cli.options import Declared, parse_value
-from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES, Pruning, pruning_words, refuse_for_numbers
+from treewright.cli.prune import DEFAULT_PRUNING, Pruning, pruning_words, refuse_for_numbers
 from treewright.cli.terminal import UsageRefusal, as_set, printable
 from treewright.core.environment import tell_of_junk
 from treewright.data.target import are_classes
@@ -182,7 +182,7 @@ def with_chosen_size(request: FitRequest, data: Learnable) -> tuple[FitRequest, 
             f"the tree is not pruned: with {n_cells:,} cells that is slow; --prune ccp-min chooses its size by "
             "cross-validation in about ten times the time, --prune none hides this line"
         )
-    return replace(request, prune=DEFAULT_PRUNING if request.threshold is None else PRUNING_OF_SHARES), ""
+    return replace(request, prune=DEFAULT_PRUNING), ""
 
 
 def read_request(request: FitRequest) -> Learnable:
@@ -272,7 +272,8 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
         "grow_trace": settings.pop("grow_trace", False) or request.trace,
         **declared_columns(request, table),
     }
-    wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
+    pruning = request.prune if request.prune is None or request.threshold is None else request.prune.for_thresholds()
+    wrap = None if pruning is None else _wrap_of(request, pruning, is_classification)
 
     estimator = made(request, is_classification, settings, own, as_estimator=as_estimator)
     if not is_classification:

@@ -223,6 +223,17 @@ def warn_of_another_order(X: Any, named: str = "X", **others: Any) -> None:
         )
 
 
+def in_rows_of(X: Any, other: Any) -> Any:
+    """Target or weights with the index of the table, if both are pandas objects: rows are matched by position.
+
+    So no further fit on the same rows, or on parts of them, warns again of what `warn_of_another_order` has told.
+    """
+    index, own = _index_of(X), _index_of(other)
+    if index is None or own is None or len(index) != len(own) or index.equals(own):
+        return other
+    return other.set_axis(index)
+
+
 def _have_the_same_labels(index: Any, other: Any) -> bool:
     """Whether two indexes of equal length hold the same labels, each as often."""
     if index.is_unique and other.is_unique:

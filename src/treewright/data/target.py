@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.data.cells import cells_of_array, family_of_type, is_hashable, is_missing, shown
+from treewright.core import notices
+from treewright.data.cells import LARGEST_WHOLE, cells_of_array, family_of_type, is_hashable, is_missing, shown
 from treewright.data.frame import TargetColumns, target_columns
 from treewright.exceptions import TARGET, DataError, first_row
 
@@ -121,8 +122,35 @@ def encode_numbers(y: Any) -> Numbers:
     for at, column in enumerate(target.columns):
         values[:, at] = number_column(column, "y", "use a classifier for classes, or convert y to numbers")
     refuse_not_finite(values, "y")
+    for at, column in enumerate(target.columns):
+        _warn_of_lost_digits(column, values[:, at], name_of_target(target.names, at))
     values += 0.0  # no -0.0: a file would distinguish it from 0.0, depending on the first row
     return Numbers(values, target.names, target.flat)
+
+
+def _warn_of_lost_digits(column: np.ndarray, values: np.ndarray, name: str) -> None:
+    """Warn of integers that float64 rounds, with the first row."""
+    if column.dtype.kind not in "iuO":
+        return
+    rows = np.flatnonzero(np.abs(values) >= LARGEST_WHOLE).tolist()
+    lost = [row for row in rows if isinstance(column[row], numbers.Integral) and int(column[row]) != int(values[row])]
+    if lost:
+        given, kept = int(column[lost[0]]), int(values[lost[0]])
+        notices.warn(
+            f"{name} has {len(lost)} integer(s) beyond 2**53 that lose digits (first row {lost[0]}: {given} becomes "
+            f"{kept}): subtract an offset, or use classification if they are identifiers"
+        )
+
+
+def name_of_target(names: Sequence[str], output: int = 0) -> str:
+    """The name of a target in a message.
+
+    Examples
+    --------
+    >>> name_of_target(["price"]), name_of_target([])
+    ("target 'price'", 'y')
+    """
+    return f"target {shown(names[output])}" if names else "y"
 
 
 def checked_columns(y: Any) -> TargetColumns:

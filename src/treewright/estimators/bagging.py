@@ -313,7 +313,8 @@ class BaggingClassifier(ScoredByClasses, Bagging):
         Out-of-bag ``predict_proba``; nan for a row that is in every member's bag.
     oob_score_ : float
         Out-of-bag accuracy, by weight, over the rows that are out of bag for some member. With several outputs all must
-        be correct.
+        be correct. The more probable class counts, also with a decision threshold: apply it to
+        ``oob_decision_function_``.
 
     Notes
     -----

@@ -719,7 +719,8 @@ class RandomForestClassifier(Forest, Classifier):
         Mean decrease of impurity over the trees; sums to one.
     oob_score_ : float
         Out-of-bag accuracy; with several outputs all must be correct. The result of the function if ``oob_score`` is
-        one.
+        one. The more probable class counts, also with a decision threshold, which is chosen after the trees: apply it
+        to ``oob_decision_function_``.
     oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
         Only with ``oob_score``: the mean class probabilities of the trees for which the row is out of bag; nan for rows
         in every bag, and for rows of weight 0.

@@ -7,7 +7,7 @@ others are ignored. ``rows_for`` gives a block at a time, so the memory in use d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -166,13 +166,6 @@ def rows_for(
         The model has no named columns.
     """
     schema = columns_of(model)
-    if is_several(path):
-        files, root = files_of(path)
-        for file in files:
-            for rows in rows_for(model, file, options, target, beside):
-                yield replace(rows, file=str(below(file, root)))
-        return
-    check_regular(path)
     wanted = {str(column.name): Wanted.of(column) for column in schema.needed}
     if target is not None and target[0] in wanted:
         raise InputFileError(
@@ -184,6 +177,15 @@ def rows_for(
     if target is not None:
         labels = model.classes[0].tolist() if model.task == "classification" and target[1] == "text" else ()
         wanted[target[0]] = Wanted(target[1], tuple(labels))
+    if is_several(path):
+        files, root = files_of(path)
+        decimal, undecided = _decimal_of_all(files, options, wanted)
+        for file in files:
+            own = replace(options, decimal=decimal) if file in undecided else options
+            for rows in rows_for(model, file, own, target, beside):
+                yield replace(rows, file=str(below(file, root)))
+        return
+    check_regular(path)
     first = 0
     for frame, lines, others in _typed_blocks(path, options, wanted, beside):
         truth = frame[target[0]] if target is not None else None
@@ -290,7 +292,7 @@ def _typed_blocks(
         return
     header, blocks = open_delimited(path, options)
     require_columns(path, header.names, every)
-    marks = Marks.given(options, header.separator) or _marks_in(path, options, wanted)
+    marks = Marks.given(options, header.separator) or _marks_in([path], options, wanted)
     is_empty = True
     for block in blocks:
         is_empty = False
@@ -302,13 +304,28 @@ def _typed_blocks(
         yield as_fitted(text, wanted), nothing, empty_frame(beside)
 
 
-def _marks_in(path: Path, options: ReadOptions, wanted: Mapping[str, Wanted]) -> Marks:
-    """The marks that the model's columns of numbers decide, before a row is predicted: one pass over the file."""
+def _decimal_of_all(
+    files: Sequence[Path], options: ReadOptions, wanted: Mapping[str, Wanted]
+) -> tuple[str | None, set[Path]]:
+    """The decimal mark of several files, as a fit decides it over all of them, and the files that it is for."""
+    undecided = []
+    for file in files:
+        check_regular(file)
+        if not is_parquet(file):
+            header, _ = open_delimited(file, options)
+            if Marks.given(options, header.separator) is None:
+                require_columns(file, header.names, list(wanted))
+                undecided.append(file)
+    return (_marks_in(undecided, options, wanted).decimal if undecided else None), set(undecided)
+
+
+def _marks_in(paths: Sequence[Path], options: ReadOptions, wanted: Mapping[str, Wanted]) -> Marks:
+    """The marks that the model's columns of numbers decide, before a row is predicted: one pass over the files."""
     declared: dict[str, CellType] = {name: each.cells for name, each in wanted.items() if each.cells == "number"}
-    _, blocks = open_delimited(path, options)
     found = (
         first_marks(TextColumns(path, pick(block.frame, list(declared)), block.lines, None, options), declared)
-        for block in blocks
+        for path in paths
+        for block in open_delimited(path, options)[1]
     )
     return marks_of(options, found if declared else ())
 

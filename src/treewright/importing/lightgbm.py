@@ -133,7 +133,7 @@ def _parts_of(data: bytes) -> _Text:
     return _Text(
         _fields(head),
         [_fields(f"Tree={tree}") for tree in trees],
-        {name: value for name, _, value in parameters},
+        named_once([(name, value) for name, _, value in parameters]),
         categories,
     )
 
@@ -159,10 +159,7 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
         raise InputFileError("reg_sqrt predicts the square of the score, a link that is not read: train without it")
     link, loss = _LOSSES[name]
     said = named_once([(option.split(":")[0], option.split(":")[1]) for option in options])
-    own = {"num_class": said.get("num_class", "1" if name else head["num_class"]), "objective": name}
-    told = {"num_class": head["num_class"], "objective": text.parameters.get("objective", name)}
-    if own["num_class"] != told["num_class"] or (name and told["objective"] in _LOSSES and told["objective"] != name):
-        raise InputFileError(f"the file contradicts itself: it has {own} in one place, {told} in another")
+    _refuse_contradictions(head, name, said, text.parameters)
     classes: tuple[np.ndarray, ...] = ()
     if link == "classes":
         classes = _classes(labels, int(said["num_class"]) if name == "multiclass" else 2)
@@ -191,6 +188,25 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
         algorithm="gradient_boosting", criterion="gradient", classes=classes, n_outputs=1 if classes else n_scores,
         boosting=Boosting((0.0,) * (1 if is_difference else n_scores), link), **common,
     )  # fmt: skip
+
+
+def _refuse_contradictions(head: dict[str, str], name: str, said: dict[str, str], parameters: dict[str, str]) -> None:
+    """Refuse what the head, the options of its objective, and the parameters of the training state differently.
+
+    A parameter that the objective does not use may have any value, and a user-defined objective has a name of its own.
+    """
+    loss = parameters.get("objective", name)
+    facts = {
+        "num_class": (said.get("num_class", "1" if name else head["num_class"]), head["num_class"]),
+        "num_class of the parameters": (head["num_class"], parameters.get("num_class")),
+        "objective": (name, loss if name and loss in {*_LOSSES, *_REFUSED} else None),
+        "sigmoid": (said.get("sigmoid"), parameters.get("sigmoid")),
+        "reg_sqrt": ("0", parameters.get("reg_sqrt") if name == "regression" else None),
+        "boosting=rf": ("average_output" in head, parameters["boosting"] == "rf" if "boosting" in parameters else None),
+    }
+    for what, (one, other) in facts.items():
+        if None not in (one, other) and one != other:
+            raise InputFileError(f"the file contradicts itself: {what} is {one} in one place, {other} in another")
 
 
 def _classes(labels: np.ndarray | None, n_classes: int) -> tuple[np.ndarray, ...]:

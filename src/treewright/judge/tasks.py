@@ -13,7 +13,7 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.data.matching import did_you_mean
-from treewright.data.take import count_rows, header_of, take_columns, take_rows, warn_of_another_order
+from treewright.data.take import count_rows, header_of, in_rows_of, take_columns, take_rows, warn_of_another_order
 from treewright.data.target import check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import Split, as_array, seed_beside
@@ -142,7 +142,8 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
     if weights is not None:
         check_takes_weights(estimator)
     warn_of_another_order(X, y=y, sample_weight=sample_weight)
-    return Task(X, y, truth, weights, is_classification, seed_beside(random_state), takes_pairs(estimator))
+    seed = seed_beside(random_state)
+    return Task(X, in_rows_of(X, y), truth, weights, is_classification, seed, takes_pairs(estimator))
 
 
 def name_of_class(estimator: Any) -> str:

@@ -73,6 +73,7 @@ class BoostingParams(ColumnParams):
     learns_elsewhere = True
     grows_sparse: ClassVar[bool] = True
     criterion_name: ClassVar[str] = "gradient"
+    cost_of_classes: ClassVar[str] = ", and boosting grows a tree for each class in every round"
 
     quality: str = param(
         "balanced",

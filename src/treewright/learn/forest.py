@@ -193,8 +193,11 @@ class ForestParams(ColumnParams):
         check_fits(needed, f"growing on {n_rows} rows x {n_columns} columns")
 
     def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
-        """Those in the leaves of all trees."""
-        return int(self.n_estimators) * bytes_of_leaves(self, n_rows, n_classes)
+        """Those in the leaves of all trees, and what each thread's tree has besides while it grows."""
+        n_trees = int(self.n_estimators)
+        # At least 1 - 1/e of the draws are of different rows.
+        n_sampled = int(0.63 * number_of_draws(self.max_samples, n_rows)) + 1 if self.bootstrap else n_rows
+        return (n_trees + 5 * min(n_trees, resolve_jobs(self.n_jobs))) * bytes_of_leaves(self, n_sampled, n_classes)
 
     def check_together(self) -> None:
         """Refuse values that contradict each other."""

@@ -317,6 +317,7 @@ class Params:
 
     algorithm_name: ClassVar[str]  # as the model's facts and ``learn.registry`` have it
     learns_elsewhere: ClassVar[bool] = False  # from rows that lie elsewhere (``data.elsewhere``)
+    cost_of_classes: ClassVar[str] = ""  # what makes many classes slow, for the warning about them
 
     task: Task = CLASSES
     owner: dataclasses.InitVar[str | None] = None
@@ -549,11 +550,11 @@ def _rows_of(size: float, n_rows: int) -> float:
 
 
 def bytes_of_leaves(params: Any, n_rows: int, n_classes: Sequence[int]) -> int:
-    """Bytes of the class counts in a tree's leaves, if these separate half of the classes, as far as its limits allow.
+    """Bytes of the class counts in a tree's leaves, if these separate the classes, as far as its limits allow.
 
     A bound from above, rows times classes, would refuse tables of a million rows whose trees are small.
     """
-    limits = [max(n_classes) // 2, n_rows, params.max_leaf_nodes if hasattr(params, "max_leaf_nodes") else None]
+    limits = [max(n_classes), n_rows, params.max_leaf_nodes if hasattr(params, "max_leaf_nodes") else None]
     limits.append(int(n_rows / _rows_of(params.min_samples_leaf, n_rows)))
     limits.append(None if params.max_depth is None else 2 ** min(int(params.max_depth), 60))
     return 8 * sum(n_classes) * min(int(limit) for limit in limits if limit is not None)

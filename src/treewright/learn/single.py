@@ -148,8 +148,11 @@ class TreeParams(TreeLimits):
         return str(Criterion.of(self.criterion).name)
 
     def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
-        """Inner nodes have as many as leaves, and growth has whole numbers besides the proportions."""
-        return 4 * bytes_of_leaves(self, n_rows, n_classes)
+        """Inner nodes have as many as leaves, and growth has whole numbers besides the proportions.
+
+        1,500 classes of 1 to 4 rows took 6 to 7 times the counts of the leaves at most, and kept twice as much.
+        """
+        return 6 * bytes_of_leaves(self, n_rows, n_classes)
 
     def check_target(self, target: Labels | Numbers) -> None:
         """Refuse numbers for which the criterion is not defined."""
@@ -219,8 +222,11 @@ class C45Params(TreeLimits):
     grow_trace: bool = stated(GROW_TRACE)
 
     def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
-        """Inner nodes have as many as leaves, and records of nodes exist alongside the tree's arrays."""
-        return 4 * bytes_of_leaves(self, n_rows, n_classes)
+        """Inner nodes have as many as leaves, and records of nodes exist alongside the arrays of two trees.
+
+        1,500 classes of 1 to 4 rows took 8 to 12 times the counts of the leaves.
+        """
+        return 8 * bytes_of_leaves(self, n_rows, n_classes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from treewright.data.identifiers import LIKE, kept_identifiers
 from treewright.data.kinds import resolve
 from treewright.data.schema import Column, Schema
 from treewright.data.sparse import SparseMatrix
-from treewright.data.target import Labels, Numbers
+from treewright.data.target import Labels, Numbers, name_of_target
 from treewright.data.texts import AMOUNTS, CATEGORIES, DATES, NUMBERS, Look, look_of
 
 # Fewer levels do no harm, and may well be names: five waves of a survey by their dates, grades from "1" to "6".
@@ -137,8 +137,14 @@ def _named(columns: Sequence[Column]) -> str:
 _FEWEST_CLASSES = 25
 
 
-def warn_of_many_classes(target: Labels | Numbers) -> None:
+def warn_of_many_classes(target: Labels | Numbers, cost: str = "") -> None:
     """Warn of a class target with at least half as many classes as rows.
+
+    Parameters
+    ----------
+    target : Labels or Numbers
+    cost : str
+        What makes so many classes slow in this algorithm.
 
     Warns
     -----
@@ -146,11 +152,13 @@ def warn_of_many_classes(target: Labels | Numbers) -> None:
     """
     if not isinstance(target, Labels):
         return
-    n_rows, n_classes = len(target.codes), max(len(labels) for labels in target.classes)
+    n_rows, sizes = len(target.codes), [len(labels) for labels in target.classes]
+    n_classes = max(sizes)
     if n_classes >= _FEWEST_CLASSES and 2 * n_classes >= n_rows:
+        name = name_of_target(target.names, sizes.index(n_classes))
         notices.warn(
-            f"y has {n_classes} classes in {n_rows} rows: an identifier as the class target? Nothing can be learned "
-            "about a class from one row; name another column, or use regression if these are numbers"
+            f"{name} has {n_classes} classes in {n_rows} rows: an identifier as the class target? Nothing can be "
+            f"learned about a class from one row{cost}; name another column, or use regression if these are numbers"
         )
 
 
@@ -181,7 +189,10 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
         return
     named = schema.columns[column]
     if len(matrix) >= _FEWEST_ROWS and equals_target(named, matrix[:, column], target):
-        notices.warn(f"column {shown(named.name)} equals y in every row: was the target left in the table?")
+        notices.warn(
+            f"column {shown(named.name)} equals {name_of_target(target.names)} in every row: was the target left in "
+            "the table?"
+        )
 
 
 def is_constant(matrix: np.ndarray) -> bool:

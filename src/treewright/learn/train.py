@@ -135,7 +135,7 @@ def make_dataset(
         if not isinstance(matrix, SparseMatrix):  # a sparse one is stored already; the growers check their memory
             params.check_size(*matrix.shape)
         target = encoded_target(y, params) if encode_target is None else encode_target(y)
-        warn_of_many_classes(target)
+        warn_of_many_classes(target, params.cost_of_classes)
         return dataset_of(
             schema, matrix, target, sample_weight,
             class_weight=params.class_weight_of_fit, missing=params.missing_cells,
@@ -195,7 +195,7 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
         )
     if not dataset.is_elsewhere:  # there the parts that have the targets check it
         check_classes(dataset.target, params)
-        warn_of_many_classes(dataset.target)
+        warn_of_many_classes(dataset.target, params.cost_of_classes)
         params.check_target(dataset.target)
     factors, class_weight = None, params.class_weight_of_fit
     if class_weight is not None and isinstance(dataset.target, Labels):

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.matching import did_you_mean
-from treewright.data.take import count_rows, take_rows, warn_of_another_order
+from treewright.data.take import count_rows, in_rows_of, take_rows, warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
 from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps, without_steps
@@ -88,7 +88,8 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         ``"ccp_1se"`` or ``"ccp_min"``: cost-complexity with the price chosen by cross-validation on the training rows
         (``pruning_path``); or a method of ``prune``. ``"reduced_error"`` holds a part of the training rows out.
     options : mapping, optional
-        The method's options, such as ``{"max_p_value": 0.01}``; of ``ccp_1se`` and ``ccp_min`` ``risk`` and ``loss``.
+        The method's options, such as ``{"max_p_value": 0.01}``; of ``ccp_1se`` and ``ccp_min`` ``risk`` and ``loss``
+        (with ``choose_threshold`` the log loss if none is given, as it judges probabilities for every threshold).
     cv : int or splitter, default 10
         Folds of ``ccp_1se`` and ``ccp_min``, one for each row if there are fewer rows; stratified unless a class has
         fewer rows than that.
@@ -189,6 +190,19 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         for step in self._after_fit:
             self.estimator_.model_ = step.repeated(self.estimator_.model_)
         return self
+
+    def judged_by_shares(self) -> Self:
+        """The same request, whose size the log loss of folds chooses if no option names another loss.
+
+        A threshold is chosen after the tree, so misclassification would choose the tree of another threshold: with
+        dear mistakes about a rare class often a single leaf. The log loss judges the probabilities for every threshold.
+        """
+        options = dict(self.options or {})
+        if self.pruning not in BY_CROSS_VALIDATION or "loss" in options:
+            return self
+        copied = copy.copy(self)
+        copied.options = {**options, "loss": "log_loss"}
+        return copied
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are wrong for any table; folds and options are checked where they are used."""
@@ -325,6 +339,10 @@ def compare_pruning(
     options = _checked_options(methods, options)
     if cv is None and any(name in BY_CROSS_VALIDATION for name in methods):
         raise ParameterError("cv=None: ccp_min and ccp_1se choose their price by folds: give a number such as cv=10")
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
+    warn_of_another_order(X_valid, "X_valid", y_valid=y_valid, valid_weight=valid_weight)
+    y, sample_weight = in_rows_of(X, y), in_rows_of(X, sample_weight)
+    y_valid, valid_weight = in_rows_of(X_valid, y_valid), in_rows_of(X_valid, valid_weight)
     fresh = unpruned(est)
     grown = clone(fresh).fit(X, y, sample_weight)
     is_classification = is_classifier(grown)

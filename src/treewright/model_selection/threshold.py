@@ -200,7 +200,7 @@ def choice_by_folds(
 
     ``seeded`` gives the copies of the folds a seed if they have none.
     """
-    estimator = with_positive(estimator, positive)
+    estimator = sized_for_thresholds(with_positive(estimator, positive))
     fitted = task.fit(estimator, None, "all rows", seeded=False)
     model = _model_of(fitted)
     code = code_of_positive(model.classes, positive, _usual(model))
@@ -223,6 +223,13 @@ def choice_by_folds(
     is_positive = _are_positive(model, code, task.y, task.n)
     choice = _chosen(aim, model, code, is_positive, shares, task.weights, len(splits))
     return replace(choice, estimator=deciding(fitted, choice.model))
+
+
+def sized_for_thresholds(estimator: Any) -> Any:
+    """The estimator; of a ``PrunedTree`` one whose size suits any threshold (`PrunedTree.judged_by_shares`)."""
+    from treewright.model_selection.pruning import PrunedTree  # an estimator, which a model's threshold does not need
+
+    return estimator.judged_by_shares() if isinstance(estimator, PrunedTree) else estimator
 
 
 def _usual(model: Any) -> int:

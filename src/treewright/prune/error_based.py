@@ -273,7 +273,8 @@ def _refuse_other_rows(tree: Tree, counts: npt.NDArray[np.float64], n_samples: n
 def _entropy(counts: npt.NDArray[np.float64], total: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Entropy in bits of each row of counts; 0.0 where there are none."""
     shares = counts / np.where(total > 0, total, 1.0)[:, None]
-    bits = shares * log2_of(np.where(shares > 0, shares, 1.0))
+    bits, held = np.zeros_like(shares), shares > 0  # of many classes most nodes hold few
+    bits[held] = shares[held] * log2_of(shares[held])
     return np.abs(bits.sum(axis=1))
 
 

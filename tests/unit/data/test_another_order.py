@@ -54,6 +54,19 @@ DOORS = {
     "bias_variance": lambda X, y, w: ms.bias_variance(
         tw.DecisionTreeClassifier(max_depth=1), X, y, X.values, [*y], n_rounds=2, sample_weight=w
     ),
+    "leave_one_out": lambda X, y, w: ms.leave_one_out(TREE, X, y, sample_weight=w),
+    "tune": lambda X, y, w: ms.tune(tw.DecisionTreeClassifier(), X, y, {"max_depth": [1, 2]}, cv=2, sample_weight=w),
+    "threshold by folds": lambda X, y, w: ms.choose_threshold(TREE, X, y, recall=0.5, cv=2, sample_weight=w),
+    "compare": lambda X, y, w: ms.compare(
+        [TREE, tw.DecisionTreeClassifier(max_depth=1)], X, y, cv=2, sample_weight=w
+    ),
+    "compare_pruning": lambda X, y, w: ms.compare_pruning(
+        TREE, X.values, [*y], X, y, methods=["reduced_error", "ccp_1se"], cv=2, valid_weight=w
+    ),
+    "compare_pruning, fit": lambda X, y, w: ms.compare_pruning(
+        TREE, X, y, X.values, [*y], methods=["reduced_error", "ccp_1se"], cv=2, sample_weight=w
+    ),
+    "error_curve": lambda X, y, w: ms.error_curve(TREE, X, y, cv=2, sample_weight=w),
     "learning_curve": lambda X, y, w: ms.learning_curve(TREE, X, y, cv=2, sizes=[20, 30], sample_weight=w),
 }  # fmt: skip
 
@@ -77,9 +90,11 @@ def test_fit_and_score_of_every_estimator_warn_of_a_target_in_another_order(est)
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_every_other_door_warns_of_a_target_or_weights_in_another_order(name):
-    assert told(DOORS[name], X, y.iloc[mixed], w)
-    assert "sample_weight" in told(DOORS[name], X, y, w.iloc[mixed])[0]
+def test_every_other_door_warns_once_of_a_target_or_weights_in_another_order(name):
+    assert len(told(DOORS[name], X, y.iloc[mixed], w)) == 1
+    weights = told(DOORS[name], X, y, w.iloc[mixed])
+    assert len(weights) == 1
+    assert "weight" in weights[0]
     assert not told(DOORS[name], X.iloc[mixed], y.iloc[mixed], w.iloc[mixed])
 
 

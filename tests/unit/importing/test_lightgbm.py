@@ -523,8 +523,13 @@ def test_a_damaged_file_is_refused_or_is_a_model(tmp_path):
         (r"cat_threshold=\d+", "cat_threshold=4294967295", "only 4 pandas categories"),
         (r"cat_boundaries=0 1", "cat_boundaries=0 900000000000", "does not exist|do not match its tests"),
         (r"objective=regression", "objective=magic", "objective magic is not known"),
-        (r"num_class=1", "num_class=3", "contradicts itself: it has"),
-        (r"parameters:\n", "parameters:\n[objective: binary]\n", "contradicts itself: it has"),
+        (r"num_class=1", "num_class=3", "contradicts itself: num_class is 1 in one place, 3"),
+        (r"parameters:\n", "parameters:\n[objective: binary]\n", "contradicts itself: objective is regression"),
+        (r"parameters:\n", "parameters:\n[objective: multiclassova]\n", "contradicts itself: objective is regression"),
+        (r"parameters:\n", "parameters:\n[num_class: 4]\n", "num_class of the parameters is 1 in one place, 4"),
+        (r"parameters:\n", "parameters:\n[reg_sqrt: 1]\n", "contradicts itself: reg_sqrt is 0 in one place, 1"),
+        (r"parameters:\n", "parameters:\n[boosting: rf]\n", "contradicts itself: boosting=rf is False in one place"),
+        (r"parameters:\n", "parameters:\n[seed: 1]\n[seed: 2]\n", "'seed' occurs twice"),
         (r"num_cat=\d", "num_cat=7", "tests of categories and a num_cat of 7"),
         (r"num_leaves=5\n", "num_leaves=5\nnum_leaves=5\n", "'num_leaves' occurs twice"),
         (r"label_index=0\n", "label_index=0\nobjective=binary sigmoid:1\n", "'objective' occurs twice"),
@@ -538,3 +543,23 @@ def test_nonsense_is_refused_with_its_reason(tmp_path, old, new, said):
     path.write_text(damaged, encoding="utf-8")
     with pytest.raises(InputFileError, match=said):
         read_model(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[sigmoid: 2]", "[sigmoid: 1]", "sigmoid is 2 in one place, 1"),
+        ("[boosting: rf]", "[boosting: gbdt]", "boosting=rf is True in one place, False"),
+        ("\naverage_output\n", "\n", "boosting=rf is False in one place, True"),
+        ("[objective: binary]", "[objective: cross_entropy]", "objective is binary in one place"),
+    ],
+)
+def test_parameters_that_contradict_the_head_are_refused_and_others_are_not(old, new, said):
+    X, y = frame()
+    options = {"objective": "binary", "sigmoid": 2.0, "boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5,
+               "reg_sqrt": True, "num_leaves": 4, "verbose": -1}  # fmt: skip
+    text = lgb.train(options, lgb.Dataset(X[["a b", "size"]], y > 0), 2).model_to_string()
+
+    assert of_file(text.encode()).task == "classification"
+    with pytest.raises(InputFileError, match=said):
+        of_file(text.replace(old, new, 1).encode())

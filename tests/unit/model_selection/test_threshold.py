@@ -283,3 +283,32 @@ def test_models_without_two_classes_have_none():
 def test_scikit_learn_has_no_tree_with_a_threshold(model):
     with pytest.raises(ParameterError, match="FixedThresholdClassifier"):
         tw.to_sklearn(model.with_threshold(0.3))
+
+
+@pytest.mark.parametrize("pruning", ["ccp_1se", "ccp_min"])
+def test_a_pruned_tree_keeps_the_leaves_that_costs_need(pruning):
+    """Of x = 1 no row is "yes", of x = 2 three of ten: one leaf has the same error, and twice the cost."""
+    x = [1, 2] * 100
+    y = ["yes" if at % 2 and at // 2 % 10 < 3 else "no" for at in range(200)]
+    tree = tw.model_selection.PrunedTree(TREE, pruning)
+    assert tree.fit({"x": x}, y).get_n_leaves() == 1
+
+    found = choose_threshold(tree, {"x": x}, y, cost={"fp": 1, "fn": 5}, cv=5)
+
+    assert found.estimator.get_n_leaves() == 2
+    assert found.estimator.options == {"loss": "log_loss"}
+    assert found.cost[found.chosen] * 200 == pytest.approx(70)  # the seventy "no" of x = 2
+    own = tw.model_selection.PrunedTree(TREE, pruning, options={"loss": "misclassification"})
+    assert choose_threshold(own, {"x": x}, y, cost={"fp": 1, "fn": 5}, cv=5).estimator.get_n_leaves() == 1
+
+
+def test_an_out_of_bag_score_counts_the_more_probable_class_also_with_a_threshold():
+    X, y = table(6)
+    forest = tw.RandomForestClassifier(40, oob_score=True)
+    chosen = choose_threshold(forest, X, y, cost={"fp": 1, "fn": 9}, cv=3).estimator
+
+    shares = chosen.oob_decision_function_
+    judged = ~np.isnan(shares[:, 0])
+    said = chosen.classes_[shares[judged].argmax(axis=1)]
+    assert chosen.oob_score_ == np.mean(said == np.array(y)[judged])
+    assert chosen.oob_score_ > chosen.score(X, y)

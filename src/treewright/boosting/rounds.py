@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, Literal, Protocol, cast
 
@@ -44,6 +44,7 @@ from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.grower import GradientGrower, GradientTree
+from treewright.grow.gradient.leaves import add_to_scores
 from treewright.grow.settings import GradientSettings
 from treewright.model.aggregation import Boosting
 from treewright.predict.walks import leaf_rows_of_bins
@@ -53,7 +54,7 @@ from treewright.tree.packing import join, take
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
 MOST_RATE = 0.4
-ROUNDS_OF_LOOK = 20  # of a group of members: then it has to be better than another, or is given up
+ROUNDS_OF_LOOK, MEMBERS_OF_LOOK = 20, 2  # whether a group is worth its time
 LARGEST_LOSS = 1e200  # the largest loss whose sums are exact
 ROWS, TREE = 0, 1  # the purposes of seeds
 Sampling = Literal["uniform", "gradient", "minimal_variance"]
@@ -404,13 +405,14 @@ class Members:
     Attributes
     ----------
     trees : list of list of KeptTree
-        The rounds of each member; all have the same number. Empty if the group was given up.
+        The rounds of each member; all have the same number. Empty after a look.
     history : History
         That of a member; ``validation`` has means over all held-out rows.
     boosting : Boosting
         The base of the scores.
     least_soon : float
-        The lowest loss of the held-out rows in the first ``ROUNDS_OF_LOOK`` rounds; nan for a loss without values.
+        The lowest loss of the held-out rows of the first ``MEMBERS_OF_LOOK`` members in the first ``ROUNDS_OF_LOOK``
+        rounds; nan for a loss without values.
     is_called_off : bool
         Whether a callback ended boosting.
     """
@@ -429,7 +431,8 @@ def grow_members(
     asides: Sequence[np.ndarray],
     base: Sequence[float] | None = None,
     codes_of_members: Sequence[np.ndarray] | None = None,
-    must: float = math.inf,
+    *,
+    is_look: bool = False,
 ) -> Members:
     """Fit members in parallel, each without its held-out rows, and replay them on all rows.
 
@@ -445,8 +448,8 @@ def grow_members(
         The held-out rows of each member.
     codes_of_members : sequence of uint8[n, stride], optional
         The bins of all rows for each member, if they depend on its held-out rows.
-    must : float
-        The group is given up if its ``least_soon`` is not below.
+    is_look : bool
+        Whether only ``least_soon`` is needed: of few members, few rounds, without callbacks and a replay.
 
     Notes
     -----
@@ -454,6 +457,11 @@ def grow_members(
     on wine, these .111 and .033.
     """
     evaluation = cast("Evaluation", settings.evaluation)
+    if is_look:
+        asides, evaluation = asides[:MEMBERS_OF_LOOK], replace(evaluation, score=None)
+        n_seen = sum(map(len, asides))
+        evaluation = replace(evaluation, rows=cast("BoostRows", evaluation.rows).take(slice(0, n_seen)))
+        settings = replace(settings, n_rounds=min(settings.n_rounds, ROUNDS_OF_LOOK), callbacks=())
     whole = _Rounds(table, rows, replace(settings, evaluation=None), None, base)
     begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(asides)
     grown: list[_Rounds] = [whole] * n_members
@@ -462,6 +470,7 @@ def grow_members(
     is_alike = codes_of_members is None and not isinstance(rows.codes, SparseCodes)
     judged = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
     ends = np.cumsum([len(aside) for aside in asides]).tolist()
+    first_rows = judged.every_row[: ends[:MEMBERS_OF_LOOK][-1]]
 
     def begin(number: int, _thread: int) -> None:
         is_aside = np.zeros(len(rows.target), bool)
@@ -486,13 +495,11 @@ def grow_members(
         threads.run_each(lambda member, _: grown[member].grow(number), n_members, at_once)  # noqa: B023
         watch.note(number, judge)
         if number <= ROUNDS_OF_LOOK and has_values:
-            losses_soon.append(judged.loss() if evaluation.score else watch.history.validation[-1])
-        is_over = watch.is_over(number, 0)
-        is_given_up = (is_over or number >= ROUNDS_OF_LOOK) and not min(losses_soon, default=-math.inf) < must
-        if is_over or is_given_up:
+            losses_soon.append(judged.loss(first_rows))
+        if watch.is_over(number, 0):
             break
     least_soon = min(losses_soon, default=math.nan)
-    if is_given_up:
+    if is_look:
         return Members([], watch.with_stages(grown), whole.boosting, least_soon, watch.is_called_off)
     replays = [whole.another(seen[number]) for number in range(n_members)]
     replayed: list[list[KeptTree]] = [[]] * n_members
@@ -750,7 +757,7 @@ class _Rounds:
                     needs_rows=self.losses[train.output_of[score]].renews,
                 )  # fmt: skip
                 adds = self.settings.rate_of(at // k + 1) * self._values(tree, score)
-                train.scores[score] += adds[leaf_of]
+                add_to_scores(leaf_of, adds, 0, len(leaf_of), train.scores[score])
                 found.append(KeptTree(tree, adds))
             threads.heed()
         return found
@@ -922,30 +929,28 @@ class Scored:
 
     def add(self, kept: KeptTree, score: int, chosen: np.ndarray | None) -> None:
         """Add the values of a grown tree to a score of all rows, or of ``chosen`` ones (int32, ascending)."""
-        self._add(lambda rows: kept.adds[kept.tree.leaves_of(self.rows.codes, rows)], score, chosen)
+        scores = self.scores[score]
+        self._add(lambda rows: kept.tree.add_to(self.rows.codes, rows, kept.adds, scores), chosen)
 
     def add_trees(self, packed: PackedTrees) -> None:
         """Add all trees, one per score and round."""
         adds = packed.leaf_value[:, 0]
-        for tree in range(len(packed)):
-            self._add(
-                lambda rows: adds[leaf_rows_of_bins(packed, self.rows.codes, rows, tree)],  # noqa: B023
-                tree % self.n_scores,
-                None,
-            )
 
-    def _add(self, values_of: Callable[[np.ndarray], np.ndarray], score: int, chosen: np.ndarray | None) -> None:
-        """Add the values of rows to a score, in blocks."""
+        def add(rows: np.ndarray, tree: int) -> None:
+            self.scores[tree % self.n_scores, rows] += adds[leaf_rows_of_bins(packed, self.rows.codes, rows, tree)]
+
+        for tree in range(len(packed)):
+            self._add(partial(add, tree=tree), None)
+
+    def _add(self, add: Callable[[np.ndarray], None], chosen: np.ndarray | None) -> None:
+        """Call ``add`` for rows, in blocks."""
         rows = self.every_row if chosen is None else chosen
         if len(rows) <= _SCORED_ROWS:
-            self.scores[score, slice(None) if chosen is None else chosen] += values_of(rows)
+            add(rows)
             return
         blocks = [rows[begin : begin + _SCORED_ROWS] for begin in range(0, len(rows), _SCORED_ROWS)]
 
-        def work(task: int, _thread: int) -> None:
-            self.scores[score, blocks[task]] += values_of(blocks[task])
-
-        threads.run_each(work, len(blocks), self.n_threads)
+        threads.run_each(lambda task, _: add(blocks[task]), len(blocks), self.n_threads)
 
     @property
     def weight(self) -> float:

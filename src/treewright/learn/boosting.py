@@ -16,6 +16,7 @@ import numpy as np
 
 from treewright.boosting.elsewhere import boost_elsewhere
 from treewright.boosting.rounds import (
+    MEMBERS_OF_LOOK,
     Boosted,
     BoostRows,
     BoostSettings,
@@ -271,24 +272,25 @@ def _averaged_members(
     """The members of all groups, averaged; the dataset with the columns that they use.
 
     The first group grows again with derived columns, if there can be any (``learn.wider``): columns that lower the loss
-    of the held-out rows are kept, and so are the members without them. Pairs of levels and linear scores seldom do, so
-    the first rounds decide about them.
+    of the held-out rows are kept, and so are the members without them. Pairs of levels and linear scores seldom do: a
+    few rounds of a few members first check whether they are worth their time.
     """
     first, names, every_aside = plan.groups[0], names_of(dataset), np.concatenate(asides)
     groups: list[Members] = []
     spent = 0
 
-    def grow(params: BoostingParams, wide: _Wide, n_rounds: int, must: float = math.inf) -> Members:
+    def grow(params: BoostingParams, wide: _Wide, n_rounds: int, *, is_look: bool = False) -> Members:
         nonlocal spent
         rows = replace(wide.binned.rows, names=names)
         own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
         judged = evaluation_of(wide.dataset, params, settings.losses, rows.take(every_aside))
         own = replace(own, n_rounds=n_rounds, evaluation=judged, doubles_after=plan.doubles_after(n_rounds))
-        grown = grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, must)
-        spent += len(asides) * grown.history.last
+        grown = grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, is_look=is_look)
+        spent += (min(len(asides), MEMBERS_OF_LOOK) if is_look else len(asides)) * grown.history.last
         return grown
 
-    now, unavoidable = _Wide(dataset, binned), _unavoidable(binned.rows.take(every_aside), settings.losses)
+    few = binned.rows.take(np.concatenate(asides[:MEMBERS_OF_LOOK]))
+    now, unavoidable = _Wide(dataset, binned), _unavoidable(few, settings.losses)
     n_after = len(plan.groups) - 1  # groups that follow in any case
     most = plan.rounds_of(spent, 1 + bool(has_derived) + n_after)
     groups.append(grow(first, now, most))
@@ -300,18 +302,21 @@ def _averaged_members(
         if ended or plan.rounds_of(spent, 1 + n_after) < max(FEWEST_OF_MEMBER, most // 2):
             break
         if way == "linear":
-            wide = _with_linear_scores(now, asides, first, settings)
+            wide = _with_linear_scores(now, asides[:MEMBERS_OF_LOOK], first, settings)
         else:
             made = pairs_of_numbers if way == "pairs" else pairs_of_levels
             wide = _with_the_best(now, made(now.dataset, groups[-1]), first, settings, base)
         if wide is None:
             continue
-        must = math.inf
         if way != "pairs":
             must = unavoidable + _WORTH_A_GROUP * (groups[-1].least_soon - unavoidable)
-        group = grow(first, wide, plan.rounds_of(spent, 1 + n_after), must)
+            if not grow(first, wide, plan.rounds_of(spent, 1 + n_after), is_look=True).least_soon < must:
+                continue
+        if way == "linear":
+            wide = cast("_Wide", _with_linear_scores(now, asides, first, settings))
+        group = grow(first, wide, plan.rounds_of(spent, 1 + n_after))
         ended = group.is_called_off
-        if not ended and group.trees and min(group.history.validation) < min(groups[-1].history.validation):
+        if not ended and min(group.history.validation) < min(groups[-1].history.validation):
             now = wide
             groups.append(group)
     for params in plan.groups[1:]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import replace
 
@@ -14,7 +13,6 @@ from gradient_tables import bins_with, padded, schema_of
 import treewright as tw
 from treewright.boosting.losses import SquaredError
 from treewright.boosting.rounds import (
-    ROUNDS_OF_LOOK,
     BoostRows,
     BoostSettings,
     BoostTable,
@@ -319,19 +317,19 @@ def test_the_learning_rate_doubles_only_where_it_is_open():
     assert rates == [0.1, 0.1, 0.2, 0.4, 0.4]
 
 
-@pytest.mark.parametrize("must", [math.inf, 0.0], ids=["kept", "given up"])
-def test_a_group_that_is_not_better_after_a_few_rounds_is_given_up(must):
+def test_a_look_tells_how_the_first_rounds_of_the_first_members_would_do():
     n_bins = [8, 8, 8]
     table = BoostTable(bins_with(n_bins), schema_of(bins_with(n_bins)), np.zeros(3, bool))
     cells = RNG.integers(0, 8, (N, 3)).astype(np.uint8)
     rows = BoostRows(padded(cells), (cells[:, :1] * 3.0 + cells[:, 1:2]))
-    asides = [np.arange(0, N, 2), np.arange(1, N, 2)]
+    asides = [np.arange(begin, N, 3) for begin in range(3)]
     evaluation = Evaluation(rows.take(np.concatenate(asides)))
     settings = BoostSettings((SquaredError(),), n_rounds=30, evaluation=evaluation)
-    group = grow_members(table, rows, settings, asides, must=must)
-    assert group.history.last == (30 if must else ROUNDS_OF_LOOK)
-    assert group.least_soon == min(group.history.validation[1 : ROUNDS_OF_LOOK + 1])
-    assert [len(trees) for trees in group.trees] == ([30, 30] if must else [])
+    group = grow_members(table, rows, settings, asides)
+    look = grow_members(table, rows, settings, asides, is_look=True)
+    assert look.least_soon == group.least_soon == min(look.history.validation[1:])
+    assert (look.history.last, look.trees) == (20, [])
+    assert [len(trees) for trees in group.trees] == [30, 30, 30]
 
 
 def test_members_share_the_bundles_of_all_rows_and_the_bytes_of_none(monkeypatch, tmp_path):

@@ -35,6 +35,7 @@ from treewright.grow.gradient.layout import (
     table_of,
 )
 from treewright.grow.gradient.leaves import (
+    add_by_codes,
     add_to_scores,
     close_tree,
     leaf_sums,
@@ -152,11 +153,20 @@ class GradientTree(NamedTuple):
             parts = [self.leaves_of(codes.dense(some), np.arange(len(some), dtype=np.int32)) for some in blocks]
             return np.concatenate([np.empty(0, np.int32), *parts])
         found = np.empty(len(rows), np.int32)
-        leaves_of_codes(
-            codes, rows, self.first_child, self.column, self.cut, self.missing_branch, self.is_set, self.sets,
-            np.empty(len(self.first_child), np.int32), found,
-        )  # fmt: skip
+        leaves_of_codes(codes, rows, *self._as_walked(), found)
         return found
+
+    def add_to(self, codes: Any, rows: np.ndarray, adds: np.ndarray, scores: np.ndarray) -> None:
+        """Add ``adds`` float64[n_leaves] to ``scores`` float64[n] of any rows; as ``leaves_of``."""
+        if isinstance(codes, SparseCodes):
+            scores[rows] += adds[self.leaves_of(codes, rows)]
+        else:
+            add_by_codes(codes, rows, *self._as_walked(), adds, scores)
+
+    def _as_walked(self) -> Any:
+        """What kernels need to walk down the tree, and room for the numbers of its leaves."""
+        room = np.empty(len(self.first_child), np.int32)
+        return self.first_child, self.column, self.cut, self.missing_branch, self.is_set, self.sets, room
 
     def leaves_below(self) -> list[list[int]]:
         """Per node the positions of the leaves below it; for a leaf its own."""
@@ -507,15 +517,14 @@ class GradientGrower:
         """
         k = len(tree.leaves)
         with self.stage("update"):
-            counts, found = np.zeros(k, np.int32), np.empty((2, k))
+            ranges, found = np.zeros((2, k), np.int32), np.empty((2, k))
             if not renew_leaves(
                 leaf_of, gradient, hessian, self.repeats, self.n_rows, self.settings.l1, self.settings.l2, tree.bounds,
-                np.zeros((k, 2), np.int64), counts, found,
+                np.zeros((k, 2), np.int64), ranges, found,
             ):  # fmt: skip
                 refuse_gradients()
-            ends = np.cumsum(counts, dtype=np.int32)
             order = np.argsort(leaf_of, kind="stable").astype(np.int32) if needs_rows else tree.order
-            return tree._replace(order=order, begins=ends - counts, ends=ends, values=found[0], covers=found[1])
+            return tree._replace(order=order, begins=ranges[0], ends=ranges[1], values=found[0], covers=found[1])
 
     def add_to_scores(self, values: np.ndarray, scores: np.ndarray) -> None:
         """Add the leaf values of the last grown tree to the scores of its rows.

@@ -68,6 +68,33 @@ def note_leaves(order, begins, ends, first, last, leaf_of):
     write_leaves(order, begins, ends, first, last, leaf_of)
 
 
+@inner_kernel
+def number_leaves(first_child, place):
+    """Write the leaf number of each node that is a leaf. ``first_child``, ``place`` int32[n_nodes]."""
+    n_leaves = np.int32(0)
+    for node in range(len(first_child)):
+        if first_child[node] < 0:
+            place[node] = n_leaves
+            n_leaves += np.int32(1)
+
+
+@inner_kernel
+def leaf_node_of(codes, row, first_child, column, cut, missing_branch, is_set, sets):
+    """The leaf that a row ends in, as a node; parameters as in ``leaves_of_codes``."""
+    node = np.uintp(0)
+    while first_child[node] >= 0:
+        code = codes[row, np.uintp(column[node])]
+        if code == MISSING_BIN:
+            branch = np.int64(missing_branch[node])
+        elif is_set[node]:
+            word = sets[node, np.uintp(code >> 6)]
+            branch = np.int64(1) - np.int64((word >> np.uint64(code & 63)) & np.uint64(1))
+        else:
+            branch = np.int64(code > cut[node])
+        node = np.uintp(first_child[node] + branch)
+    return node
+
+
 @kernel
 def leaves_of_codes(codes, rows, first_child, column, cut, missing_branch, is_set, sets, place, leaf_of):
     """Walk rows down a tree that was not grown on them.
@@ -85,24 +112,29 @@ def leaves_of_codes(codes, rows, first_child, column, cut, missing_branch, is_se
         The leaf number of each node that is a leaf.
     leaf_of : int32[m], OUT
     """
-    n_leaves = np.int32(0)
-    for node in range(len(first_child)):
-        if first_child[node] < 0:
-            place[node] = n_leaves
-            n_leaves += np.int32(1)
+    number_leaves(first_child, place)
     for at in range(len(rows)):
-        row, node = np.uintp(rows[at]), np.uintp(0)
-        while first_child[node] >= 0:
-            code = codes[row, np.uintp(column[node])]
-            if code == MISSING_BIN:
-                branch = np.int64(missing_branch[node])
-            elif is_set[node]:
-                word = sets[node, np.uintp(code >> 6)]
-                branch = np.int64(1) - np.int64((word >> np.uint64(code & 63)) & np.uint64(1))
-            else:
-                branch = np.int64(code > cut[node])
-            node = np.uintp(first_child[node] + branch)
-        leaf_of[at] = place[node]
+        leaf_of[at] = place[
+            leaf_node_of(codes, np.uintp(rows[at]), first_child, column, cut, missing_branch, is_set, sets)
+        ]
+
+
+@kernel
+def add_by_codes(codes, rows, first_child, column, cut, missing_branch, is_set, sets, place, adds, scores):
+    """Add its leaf's value to the score of each of some rows that the tree was not grown on.
+
+    Parameters
+    ----------
+    codes, rows, first_child, column, cut, missing_branch, is_set, sets, place
+        As in ``leaves_of_codes``.
+    adds : float64[k], IN
+    scores : float64[n], IN and OUT
+    """
+    number_leaves(first_child, place)
+    for at in range(len(rows)):
+        row = np.uintp(rows[at])
+        node = leaf_node_of(codes, row, first_child, column, cut, missing_branch, is_set, sets)
+        scores[row] += adds[place[node]]
 
 
 @inner_kernel
@@ -194,7 +226,7 @@ def close_tree(n, n_leaves, unit, fine_gradient, fine_hessian, l1, l2, table, no
 
 
 @kernel
-def renew_leaves(leaf_of, gradient, hessian, repeats, n_rows, l1, l2, bounds, sums, counts, values):
+def renew_leaves(leaf_of, gradient, hessian, repeats, n_rows, l1, l2, bounds, sums, ranges, values):
     """Values that the leaves of a tree have on other rows; False if gradients are not finite.
 
     Parameters
@@ -209,8 +241,8 @@ def renew_leaves(leaf_of, gradient, hessian, repeats, n_rows, l1, l2, bounds, su
     bounds : float64[2, k], IN
     sums : int64[k, 2], IN and OUT
         Zeros at first.
-    counts : int32[k], IN and OUT
-        Zeros at first, then the rows of each leaf.
+    ranges : int32[2, k], IN and OUT
+        Zeros at first; then where the rows of each leaf begin and end, if they are put leaf by leaf.
     values : float64[2, k], OUT
         The values, and the sums of hessians.
     """
@@ -220,9 +252,13 @@ def renew_leaves(leaf_of, gradient, hessian, repeats, n_rows, l1, l2, bounds, su
     if math.isnan(fine_gradient):
         return False
     add_sums(leaf_of, gradient, hessian, repeats, fine_gradient, fine_hessian, 0, n, sums)
+    begins, ends = ranges[0], ranges[1]
     for row in range(n):
-        counts[np.uintp(leaf_of[row])] += 1
-    for leaf in range(len(counts)):
+        ends[np.uintp(leaf_of[row])] += 1
+    for leaf in range(ranges.shape[1]):
+        if leaf > 0:
+            begins[leaf] = ends[leaf - 1]
+            ends[leaf] += begins[leaf]
         g, h = sums[leaf, 0] / fine_gradient, sums[leaf, 1] / fine_hessian
         values[0, leaf], values[1, leaf] = value_of(g, h, l1, l2, bounds[0, leaf], bounds[1, leaf]), h
     return True

@@ -77,6 +77,9 @@ _SPARSE_ROWS = 4096  # of a sparse table, written out at a time
 _MOST_CELLS, _MOST_CELLS_ALONE = 1 << 19, 1 << 25
 
 
+_Walked = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
 class GradientTree(NamedTuple):
     """A grown tree, before it is packed.
 
@@ -163,7 +166,7 @@ class GradientTree(NamedTuple):
         else:
             add_by_codes(codes, rows, *self._as_walked(), adds, scores)
 
-    def _as_walked(self) -> Any:
+    def _as_walked(self) -> _Walked:
         """What kernels need to walk down the tree, and room for the numbers of its leaves."""
         room = np.empty(len(self.first_child), np.int32)
         return self.first_child, self.column, self.cut, self.missing_branch, self.is_set, self.sets, room

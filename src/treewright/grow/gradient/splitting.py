@@ -347,6 +347,17 @@ def columns_of_node(node, table, nodes, limits, desk):
 
 
 @inner_kernel
+def missing_of(column, table, histogram):
+    """A column's word of the missing cells. ``histogram`` int64[width]."""
+    place = np.uintp(table.place[column])
+    if len(table.usual) > 0:
+        return histogram[place + np.uintp(table.n_bins[column])]
+    if table.bundled[column]:
+        return np.int64(0)
+    return histogram[place + np.uintp(MISSING_BIN)]
+
+
+@inner_kernel
 def load_bins(column, table, histogram, total, bins):
     """A column's words by bin: copied from the histogram, or computed from its bundle.
 

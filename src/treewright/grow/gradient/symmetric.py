@@ -22,6 +22,7 @@ from treewright.grow.gradient.splitting import (
     count_rows,
     fill_gains,
     load_bins,
+    missing_of,
     sort_levels,
     worth_of_node,
 )
@@ -56,6 +57,15 @@ def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
             for b in range(table.n_bins[column]):
                 total[b] += desk.bins[b]
             total[MISSING_BIN] += desk.bins[MISSING_BIN]
+
+
+@inner_kernel
+def has_missing(column, first, last, table, nodes, limits, growth):
+    """Whether a node that may still be split has a missing cell in a column."""
+    for node in range(first, last):
+        if may_be_split(node, nodes, limits) and missing_of(column, table, growth.slots[nodes.slot[node]]) != 0:
+            return True
+    return False
 
 
 @inner_kernel
@@ -127,15 +137,14 @@ def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, 
 
     ``gains`` float64[256], ``total`` int64[256].
     """
-    total_bins(column, first, last, table, nodes, limits, growth, total, desk)
     best, cut, missing_left = 0.0, -1, 0
     if table.kind[column] == SUBSET:
+        total_bins(column, first, last, table, nodes, limits, growth, total, desk)
         n_cuts = sort_levels(total, table.n_bins[column], limits.smoothing, desk) - 1
         n_sides = 1
     else:
-        has_missing = total[MISSING_BIN] != 0
-        n_cuts = np.int64(table.n_bins[column]) - (0 if has_missing else 1)
-        n_sides = 2 if has_missing else 1
+        n_sides = 2 if has_missing(column, first, last, table, nodes, limits, growth) else 1
+        n_cuts = np.int64(table.n_bins[column]) - (2 - n_sides)
     for side in range(n_sides):
         n = n_cuts - side
         add_gains(column, first, last, n, side, by_counts, table, rows, nodes, limits, growth, desk, gains)

@@ -19,7 +19,7 @@ from treewright.grow.settings import GradientSettings
 _MOST_BINS = 255  # of a bundle, besides the one for "all in their first bin"
 _MOST_SHARE = 0.5  # of rows outside of the first bin; with more, no other column would fit into the bundle
 _MOST_PLACES = 2**31 - 1
-_MOST_TRIED = 32  # bundles that a column is tried with
+_MOST_TRIED = 64  # bundles that a column is tried with; with 32, the 180 columns of 60 letters of DNA become 96
 
 
 @dataclass(frozen=True, eq=False)

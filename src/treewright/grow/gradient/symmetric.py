@@ -94,6 +94,8 @@ def add_gains(
 ):  # fmt: skip
     """Add what each cut of a column gains in all nodes of the level; the side of missing cells is given.
 
+    Until the test is chosen, ``nodes.gain`` holds what each node is worth undivided.
+
     If rows are counted, nodes in which a cut leaves too few rows do not count.
 
     ``gains`` float64[256].
@@ -121,7 +123,7 @@ def add_gains(
         if by_counts:
             count_rows(column, node, table, rows, nodes, desk.counts)
             n_left = desk.counts[MISSING_BIN] if missing_left else n_left
-        whole = worth_of_node(node, nodes, limits)
+        whole = nodes.gain[node]
         for b in range(n_cuts):
             if by_counts:
                 n_left += desk.counts[desk.levels[b] if is_subset else b]
@@ -251,7 +253,10 @@ def choose_test(first, last, table, rows, nodes, limits, growth, desk, gains, to
         How many nodes wait to be split; 0 ends the tree.
     """
     n_columns = columns_of_node(first, table, nodes, limits, desk)
-    by_counts = False
+    by_counts, whole = False, 0.0
+    for node in range(first, last):
+        nodes.gain[node] = worth_of_node(node, nodes, limits)
+        whole += abs(nodes.gain[node])
     for at in range(n_columns):
         offer_of_column(desk.drawn[at], first, last, by_counts, table, rows, nodes, limits, growth, desk, gains, total)
     while True:
@@ -264,9 +269,6 @@ def choose_test(first, last, table, rows, nodes, limits, growth, desk, gains, to
         # As in a single node: the best cut by hessians is searched again by rows.
         offer_of_column(column, first, last, True, table, rows, nodes, limits, growth, desk, gains, total)
     cut, missing_left = (np.int64(desk.best[column, 0]), np.int64(desk.best[column, 1])) if column >= 0 else (-1, 0)
-    whole = 0.0
-    for node in range(first, last):
-        whole += abs(worth_of_node(node, nodes, limits))
     is_worth_it = column >= 0 and best > NOISE * whole and best * limits.gain_unit > limits.min_gain
     if is_worth_it and table.kind[column] != NUMERIC:
         total_bins(column, first, last, table, nodes, limits, growth, total, desk)

@@ -1,4 +1,4 @@
-"""Boosting at defaults: how long a fit takes. In: a folder of tables. Out: a Markdown table of ratios to other libraries.
+"""Boosting at defaults: how long a fit takes. In: a folder of tables. Out: a table of ratios to other libraries.
 
 Callers: people. One fold, one thread, fit and prediction; of each library a first run is not counted, and the median of
 the others is, one after the other in turn. CatBoost and its like run once on tables on which they take long.

@@ -91,7 +91,7 @@ def test_a_page_shows_what_its_blocks_print(page, tmp_path):
         assert output == block.shown, f"{page.name}, the block on line {line}"
 
 
-INSTALLED = {"numpy", "numba", "narwhals", "sklearn", "scipy", "polars", "safetensors", "typer", "rich", "jinja2"}
+INSTALLED = {"numpy", "numba", "narwhals", "sklearn", "scipy", "polars", "typer", "rich", "jinja2"}
 INSTALLED |= {"treewright", *sys.stdlib_module_names}
 BROUGHT_BY = {"matplotlib": "plot", "onnxruntime": "onnx", "xgboost": "xgboost-cpu"}  # extras, and another name
 

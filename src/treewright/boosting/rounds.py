@@ -53,7 +53,7 @@ from treewright.tree.packing import join, take
 
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
-MOST_RATE = 0.4
+MOST_RATE = 0.8
 ROUNDS_OF_LOOK, MEMBERS_OF_LOOK = 20, 2  # whether a group is worth its time
 LARGEST_LOSS = 1e200  # the largest loss whose sums are exact
 ROWS, TREE = 0, 1  # the purposes of seeds

@@ -316,7 +316,9 @@ def _averaged_members(
             wide = cast("_Wide", _with_linear_scores(now, asides, first, settings))
         group = grow(first, wide, plan.rounds_of(spent, 1 + n_after))
         ended = group.is_called_off
-        if not ended and min(group.history.validation) < min(groups[-1].history.validation):
+        # One that ends with its budget is compared in as many rounds.
+        n = min(len(each.history.validation) for each in (group, groups[-1]))
+        if not ended and min(group.history.validation[:n]) < min(groups[-1].history.validation[:n]):
             now = wide
             groups.append(group)
     for params in plan.groups[1:]:

@@ -311,10 +311,10 @@ def test_the_plan_depends_on_what_it_costs(size, growths, n_members):
 
 def test_the_learning_rate_doubles_only_where_it_is_open():
     size = Size(500, 4, 2_000, 1)
-    assert [plan_of(BoostingParams(task="regression"), size).doubles_after(n) for n in (3, 100, 150)] == [20, 34, 50]
+    assert [plan_of(BoostingParams(task="regression"), size).doubles_after(n) for n in (3, 100, 150)] == [20, 25, 38]
     assert plan_of(BoostingParams(task="regression", learning_rate=0.1), size).doubles_after(100) is None
     rates = [BoostSettings((), learning_rate=0.1, doubles_after=50).rate_of(at) for at in (1, 50, 51, 101, 900)]
-    assert rates == [0.1, 0.1, 0.2, 0.4, 0.4]
+    assert rates == [0.1, 0.1, 0.2, 0.4, 0.8]
 
 
 def test_a_look_tells_how_the_first_rounds_of_the_first_members_would_do():

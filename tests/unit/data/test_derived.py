@@ -367,7 +367,7 @@ def test_a_gate_knows_no_unit(monkeypatch):
     grow = boosting.grow_members
 
     def noted(table, rows, settings, *more, **options):
-        looks.append(settings.n_rounds)
+        looks.append(options.get("is_look", False))
         return grow(table, rows, settings, *more, **options)
 
     monkeypatch.setattr(boosting, "grow_members", noted)

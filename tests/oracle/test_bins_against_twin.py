@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from naive_bins import naive_bin, naive_bins, naive_level_bins, naive_middle
+from rotating import few
 
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of, cuts_of
@@ -49,7 +50,7 @@ def fractions(weights: np.ndarray | None, n: int) -> list[Fraction]:
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_numeric_bins_and_their_cuts_are_those_of_the_twin(shape, kind):
-    for seed in range(40):
+    for seed in few(range(40), 10):
         rng = np.random.default_rng(seed)
         n, max_bins = int(rng.integers(0, 60)), int(rng.integers(2, 16))
         cells, weights = draw_column(rng, shape, n), draw_weights(rng, kind, n)
@@ -69,7 +70,7 @@ def test_numeric_bins_and_their_cuts_are_those_of_the_twin(shape, kind):
 
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_bins_of_levels_are_those_of_the_twin(kind):
-    for seed in range(40):
+    for seed in few(range(40), 10):
         rng = np.random.default_rng(seed)
         n, n_levels, max_bins = int(rng.integers(0, 60)), int(rng.integers(0, 20)), int(rng.integers(2, 16))
         cells = np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, max(n_levels, 1), n))

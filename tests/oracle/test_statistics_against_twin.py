@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from naive_bins import naive_bin, naive_bins, naive_middle
 from naive_statistics import naive_mix, naive_statistics
+from rotating import few
 
 from treewright.boosting.rounds import BoostTable
 from treewright.boosting.sampling import keys_of
@@ -22,7 +23,7 @@ from treewright.data.schema import Column, Schema
 @pytest.mark.parametrize("weighted", ["none", "whole", "any"])
 @pytest.mark.parametrize("n_permutations", [1, 3])
 def test_means_are_those_of_the_twin(weighted, n_permutations):
-    for seed in range(25):
+    for seed in few(range(25)):
         rng = np.random.default_rng(seed)
         n, n_levels = int(rng.integers(1, 40)), int(rng.integers(1, 9))
         levels = rng.integers(-1, n_levels + 1, n).astype(np.int32)
@@ -54,7 +55,7 @@ def test_keys_of_the_order_are_those_of_the_twin():
 
 
 def test_bins_are_cut_from_values_of_rows_and_levels_together():
-    for seed in range(20):
+    for seed in few(range(20)):
         rng = np.random.default_rng(seed)
         n, n_levels, max_bins = int(rng.integers(1, 60)), int(rng.integers(1, 12)), int(rng.integers(2, 9))
         cells = np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, n_levels, n))

@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
 import treewright as tw
@@ -102,6 +103,18 @@ def test_one_class_for_every_row_is_said_loudly(command, noise, tmp_path):
     assert "WARNING: the model predicts yes for every row: " in command("evaluate", tmp_path / "m.tw", noise).stdout
     deeper = command("fit", noise, "--target", "y", "--max-depth", 2, "--threshold", "0.999")
     assert "predicts no for every row: its probabilities of yes are all below 0.999" in deeper.stdout
+
+
+def test_a_followed_and_an_explained_row_say_the_threshold_that_decided(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    words = ("--target", "left", "--threshold", "0.0965", "--max-depth", 3, "--out", path)
+    assert command("fit", data, *words).returncode == 0
+    said = tw.load(path).predict(pl.read_csv(data).drop("left"))
+    for row in (int(np.flatnonzero(said == label)[0]) for label in ("yes", "no")):
+        line = command("explain", path, data, "--row", row).stdout.splitlines()[0]
+        assert line.startswith(f"predicts {said[row]}: ")
+        assert line.endswith(" the threshold 0.0965")
+        assert f" {line}; " in command("follow", path, data, "--row", row).stdout
 
 
 def test_pruning_by_rows_tells_the_cost_before_and_after(command, data, tmp_path):

@@ -157,3 +157,25 @@ def test_the_scale_of_scores_is_told_and_long_names_stay_inside(open_page):
 def test_rows_keep_their_numbers(open_page, forest):
     page = open_page(forest.explain(TABLE).rows(57).html).page
     assert page.locator("#contributions-row figcaption").inner_text().startswith("Row 57: ")
+
+
+def test_a_threshold_that_decides_is_told_wherever_a_page_tells_a_prediction(open_page):
+    truth = np.where(np.array(TABLE["a"]) > 0.8, "yes", "no")
+    for est in (tw.DecisionTreeClassifier(max_depth=2), tw.GradientBoostingClassifier(5, random_state=0)):
+        est.fit(TABLE, truth)
+        est.model_ = est.model_.with_threshold(0.15, positive="yes")
+        found, summary = est.explain(TABLE), est.report(TABLE, truth, cv=None, curves=())
+        line = found.predictions.line(summary.summary.examples.rows[0].number)
+        assert "threshold 0.15" in line
+        page = open_page(summary.html).page
+        histogram = page.locator("figure", has_text='Predicted probabilities of "yes"')
+        assert histogram.locator(".chart-mark").count() == 1
+        assert "threshold 0.15" in histogram.locator("svg").first.text_content()
+        if len(est.model_.trees) == 1:
+            assert page.locator("[data-name=follow-why]").inner_text() == f"P{line[1:]}."
+        else:
+            assert f"All trees together {line.replace('predicts', 'predict')}" in page.locator("#follow").inner_text()
+            assert f"P{line[1:]}. Contributions to" in page.locator("#contributions-row").inner_text()
+        alone = open_page(found.html).page.locator("#contributions-row").inner_text()
+        whose = "the tree" if len(est.model_.trees) == 1 else "all trees together"
+        assert f"P{found.predictions.line(0)[1:]}. Contributions to the prediction of {whose}." in alone

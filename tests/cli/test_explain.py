@@ -22,7 +22,10 @@ def test_one_row_is_told_in_words(command, model, penguins):
 
     assert done.returncode == 0, done.stderr
     head, adelie, *_ = done.stdout.split("\n\n")
-    assert head == "contributions to class probabilities; unknown columns are averaged over the training rows"
+    assert head == (
+        "predicts Gentoo: its probability 1 is the largest\n"
+        "contributions to class probabilities; unknown columns are averaged over the training rows"
+    )
     assert adelie.startswith("Adelie: ")
     assert "flipper_length_mm = 213" in adelie
 

@@ -1,8 +1,10 @@
 """``--cost`` and ``--threshold``: from which probability on a class is predicted."""
 
 import json
+import re
 
 import numpy as np
+import polars as pl
 import pytest
 
 import treewright as tw
@@ -33,7 +35,7 @@ def test_costs_choose_the_threshold_and_the_model_keeps_it(command, data, tmp_pa
     assert 0 < model.threshold.at < 0.5
     judged = command("evaluate", path, data, "--cost", "fp=1,fn=5")
     assert f"the model predicts yes if its probability is at least {model.threshold.at}" in judged.stdout
-    assert "predicting it costs" in judged.stdout
+    assert re.search(r"; (never|always) predicting yes costs [0-9.]+ a row", judged.stdout)
     document = json.loads(command("evaluate", path, data, "--cost", "fp=1,fn=5", "--json").stdout)
     said, truth = model.predict({"a": [], "b": []}), document["score"]["confusion"]
     assert len(said) == 0
@@ -55,7 +57,7 @@ def test_costs_that_chose_are_told_without_being_asked_for(command, data, tmp_pa
     assert (cost["name"], cost["value"]) == ("cost per row", pytest.approx(document["score"]["cost"]))
     n_no = data.read_text().count(",no")
     never, always = 5 * n_no / 400, (400 - n_no) / 400
-    assert f"Never predicting it costs {never:.4g} per row, always {always:.4g}" in cost["says"]
+    assert f"Never predicting no costs {never:.4g} per row, always {always:.4g}" in cost["says"]
     assert cost["beside"] == pytest.approx(always)  # "no" is the commonest class
 
 
@@ -101,6 +103,45 @@ def test_one_class_for_every_row_is_said_loudly(command, noise, tmp_path):
     assert "WARNING: the model predicts yes for every row: " in command("evaluate", tmp_path / "m.tw", noise).stdout
     deeper = command("fit", noise, "--target", "y", "--max-depth", 2, "--threshold", "0.999")
     assert "predicts no for every row: its probabilities of yes are all below 0.999" in deeper.stdout
+
+
+def test_a_followed_and_an_explained_row_say_the_threshold_that_decided(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    words = ("--target", "left", "--threshold", "0.0965", "--max-depth", 3, "--out", path)
+    assert command("fit", data, *words).returncode == 0
+    said = tw.load(path).predict(pl.read_csv(data).drop("left"))
+    for row in (int(np.flatnonzero(said == label)[0]) for label in ("yes", "no")):
+        line = command("explain", path, data, "--row", row).stdout.splitlines()[0]
+        assert line.startswith(f"predicts {said[row]}: ")
+        assert line.endswith(" the threshold 0.0965")
+        assert f" {line}; " in command("follow", path, data, "--row", row).stdout
+
+
+def test_pruning_by_rows_tells_the_cost_before_and_after(command, data, tmp_path):
+    path, small = tmp_path / "m.tw", tmp_path / "small.tw"
+    words = ("--target", "left", "--cost", "fp=1,fn=5", "--max-depth", 4, "--prune", "none", "--out", path)
+    assert command("fit", data, *words).returncode == 0
+    said = command("prune", path, data, "--method", "leaves", "--max-leaves", 2, "--out", small).stdout
+    for when, judged in (("before", path), ("after", small)):
+        cost = re.search("(?m)^cost .*$", command("evaluate", judged, data, "--width", 400).stdout)[0]
+        assert f"{when}: {cost}" in " ".join(said.split())
+    assert "WARNING" not in said
+    # Costs are those of the model: without any there is no line about them.
+    assert command("fit", data, "--target", "left", "--threshold", "0.2", *words[4:], "--force").returncode == 0
+    assert "cost" not in command("prune", path, data, "--method", "leaves", "--max-leaves", 2).stdout
+
+
+@pytest.mark.parametrize("more", [("--cost", "fp=1,fn=50"), ()])
+def test_pruning_to_one_prediction_for_every_row_is_said_loudly(command, noise, tmp_path, more):
+    path = tmp_path / "m.tw"
+    fitted = command("fit", noise, "--target", "y", "--max-depth", 4, "--prune", "none", "--out", path, *more)
+    assert fitted.returncode == 0
+    said = command("prune", path, noise, "--method", "leaves", "--max-leaves", 1)
+    told = said.stdout[said.stdout.index(" after: ") :]
+    judged = command("prune", path, noise, "--method", "leaves", "--max-leaves", 1, "--out", tmp_path / "one.tw")
+    assert judged.returncode == 0
+    warning = re.search("(?s)WARNING: .*", command("evaluate", tmp_path / "one.tw", noise).stdout)[0]
+    assert " ".join(warning.split()) in " ".join(told.split())
 
 
 @pytest.mark.parametrize("algorithm", ["forest", "boosting", "knn", "c45", "bagging", "adaboost"])

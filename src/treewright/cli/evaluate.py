@@ -174,13 +174,11 @@ def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs 
     if cost is None:
         if positive is not None:
             raise UsageRefusal("--positive names the class of --cost: give both")
-        if model.threshold is None or model.threshold.cost_each is None:
+        if model.threshold is None:
             return None
-        from treewright.cli.threshold import Costs
-        from treewright.model_selection.threshold import Aim
+        from treewright.cli.threshold import costs_that_chose
 
-        fp, fn = model.threshold.cost_each
-        return Costs(Aim("cost", fp, fn), model.positive)
+        return costs_that_chose(model)
     from treewright.cli.threshold import costs_of
 
     return costs_of(model, cost, positive)

@@ -279,7 +279,12 @@ class Declared:
     @property
     def cell_types(self) -> dict[str, CellType]:
         """How the cells of the declared columns are parsed; under ``--nominal all`` the cells decide."""
+        from treewright.data.texts import without_zero_fraction  # not at the top: --help loads no NumPy
+
         types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.levels, *self.ordinal), "text")
+        for name, words in (*self.levels.items(), *self.ordinal.items()):
+            if len(set(map(without_zero_fraction, words))) < len(set(words)):  # 1010 and 1010.0 are two levels
+                types[name] = "as written"
         return types | dict.fromkeys(self.numeric, "number") | dict.fromkeys(self.boolean, "boolean")
 
     def nominal_of(self, features: Sequence[str], typed: Callable[[str, list[str]], list[Any]]) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treewright.cli.holdout import score_for
+from treewright.cli.holdout import score_for, warning_of
 from treewright.cli.models import is_ensemble, load_model, of_trees, target_name, weighted_rows
 from treewright.cli.options import Value, parse_value
 from treewright.cli.show import say_tree
@@ -135,8 +135,17 @@ def _pruned(request: PruneRequest, *, is_saved: bool) -> Any:
             say_tree(pruned, request.out)
         if rows:
             say()
-            for what, each in (("before", model), ("after", pruned)):
-                say_prose(_score(each, rows).line(f"on {printable(request.data)} {what}:"))
+            scores = {"before": _score(model, rows), "after": _score(pruned, rows)}
+            for when, score in scores.items():
+                say_prose(score.line(f"on {printable(request.data)} {when}:"))
+            if model.threshold is not None:
+                from treewright.cli.threshold import costs_that_chose
+
+                if costs := costs_that_chose(model):
+                    for when, score in scores.items():
+                        say_prose(f"{when}: {costs.line(score)}")
+            if warning := warning_of(scores["after"], pruned):
+                say_prose(warning)
             if method is None or method.needs == "holdout":
                 what = "tree" if method is not None else "model"
                 note(f"the rows above have chosen what is pruned: evaluate the {what} on other rows")

@@ -43,6 +43,7 @@ from treewright.cli.terminal import (
     write_text,
 )
 from treewright.data.encoder import encode
+from treewright.explain.prediction import predictions_of, predictions_of_nodes
 from treewright.explain.rules import leaf_rules
 from treewright.files import ReadOptions, rows_for
 from treewright.files.table import did_you_mean, place
@@ -495,15 +496,19 @@ def _divided(model: Model, row: Any, leaf: int) -> list[str]:
     asked = {int(model.trees[0].feature[node]) for node, _ in path_to(model.trees[0], leaf)}
     if model.missing != "fractional" or all(_cell(model, row, feature) != _MISSING for feature in asked):
         return []
-    together = ", ".join(written_level(label) for label in np.atleast_1d(model.predict(row)[0]).tolist())
-    return [f"a missing cell divides the row; this is the path of its largest part; all together predict {together}"]
+    cells = encode(model.schema, row, unseen=model.unseen, missing=model.missing)
+    line = predictions_of(model, cells).line(0).removeprefix("predicts ")
+    return [f"a missing cell divides the row; this is the path of its largest part; all together predict {line}"]
 
 
 def _leaf(model: Model, leaf: int, width: int | None, mark: str) -> list[Spans]:
     """The row's leaf and its training rows; ``mark`` is painted in the colour of the class."""
     rule = next(rule for rule in leaf_rules(model, keep_empty=True) if rule.leaf == leaf)
     says = rule.conclusion if rule.conclusion.startswith("adds ") else f"predicts {rule.conclusion}"
-    lines = _prose([f"leaf {leaf} {says}: {rule.evidence.removeprefix(f'leaf {leaf}; ')}"], width)
+    evidence = rule.evidence.removeprefix(f"leaf {leaf}; ")
+    if model.threshold is not None:
+        evidence = f"{predictions_of_nodes(model).why(leaf)}; {evidence}"
+    lines = _prose([f"leaf {leaf} {says}: {evidence}"], width)
     outcome = rule.outcomes[0]
     if mark and outcome.classes and len(rule.outcomes) == 1:
         lines[0].insert(0, Span(mark + " ", "class", outcome.classes.index(outcome.text)))

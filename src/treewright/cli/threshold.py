@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Asked", "Costs", "WithThreshold", "asked_threshold", "check_two_classes", "chosen_words", "costs_of",
-    "label_named",
+    "costs_that_chose", "label_named",
 ]  # fmt: skip
 
 
@@ -206,7 +206,7 @@ class Costs:
     def _of_one_answer(self, score: Score) -> str:
         """The cost of a constant prediction, in words."""
         word, least = self._one_answer(score)
-        return f"{word} predicting it costs {least:.4g} a row"
+        return f"{word} predicting {printable(self.positive)} costs {least:.4g} a row"
 
     def _one_answer(self, score: Score) -> tuple[str, float]:
         """The constant prediction with the lower cost, and its cost per row."""
@@ -223,6 +223,14 @@ class Costs:
             sum(count for _, said, count in wrong if said == self.positive),
             sum(count for truth, _, count in wrong if truth == self.positive),
         )
+
+
+def costs_that_chose(model: AnyModel) -> Costs | None:
+    """The costs that chose the threshold of a model; None if none did."""
+    if model.threshold is None or model.threshold.cost_each is None:
+        return None
+    fp, fn = model.threshold.cost_each
+    return Costs(Aim("cost", fp, fn), model.positive)
 
 
 def costs_of(model: AnyModel, words: str, positive: str | None) -> Costs:

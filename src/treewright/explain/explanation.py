@@ -17,6 +17,7 @@ from treewright.data.frame import frame_of
 from treewright.data.schema import Column
 from treewright.exceptions import DataError, MissingLibraryError, ParameterError
 from treewright.explain.contributions import KINDS, Kind, contributions_of
+from treewright.explain.prediction import Predictions, predictions_of
 from treewright.model.data import ModelData
 from treewright.model.threshold import positive_code
 from treewright.tree.wording import clock_of
@@ -68,6 +69,8 @@ class ExplanationTable:
         How scores become predictions: "log", "classes", "sorted"; "identity" if they are the predictions.
     positive : int or None
         The position among the outputs of the positive class, which pictures show; None: no output is one.
+    predictions : Predictions
+        What the model predicts for the rows, and why.
     """
 
     values: np.ndarray
@@ -81,6 +84,7 @@ class ExplanationTable:
     clocks: tuple[tuple[str, str], ...]
     positions: np.ndarray
     link: str
+    predictions: Predictions
     positive: int | None = None
 
     def __len__(self) -> int:
@@ -126,7 +130,10 @@ class ExplanationTable:
                 raise ParameterError(f"rows({some!r}): give positions of the {len(self)} rows, counted from 0")
             at = np.arange(len(self))[np.array(wanted, np.int64)]
         cells = tuple([each[i] for i in at.tolist()] for each in self.cells)
-        return replace(self, values=self.values[at], cells=cells, positions=self.positions[at])
+        return replace(
+            self, values=self.values[at], cells=cells, positions=self.positions[at],
+            predictions=self.predictions.rows(at),
+        )  # fmt: skip
 
     def __iter__(self) -> Iterator[Self]:
         return (self.rows(at) for at in range(len(self)))
@@ -266,6 +273,8 @@ class ExplanationTable:
         head = f"contributions to {what}; {_GAMES[self.kind]}"
         if self.link_words:
             head += f"\n{self.link_words}"
+        if len(self) == 1:
+            head = f"{self.predictions.line(0)}\n{head}"
         parts = [self._of_one(output) for output in range(len(self.outputs[:MOST_OUTPUTS]))]
         if len(self.outputs) > MOST_OUTPUTS:
             parts.append(f"{len(self.outputs) - MOST_OUTPUTS} more outputs: of(...) returns each")
@@ -330,6 +339,11 @@ def joined(parts: Sequence[Table]) -> Table:
         positions=np.concatenate([part.positions for part in parts]),
         cells=tuple(
             list(itertools.chain.from_iterable(cells)) for cells in zip(*(part.cells for part in parts), strict=True)
+        ),
+        predictions=replace(
+            parts[0].predictions,
+            predicted=np.concatenate([part.predictions.predicted for part in parts]),
+            probabilities=np.concatenate([part.predictions.probabilities for part in parts]),
         ),
     )
 
@@ -446,6 +460,7 @@ def explain_encoded(
         positions=np.arange(len(matrix)),
         link=model.boosting.link if model.boosting is not None else "identity",
         positive=positive if len(outputs) == 2 else None,
+        predictions=predictions_of(model, matrix, n_jobs),
     )
 
 

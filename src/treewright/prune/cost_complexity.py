@@ -27,7 +27,7 @@ from treewright.predict.branches import branches_of
 from treewright.predict.fractional import Spread, average_leaves, portions_of, rows_with_missing
 from treewright.predict.route import leaf_of
 from treewright.predict.values import leaf_table
-from treewright.prune.costs import EQUAL, Risk, costs_in_units, impurity_share, node_risk
+from treewright.prune.costs import EQUAL, Risk, costs_in_units, decided_risk, impurity_share
 from treewright.prune.losses import ABSOLUTE_ERROR, LEAST_SHARE, NUMBERS, row_loss
 from treewright.prune.methods import Decision
 from treewright.prune.requirements import number_of, require_true_impurity
@@ -428,18 +428,11 @@ def path_losses(
 def risks_along(model: ModelData, path: Path, by_class: np.ndarray | None = None) -> np.ndarray:
     """Errors of the subtrees of a path on the training rows, from the counts in the nodes, float64[k].
 
-    Sums of ``node_risk`` over the leaves of each subtree: the misclassification rate, for regression the impurity. If
-    the model has a decision threshold, it decides the predicted class, and ``by_class`` is what a wrong prediction of
-    each of the two costs.
+    Sums of ``decided_risk`` over the leaves of each subtree.
     """
     tree, n_steps = model.trees[0], len(path.alphas)
     at_node = np.zeros((tree.n_nodes, 2))
-    if model.threshold is None:
-        at_node[:, 0] = node_risk(model)
-    else:  # of two classes: the one that is not predicted
-        other = 1 - leaf_table(model).codes[:, 0]
-        wrong = tree.value[np.arange(tree.n_nodes), other] * (1.0 if by_class is None else by_class[other])
-        at_node[:, 0] = np.where(tree.n_samples > 0, wrong, 0.0) / tree.weight[0]
+    at_node[:, 0] = decided_risk(model, by_class)
     return _over_steps(path.collapse_step, _ends(tree, path.collapse_step, n_steps), at_node, n_steps)[:, 0].copy()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
+from treewright.predict.values import leaf_table
 from treewright.tree.arrays import Tree
 
 Risk = Literal["impurity", "error"]
@@ -30,6 +31,19 @@ def node_risk(model: ModelData, kind: Risk = "error") -> np.ndarray:
     """
     cost, unit = costs_in_units(model, kind)
     return cost / unit
+
+
+def decided_risk(model: ModelData, by_class: np.ndarray | None = None) -> np.ndarray:
+    """As ``node_risk`` of errors, of the class that the model predicts: its threshold, if it has one, decides.
+
+    ``by_class`` is what a wrong prediction of each of two classes costs a model with a threshold.
+    """
+    if model.threshold is None:
+        return node_risk(model)
+    tree = model.trees[0]
+    other = 1 - leaf_table(model).codes[:, 0]  # of two classes: the one that is not predicted
+    wrong = tree.value[np.arange(tree.n_nodes), other] * (1.0 if by_class is None else by_class[other])
+    return np.asarray(np.where(tree.n_samples > 0, wrong, 0.0) / tree.weight[0])
 
 
 def costs_in_units(model: ModelData, kind: Risk) -> tuple[np.ndarray, float]:

@@ -22,7 +22,7 @@ from treewright.exceptions import DataError, ParameterError, pruner, setting
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
 from treewright.model.trees import ListedTrees
-from treewright.prune.costs import EQUAL, leaf_sums, node_risk
+from treewright.prune.costs import EQUAL, decided_risk, leaf_sums
 from treewright.tree.arrays import Tree
 
 Action = Literal["leaf", "raise", "merge"]
@@ -270,7 +270,7 @@ def _plain(value: Any) -> Any:
 
 def _rises(model: ModelData, tree: Tree) -> np.ndarray:
     """Increase of the training error if only this node becomes a leaf, per node; 0.0 if it is rounding error."""
-    as_leaf = node_risk(model)
+    as_leaf = decided_risk(model)
     rise = as_leaf - leaf_sums(tree, as_leaf)
     return np.where(np.abs(rise) <= EQUAL * as_leaf, 0.0, rise)
 
@@ -310,8 +310,9 @@ class PrunedNode:
     n_leaves : int
         Leaves below it before pruning.
     rise : float
-        Increase of the training error by this cut alone: of the misclassification rate (for regression, of the weighted
-        impurity); 0 if it is rounding error. nan for a node that was raised.
+        Increase of the training error by this cut alone: of the misclassification rate of what the model predicts, by
+        its threshold if it has one (for regression, of the weighted impurity); 0 if it is rounding error. Negative if
+        the cut changes the predicted class to the more frequent one. nan for a node that was raised.
     numbers : dict from str to float
         The numbers that decided the cut.
     """

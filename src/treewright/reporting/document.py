@@ -30,7 +30,7 @@ from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.model.by_hand import log_of, noted
 from treewright.model.summary import counted, summarize
-from treewright.model.threshold import decision_words
+from treewright.model.threshold import COST, decision_words
 from treewright.reporting.columns import columns_part
 from treewright.reporting.contributions import contributions_part
 from treewright.reporting.ensemble import ensemble_part, examples_beside, surrogate_part
@@ -433,14 +433,15 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
 
 
 def scores_of(judged: Judged, quality: Sequence[QualityPart]) -> tuple[Fact, ...]:
-    """The first measure of a single output, for the head of the page: accuracy, or R2.
+    """Measures of a single output, for the head of the page: the cost that chose the threshold, accuracy or R2.
 
     Accuracy counts the rows of classes without training rows: the model is wrong about them.
     """
     if len(quality) != 1 or not quality[0].measures:
         return ()
     first = quality[0].measures[0]
-    return (Fact(first.name, f"{(first.value or 0.0) * (1.0 - judged.unknown_share):.3f}"),)
+    costs = [Fact(each.name, f"{each.value:.4g}") for each in quality[0].measures if each.name == COST]
+    return (*costs, Fact(first.name, f"{(first.value or 0.0) * (1.0 - judged.unknown_share):.3f}"))
 
 
 def notes_of(judged: Judged) -> tuple[str, ...]:

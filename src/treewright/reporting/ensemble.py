@@ -12,13 +12,14 @@ from treewright.core.products import add_products
 from treewright.model.aggregation import output_columns
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, score_names, summarize
+from treewright.model.threshold import decision_words
 from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.predict.ensemble import contents_of
 from treewright.predict.walks import reading_of, walk_of
 from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
 from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_judges
-from treewright.show.ensemble import COMBINED, LINKED
+from treewright.show.ensemble import COMBINED, how_predicted
 from treewright.show.page.parts import (
     CurvePart,
     EnsemblePart,
@@ -101,16 +102,16 @@ def headline_of(model: ModelData, n_rounds: int) -> str:
     trees = counted(len(model.trees), "tree")
     if model.boosting is not None:
         each = "one" if model.boosting.n_scores == 1 else f"one for each of {model.boosting.n_scores} scores"
-        prediction = LINKED.get(model.boosting.link, model.boosting.link)
+        prediction = how_predicted(model, model.boosting)
         if members := model.facts.get("members"):
             return (
                 f"{trees} of {len(members)} members, whose scores are averaged: {each} per round of a member, fitted "
-                f"to what the earlier trees of the member left over. Trees are ordered by round, then by member. The "
-                f"prediction is {prediction}."
+                f"to what the earlier trees of the member left over. Trees are ordered by round, then by member; "
+                f"{prediction}."
             )
         return (
             f"{trees}, fitted in {counted(n_rounds, 'round')} ({each} per round) to what the earlier trees left over. "
-            f"Their values add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; the prediction is "
+            f"Their values add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; "
             f"{prediction}."
         )
     if model.tree_weights is not None:
@@ -120,11 +121,17 @@ def headline_of(model: ModelData, n_rounds: int) -> str:
             else "the weighted median of their predictions"
         )
         return (
-            f"{trees}, fitted one after another, on rows weighted by the errors of the earlier trees. The prediction "
-            f"is {prediction}."
+            f"{trees}, fitted one after another, on rows weighted by the errors of the earlier trees. "
+            f"{_decided(model, 'the share of the weight of their votes') or f'The prediction is {prediction}.'}"
         )
     prediction = COMBINED.get((model.task, model.combine), model.combine)
-    return f"{trees}, fitted independently. The prediction is {prediction}."
+    share = "the share of their votes" if model.aggregation.votes else prediction
+    return f"{trees}, fitted independently. {_decided(model, share) or f'The prediction is {prediction}.'}"
+
+
+def _decided(model: ModelData, share: str) -> str:
+    """How a model with a threshold predicts from its probabilities, which are ``share``; else an empty text."""
+    return "" if model.threshold is None else f"A probability is {share}; the model {decision_words(model)}."
 
 
 class Agreement(NamedTuple):

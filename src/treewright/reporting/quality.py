@@ -223,7 +223,7 @@ def _cost(
     guess = always if int(held.argmax()) == threshold.positive else never
     says = (
         f"The mean cost of a row if predicting {name} wrongly costs {fp:g} and missing it {fn:g}; these costs chose "
-        f"the threshold. Never predicting it costs {never:.4g} per row, always {always:.4g}."
+        f"the threshold. Never predicting {name} costs {never:.4g} per row, always {always:.4g}."
     )
     return MeasurePart(COST, value, None, None, guess, says)
 

@@ -15,6 +15,7 @@ import numpy as np
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.audit import Audit, audit_model, refuse_other_growth
 from treewright.explain.counterfactual import levels_of, scales_of_rows
+from treewright.explain.prediction import predictions_made
 from treewright.explain.rules import OutcomeTeller
 from treewright.export.structure import branches_of_levels
 from treewright.model.summary import TreeSummary, summarize
@@ -275,6 +276,12 @@ def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
             "; ".join(amount(number) for number in numbers[row].tolist()) for numbers in (judged.target, judged.numbers)
         )
         right, shares = None, tuple((number,) for number in judged.numbers[row].tolist())
+    one = slice(row, row + 1)
+    made = predictions_made(
+        judged.model,
+        judged.codes[one] if judged.is_classification else judged.numbers[one],
+        [each[one] for each in judged.shares] if judged.is_classification else (),
+    )
     number = int(given_positions(judged)[row])
     return ExampleRow(
         number=number,
@@ -284,6 +291,7 @@ def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
         right=right,
         shares=shares,
         name=row_name(judged.table, number),
+        why=made.why(0),
     )
 
 

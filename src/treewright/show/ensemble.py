@@ -11,7 +11,7 @@ from treewright.model.aggregation import Boosting
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, grown_by, n_named, score_names
-from treewright.model.threshold import decision_words
+from treewright.model.threshold import decision_words, positive_code
 from treewright.tree.walk import Sizes
 from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
 
@@ -73,7 +73,7 @@ def _title(model: ModelData) -> list[str]:
     lines = [", ".join(filter(None, (f"{model.task.capitalize()} by {n_trees}", grown_by(model.facts))))]
     decides = [each for each in (decision_words(model),) if each]
     if model.boosting is not None:
-        return [*lines, *_boosting(model, model.boosting), *decides]
+        return [*lines, *_boosting(model, model.boosting), *(decides if model.threshold is None else ())]
     predicted = COMBINED.get((model.task, model.combine))
     if model.aggregation.votes and model.tree_weights is not None:
         predicted = "the class with the largest total weight of votes"
@@ -90,14 +90,24 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
         f"{name} {written_amount(base)}" if name else written_amount(base)
         for name, base in zip(names, boosting.base[: n_named(n_scores, MOST_BASES)], strict=False)
     ]
+    if positive_code(model) == 0:  # the one score is the log odds of the second class
+        positive = shorten(escape_controls(str(model.classes[0].tolist()[0])), COLUMN_NAME)
+        shown = [f"log odds of {positive} {written_amount(-boosting.base[0])} (trees add to the {shown[0]})"]
     if n_scores > len(shown):
         shown.append(f"... {n_scores - len(shown)} more")
     return [
         f"{rounds}{members}, each a tree"
         + (f" for each of {n_scores} scores" if n_scores > 1 else " that adds to the score"),
         f"base: {', '.join(shown)}",
-        f"the prediction is {LINKED.get(boosting.link, boosting.link)}",
+        how_predicted(model, boosting),
     ]
+
+
+def how_predicted(model: ModelData, boosting: Boosting) -> str:
+    """How a boosted model predicts from its scores, as a clause."""
+    if model.threshold is not None:
+        return f"a probability is the logistic function of the score; the model {decision_words(model)}"
+    return f"the prediction is {LINKED.get(boosting.link, boosting.link)}"
 
 
 def _importances(model: ModelData, sizes: Sizes) -> list[str]:

@@ -63,7 +63,7 @@ def test_derived_columns_play_with_their_source_and_pairs_for_themselves():
 def test_one_row_is_printed_with_its_cells_and_many_by_mean_size():
     text = str(NUMBERS.explain({"sky": ["sun"], "wind": [None]}))
     assert "sky = sun       +1.76" in text
-    assert text.startswith("contributions to the predicted value")
+    assert text.startswith("predicts 4.17\ncontributions to the predicted value")
     many = str(CLASSES.explain(TABLE))
     assert "yes: mean size over 8 rows" in many
     assert str(CLASSES.explain(TABLE).rows(0)).count("=") >= 2

@@ -283,6 +283,32 @@ def test_a_rise_that_is_rounding_is_written_as_0():
     assert all("training error +0;" in f"{line};" for line in str(log).splitlines()[1:21])
 
 
+@pytest.mark.parametrize(("at", "positive"), [(0.05, 1), (0.2, 1), (0.4, 0), (0.95, 1), (0.5, 1)])
+@pytest.mark.parametrize("method", ["merge_equal_leaves", "leaves"])
+def test_a_rise_is_that_of_what_a_model_with_a_threshold_predicts(method, at, positive):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3)).round(1)
+    y = (rng.random(300) < 1 / (1 + np.exp(1.5 - X[:, 0]))).astype(int)
+    model = (
+        tw.DecisionTreeClassifier(max_depth=3, min_samples_leaf=8)
+        .fit(X, y)
+        .model_.with_threshold(at, positive=positive)
+    )
+    options = {"max_leaves": 1} if method == "leaves" else {}
+
+    pruned = model.prune(method, **options)
+
+    log = pruned.prune_log
+    outer = [cut for cut in log if cut.n_leaves == model.trees[0].n_leaves]  # the cut of the root counts all rows
+    assert len(log)
+    if method == "merge_equal_leaves":
+        assert (model.predict(X) == pruned.predict(X)).all()
+        assert log.rise.tolist() == [0.0] * len(log)
+    else:
+        rise = np.mean(pruned.predict(X) != y) - np.mean(model.predict(X) != y)
+        assert outer[-1].rise == pytest.approx(rise, abs=1e-12)
+
+
 def test_an_option_that_a_pruner_chose_itself_is_told_with_its_value(iris, monkeypatch):
     def chooses(model, *, m=None, other=1):
         return Decision(collapse(model.trees[0], [0]), np.array([0]), {}, used={"m": 3.0})

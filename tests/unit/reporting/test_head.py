@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 import treewright as tw
-from treewright.reporting.document import facts_of, subtitle_of
+from treewright.model_selection import choose_threshold
+from treewright.reporting.document import facts_of, report, subtitle_of
+from treewright.reporting.ensemble import headline_of
 from treewright.reporting.judged import judged_rows
+from treewright.tree.writing import written_amount
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 CLASSES, NUMBERS = (X[:, 0] > 0).astype(int), X[:, 0] + X[:, 1]
@@ -85,3 +88,36 @@ def test_without_a_name_of_the_target_the_title_is_the_kind_of_model():
     est = tw.GradientBoostingClassifier(n_estimators=2).fit(X, CLASSES)
 
     assert tw.report(est, X, CLASSES).summary.title == "Gradient boosting"
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.parametrize(
+    "est",
+    [
+        tw.GradientBoostingClassifier(3, min_samples_leaf=2),
+        tw.RandomForestClassifier(3, random_state=0),
+        tw.AdaBoostClassifier(n_estimators=3, random_state=0),
+    ],
+)
+def test_no_sentence_about_a_model_with_a_threshold_says_that_another_rule_decides(est, positive):
+    model = est.fit(X, CLASSES).model_
+    assert "the prediction is" in f"{model.show()} {headline_of(model, 3)}".lower()
+    decided = model.with_threshold(0.3, positive=positive)
+    for text in (decided.show(), headline_of(decided, 3)):
+        assert text.count(f"predicts {positive} if its probability is at least 0.3") == 1
+        assert "the prediction is" not in text.lower()
+        assert "largest" not in text
+    if model.boosting is not None:
+        base = written_amount(model.boosting.base[0] * (1 if positive else -1))
+        assert f"base: log odds of {positive} {base}" in decided.show()
+
+
+def test_the_head_shows_the_cost_that_chose_the_threshold_and_accuracy():
+    est = tw.DecisionTreeClassifier(max_depth=2, random_state=0)
+    choice = choose_threshold(est, X, CLASSES, cost={"fp": 1, "fn": 5}, cv=3, random_state=0)
+    summary = report(choice.estimator, X, CLASSES, cv=None, curves=()).summary
+    facts = {fact.name: fact.value for fact in summary.facts}
+    measured = {each.name: each.value for each in summary.quality[0].measures}
+    assert facts["cost per row"] == f"{measured['cost per row']:.4g}"
+    assert "accuracy" in facts
+    assert "cost per row" not in {fact.name for fact in report(est.fit(X, CLASSES), X, CLASSES, cv=None).summary.facts}

@@ -90,6 +90,7 @@ def part_of(
         scale=_SCALES[found.scale],
         game=_GAMES[found.kind],
         link=found.link_words,
+        whose="the tree" if found.predictions.n_trees == 1 else "all trees together",
         columns=tuple(positions[at] for at in columns),
         n_columns=int((sizes > 0).any(axis=1).sum()),
         n_rows=len(drawn),
@@ -174,11 +175,11 @@ def explanation_page(found: ExplanationTable) -> str:
     ]
     codes = [codes for _, codes in coded]
     part = part_of(found, drawn, chosen, range(len(coded)), codes, n_all=n, pairs=pairs)
-    answers = found.answers.reshape(n, len(found.outputs))
     rows = tuple(
         ExampleRow(
             number=int(found.positions[row]), cells=tuple(float(own[row]) for own in codes), truth="",
-            said=_said(found, answers[row]), right=None, shares=(),
+            said=shorten(found.predictions.said(row), NAME_WIDTH), right=None, shares=(),
+            why=found.predictions.why(row),
         )
         for row in chosen
     )  # fmt: skip
@@ -206,11 +207,3 @@ def _coded(name: Any, cells: list[Any], clock: tuple[str, str]) -> tuple[ColumnW
     places = {level: float(at) for at, level in enumerate(levels)}
     codes = np.array([np.nan if cell is None else places[written_level(cell)] for cell in cells])
     return ColumnWords(title, "nominal", tuple(levels)), codes
-
-
-def _said(found: ExplanationTable, answers: np.ndarray) -> str:
-    """The prediction for a row as text: the most probable class, or a number; empty for several targets."""
-    if len(answers) == 1:
-        return f"{answers[0]:.{_DIGITS}g}"
-    is_one_target = found.scale != "number" and (found.scale == "score" or abs(answers.sum() - 1.0) < _ROUNDING)
-    return shorten(written_level(found.outputs[int(answers.argmax())]), NAME_WIDTH) if is_one_target else ""

@@ -89,6 +89,7 @@ class NodePart:
     judged: tuple[float, ...] | None = None
     audit: tuple[CandidatePart, ...] = ()  # best first; empty if no rows are available or the node is small
     by_hand: ByHandPart | None = None
+    why: str = ""  # why it predicts this class; empty for numbers, and for one of many trees
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ class ExampleRow:
     right: bool | None  # whether they are equal; None for regression
     shares: tuple[tuple[float, ...], ...]  # per output the predicted class probabilities, or the predicted number
     name: str = ""  # its name in the index of the table; empty if that counts from 0
+    why: str = ""  # why the model predicts this class; empty for numbers
 
 
 @dataclass(frozen=True)
@@ -628,6 +630,7 @@ class ContributionsPart:
     scale: str = ""  # "share", "score", "prediction": what is explained
     game: str = ""  # definitions of the base and of contributions
     link: str = ""  # how scores become predictions; empty if they are the predictions
+    whose: str = ""  # "the tree" or "all trees together": what predicts
     columns: tuple[int, ...] = ()  # those that contribute most, positions in ``Summary.columns``
     n_columns: int = 0  # how many contribute
     n_rows: int = 0  # of the swarm

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from treewright.data.schema import Schema
+from treewright.explain.prediction import predictions_of_nodes
 from treewright.export.structure import Node, Split, StandIn, nodes_of
 from treewright.model.data import ModelData
 from treewright.model.summary import TreeSummary, summarize
@@ -66,6 +67,8 @@ def tree_part(
     sizes, digits = subtree_sizes(grown).tolist(), threshold_digits(grown).tolist()
     parts = []
     splits: dict[int, Split] = {}  # parents come before their children
+    # The threshold is that of the model: of one of many trees, a class has no reason of its own.
+    told = predictions_of_nodes(model) if summary.counts_classes and model.is_single_tree else None
     for node in nodes_of(summary, shown):
         split, edge = node.split, ""
         if split is not None:
@@ -92,6 +95,7 @@ def tree_part(
                 test=None if split is None else test_part(split),
                 hidden=0 if split is not None else sizes[node.number] - 1,
                 by_hand=_by_hand(summary, node.number),
+                why="" if told is None or node.number in summary.marks else told.why(node.number),
             )
         )
     first, decides = grown.value[:, summary.outputs[0].start].copy(), summary.model.threshold

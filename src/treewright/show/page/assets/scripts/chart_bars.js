@@ -49,6 +49,7 @@ const chartBars = (() => {
   }
 
   // edges: n + 1 ends of n cells of numbers; further columns (such as missing values) stand apart at the right.
+  // marks: [{x, label}], numbers between the edges that get a line.
   function stacked(host, options) {
     const now = { ...options };
     const totals = () => now.labels.map((_, at) => now.parts.reduce((sum, part) => sum + amount(part.values[at]), 0));
@@ -91,6 +92,11 @@ const chartBars = (() => {
       if (turned) { box = { ...box, left: Math.max(box.left, 56) }; height += 52; }
       const y = chartAxes.linear(chartAxes.span(tops, true), [box.bottom, box.top], { nice: true, count: 4 }), held = places(box);
       put(svg, chartAxes.axisY(y, box, now.ylabel), now.labels.map((label, at) => column(label, at, held[at], y)), labels(box, held, turned));
+      for (const mark of now.marks || []) {
+        const cells = now.edges.length - 1, right = held[cells - 1].left + held[cells - 1].width + 1;
+        const at = chartAxes.linear(chartAxes.span(now.edges), [held[0].left, right]).at(mark.x), isRight = at > (box.left + box.right) / 2;
+        put(svg, rule(at, box.top, at, box.bottom, "chart-mark"), text(at + (isRight ? -4 : 4), box.top + FONT, mark.label, { "text-anchor": isRight ? "end" : "start" }));
+      }
       if (now.xlabel) put(svg, text((box.left + box.right) / 2, height - 4, chartAxes.fit(now.xlabel, width), { "text-anchor": "middle" }));
       return height;
     }

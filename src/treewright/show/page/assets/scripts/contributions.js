@@ -101,7 +101,7 @@ const contributions = (() => {
     if (held.n_rest) parts.push({ name: numbers.counted(held.n_rest, "other column"), value: held.rest });
     const example = summary.examples.rows[row], end = parts.reduce((sum, { value }) => sum + value, now.base);
     return { title: `Row ${example.name || example.number}: ${part.scale === "prediction" ? now.name : `${part.scale} of ${now.name}`}`, scale: part.scale, base: now.base, parts, end,
-      note: `Contributions to the prediction of all trees together. ${part.link ? `${part.link}.` : ""}` };
+      note: `${example.said ? `Predicts ${example.said}${example.why ? `: ${example.why}` : ""}. ` : ""}Contributions to the prediction of ${part.whose}. ${part.link ? `${part.link}.` : ""}` };
   }
 
   // What each column asked on the way through a tree changed: the differences between a node and the one above it.

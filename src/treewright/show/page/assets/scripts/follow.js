@@ -190,7 +190,9 @@ const follow = (() => {
     const several = ends.length > 1, folded = leaf.hidden > 0 && !leaf.test, held = several ? null : supportOf(tree, leaf);
     const interval = held && held.intervals[0] ? held.intervals[0].map(numbers.value) : null;
     const truth = self.example ? dom.el("p", { class: "small" }, `The target of row ${nameOf(self.example)}: `, dom.el("strong", {}, self.example.truth)) : null;
-    const said = together(), all = said && dom.el("p", { class: "small" }, "All trees together predict ", dom.el("strong", { "data-name": "follow-all" }, said));
+    const said = together(), why = self.example && self.example.why ? `: ${self.example.why}` : "";
+    const all = said && dom.el("p", { class: "small" }, "All trees together predict ", dom.el("strong", { "data-name": "follow-all" }, said), why);
+    const reason = !several ? leaf.why : self.example && onPage(tree) && !summary.ensemble ? self.example.why : "";
     const where = several
       ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${followTold.percent(ends[0].share)})`
       : `${folded ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "training row")}`;
@@ -198,6 +200,7 @@ const follow = (() => {
       dom.el("h3", {}, "The prediction"),
       dom.el("p", { class: "follow-answer" }, dom.el("strong", { "data-name": "follow-said", tabindex: -1 }, answer.said), " ",
         dom.el("span", { class: "muted", "data-name": "follow-leaf", "data-leaf": leaf.id }, where)),
+      reason ? dom.el("p", { class: "small", "data-name": "follow-why" }, `Predicts ${answer.said}: ${reason}.`) : null,
       all, truth,
       answer.shares ? followTold.distribution(tree, answer.shares, answer.code, interval, several ? "in its leaves" : folded ? "in this node" : "in the leaf") : followTold.onScale(tree, answer.number, interval),
       interval ? dom.el("p", { class: "small muted", "data-name": "follow-interval" }, intervalText(answer, interval)) : null,

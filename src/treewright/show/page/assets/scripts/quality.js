@@ -83,7 +83,7 @@ const quality = (() => {
         xlabel: "predicted probability", ylabel: "observed share", diagonal: true, domain: SHARES, marks: marks(rank, (at) => at) }));
     picture(grid, "Rows behind each point of the calibration: few rows, long intervals.", (host) =>
       chart.stacked(host, { title: titled(part, `Predicted probabilities of "${held.name}"`), labels: held.weight.map((_, at) => `${numbers.short(held.edges[at], 2)} to ${numbers.short(held.edges[at + 1], 2)}`),
-        parts: [{ name: part.weighted ? "weight" : "rows", values: held.weight, color: color(held.position) }], ylabel: part.weighted ? "weight" : "rows", xlabel: "predicted probability", edges: held.edges }));
+        parts: [{ name: part.weighted ? "weight" : "rows", values: held.weight, color: color(held.position) }], ylabel: part.weighted ? "weight" : "rows", xlabel: "predicted probability", edges: held.edges, marks: marks(rank, (at) => at) }));
   }
 
   // The curves of one class at a time: of many they would hide each other.

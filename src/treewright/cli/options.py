@@ -18,6 +18,7 @@ import typer
 
 from treewright.cli.streams import input_path, output_path
 from treewright.cli.terminal import UsageRefusal
+from treewright.data.texts import without_zero_fraction
 
 if TYPE_CHECKING:
     from treewright.files import ReadOptions
@@ -279,8 +280,6 @@ class Declared:
     @property
     def cell_types(self) -> dict[str, CellType]:
         """How the cells of the declared columns are parsed; under ``--nominal all`` the cells decide."""
-        from treewright.data.texts import without_zero_fraction  # not at the top: --help loads no NumPy
-
         types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.levels, *self.ordinal), "text")
         for name, words in (*self.levels.items(), *self.ordinal.items()):
             if len(set(map(without_zero_fraction, words))) < len(set(words)):  # 1010 and 1010.0 are two levels

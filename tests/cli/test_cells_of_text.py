@@ -139,33 +139,6 @@ def test_declared_levels_with_and_without_a_fraction_of_zeros_are_the_same_level
     assert predicted(fitted(table, declared, "g=1,2,3"), asked) == (["u", "v", "v"], "")
 
 
-def test_two_spellings_in_one_column_are_one_level_with_a_warning_or_two_if_both_are_listed(command, tmp_path):
-    rows = [(code, "p" if code == "1010" else "q") for code in ("1010", "1010.0", "2020", "ab") * 20]
-    table, model = write(tmp_path, "both.csv", ["code", "y"], rows), tmp_path / "both.tw"
-    words = ("fit", table, "--target", "y", "--prune", "none", "--test-size", 0, "--out", model, "--force")
-    warned = "column 'code': '1010.0' is read as the level '1010', which the column has as well (20 of 80 cells)"
-
-    for more in ((), ("--nominal", "code"), ("--types", "code=nominal")):
-        done = command(*words, *more)
-        assert done.returncode == 0
-        assert warned in " ".join(done.stderr.split())
-        assert tw.load(model).schema.columns[0].levels == ("1010", "2020", "ab")
-    for option in ("--nominal", "--ordinal"):
-        apart = command(*words, option, "code=1010,1010.0,2020,ab")
-        assert (apart.returncode, apart.stderr.count("is read as")) == (0, 0)
-        assert tw.load(model).schema.columns[0].levels == ("1010", "1010.0", "2020", "ab")
-        found = command("predict", model, write(tmp_path, f"asked{option}.csv", ["code"], [["1010.0"], ["1010"]]))
-        assert found.stdout.split() == ["prediction", "q", "p"]
-    # A listed level that no cell has is a level all the same.
-    assert command(*words, "--nominal", "code=1010,1010.0,2020,ab,2020.0").returncode == 0
-
-
-def test_one_spelling_is_no_reason_to_warn(command, tmp_path):
-    rows = [(code, "p" if code == "1010.0" else "q") for code in ("1010.0", "3030.0", "2020", "ab") * 20]
-    done = command("fit", write(tmp_path, "one.csv", ["code", "y"], rows), "--target", "y", "--prune", "none")
-    assert "is read as" not in done.stderr
-
-
 def test_classes_with_and_without_a_fraction_of_zeros_are_the_same_class(fitted, command, tmp_path):
     rows = [(str(at), "1010" if at < 20 else "2020") for at in range(40)]
     model = fitted(write(tmp_path, "fit.csv", ["x", "y"], rows), "--types", "y=nominal")

@@ -18,7 +18,6 @@ import typer
 
 from treewright.cli.streams import input_path, output_path
 from treewright.cli.terminal import UsageRefusal
-from treewright.data.texts import without_zero_fraction
 
 if TYPE_CHECKING:
     from treewright.files import ReadOptions
@@ -281,9 +280,6 @@ class Declared:
     def cell_types(self) -> dict[str, CellType]:
         """How the cells of the declared columns are parsed; under ``--nominal all`` the cells decide."""
         types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.levels, *self.ordinal), "text")
-        for name, words in (*self.levels.items(), *self.ordinal.items()):
-            if len(set(map(without_zero_fraction, words))) < len(set(words)):  # 1010 and 1010.0 are two levels
-                types[name] = "as written"
         return types | dict.fromkeys(self.numeric, "number") | dict.fromkeys(self.boolean, "boolean")
 
     def nominal_of(self, features: Sequence[str], typed: Callable[[str, list[str]], list[Any]]) -> Any:

@@ -336,8 +336,7 @@ def _levels(column: pl.Series, words: list[str]) -> list[Any]:
     elif column.dtype == pl.Boolean:
         fitting = bool
     else:
-        spelled = [*map(_spelling_of(column), words)]
-        words = spelled if len(set(spelled)) == len(set(words)) else words  # both 1010 and 1010.0: two levels
+        words = [*map(_spelling_of(column), words)]
     values = [parse_value(word) for word in words]
     # A word of another type stays a word; the error about the column's cells names it.
     return [

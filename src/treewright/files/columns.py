@@ -11,8 +11,7 @@ never on a sample, by these rules:
   often be wrong. So are whole numbers of equal length if some are padded.
 - at least 90 % dates, times of day or durations (``data.dates``), but not all: refused, naming the first other cell.
 - everything else, and columns that the user declares nominal or ordinal: text, exactly as in the file; but if there
-  are whole numbers with a fraction of zeros and without, 1010.0 is the level 1010, with a warning if the column has
-  both, unless the user lists both.
+  are whole numbers with a fraction of zeros and without, 1010.0 is the level 1010.
 
 An empty cell is missing; nothing else is, unless ``ReadOptions.missing_tokens`` says so. Counts of cells (``Tally``) of
 several blocks add up, so that a file in blocks is read as a whole one is. At predict a model's own column has its type
@@ -31,7 +30,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from treewright.core import notices
 from treewright.data.dates import DATES, odd_texts
 from treewright.data.dates import MOSTLY as MOSTLY_DATES
 from treewright.data.schema import Column
@@ -44,7 +42,7 @@ __all__ = [
     "tallies_of", "typed_as", "types_of",
 ]  # fmt: skip
 
-CellType = Literal["number", "boolean", "text", "as written"]  # "as written": text, 1010.0 is not 1010
+CellType = Literal["number", "boolean", "text"]
 _Decided = CellType | Literal["date"]
 
 MOSTLY = 0.95
@@ -142,26 +140,7 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
     for name, kind in types.items():
         if kind in ("text", "date") and name not in declared:
             _refuse_nearly_dates(text, frame.get_column(name), tallies[name].present)
-        if kind == "text":
-            _tell_of_one_level(text, text.frame.get_column(name), frame.get_column(name))
     return frame
-
-
-def _tell_of_one_level(text: TextColumns, written: pl.Series, read: pl.Series) -> None:
-    """Warn if two spellings of a whole number have become one level: they may have been two."""
-    is_changed = written.is_not_null() & (written != read)
-    if not is_changed.any():
-        return
-    merged = sorted(set(read.filter(is_changed)) & set(read.filter(~is_changed)), key=lambda level: (len(level), level))
-    if merged:
-        n = int((is_changed & read.is_in(merged)).sum())
-        other = written.filter(is_changed & (read == merged[0]))[0]
-        more = f", and so {len(merged) - 1} more" if len(merged) > 1 else ""
-        notices.warn(
-            f"{text.path}: column {written.name!r}: {other!r} is read as the level {merged[0]!r}, which the column has "
-            f"as well{more} ({n} of {len(written) - written.null_count()} cells): if they are two levels, list both "
-            "among the levels of the column"
-        )
 
 
 def types_of(text: TextColumns, tallies: Mapping[str, Tally], declared: Mapping[str, CellType]) -> dict[str, _Decided]:
@@ -184,7 +163,7 @@ def typed_as(text: TextColumns, tallies: Mapping[str, Tally], types: Mapping[str
             case "date":
                 typed[name] = _iso(series, str(text.options.date_format))
             case _:
-                is_mixed = kind != "as written" and tallies[name].zero_fraction and tallies[name].whole
+                is_mixed = tallies[name].zero_fraction and tallies[name].whole
                 typed[name] = series.str.replace(ZERO_FRACTION, "${1}") if is_mixed else series
     return pl.DataFrame({name: typed[name] for name in types})
 

@@ -99,7 +99,7 @@ def read_table(
     path : Path
         CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern, with the same columns in all.
     options : ReadOptions
-    declared : mapping of str to {"number", "boolean", "text", "as written"}, optional
+    declared : mapping of str to {"number", "boolean", "text"}, optional
         Types that the user has declared; only for text files (Parquet has its own).
     leave_out : sequence of str
         Columns that are not read.

@@ -320,3 +320,21 @@ def test_a_table_in_memory_that_spells_a_level_with_other_zeros_is_told_so(fitte
 
     with pytest.warns(DataWarning, match=f"'code': 1 cell.s. hold.*such as '{asked}', but it saw '{fitted_on}'"):
         model.predict({"code": [asked, "ab", "ab"]})
+
+
+@pytest.mark.parametrize(
+    "declared", [{"nominal": ["code"]}, {"nominal": {"code": None}}, {"ordinal": {"code": ["1010.0", "2020.0"]}}]
+)
+def test_a_column_that_a_session_declares_decides_no_decimal_mark_of_its_file(declared, tmp_path):
+    rows = [["96,04", "1010.0", "a"], ["12,5", "2020.0", "b"]] * 20
+    table = write(tmp_path, "marks.csv", ["price", "code", "y"], rows, separator=";")
+
+    with pytest.raises(
+        InputFileError, match=r"declare the column that .* as text \(nominal=\['code'\]\)"
+    ):
+        tw.workbench.Session.from_file(str(table), "y")
+    session = tw.workbench.Session.from_file(str(table), "y", **declared)
+
+    assert [(each.name, each.family) for each in session.model.schema.columns] == [
+        ("price", "number"), ("code", "string"),
+    ]  # fmt: skip

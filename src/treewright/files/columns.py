@@ -450,7 +450,7 @@ def _perhaps_codes(text: TextColumns, name: str, tally: Tally) -> InputFileError
         "the column as text (",
         _as_text(name),
         ") or numeric (",
-        setting("declared", {name: "number"}),
+        _declared_as(name, "number"),
         ")",
         column=name,
         row=cell.row,
@@ -672,7 +672,13 @@ def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> In
 
 def _as_text(name: str) -> Phrase:
     """The advice to read a column as text."""
-    return setting("declared", {name: "text"})
+    return _declared_as(name, "text")
+
+
+def _declared_as(name: str, cells: CellType) -> Phrase:
+    """The advice to declare a column, in Python by its kind."""
+    kind = "nominal" if cells == "text" else "numeric"
+    return Phrase(f"{kind}={[name]!r}", "setting", "declared", {name: cells})
 
 
 def _has(cells: pl.Series, pattern: str) -> pl.Series:

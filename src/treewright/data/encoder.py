@@ -412,7 +412,7 @@ class UnseenLevels:
         known = {without_zero_fraction(level): level for level in self._columns[name].levels if isinstance(level, str)}
         again = [level for level in held if without_zero_fraction(level) in known]
         if again:
-            n, first = sum(held[level] for level in again), sorted_levels(again)[0]
+            n, first = sum(held[level] for level in again), min(again)
             notices.warn(
                 f"column {shown(name)}: {n} cell(s) hold levels that fit never saw, such as {shown(first)}, but it saw "
                 f"{shown(known[without_zero_fraction(first)])}: write levels as in the fit; only in text files the two "

@@ -178,7 +178,7 @@ def train_boosting(
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
     warn_of_silent_trees(boosted.trees, losses, dataset, params)
     if first.early_stopping and start is None and not plan.has_members:
-        warn_of_no_better_round(boosted.history)
+        warn_of_no_better_round(boosted.history, _too_few_sampled(first, dataset, number_of_rows(dataset)))
     boosted.history.stages = {"bins": seconds_on_bins, **boosted.history.stages}
     return Trained(model, warm_start=now, losses=losses, history=boosted.history)
 
@@ -369,7 +369,11 @@ def _averaged_members(
         n_after -= 1
         ended = further.is_called_off
         groups += [] if ended else [further]
-    warn_of_no_better_round(min((group.history for group in groups), key=lambda each: min(each.validation[1:])))
+    fewest = number_of_rows(dataset) - max(map(len, asides))
+    warn_of_no_better_round(
+        min((group.history for group in groups), key=lambda each: min(each.validation[1:])),
+        _too_few_sampled(first, dataset, fewest),
+    )
     return averaged(now.binned.table, groups), now.dataset
 
 
@@ -729,13 +733,26 @@ def _first_hessian(trees: PackedTrees) -> float:
     return float(leaf_weights_of(trees)[child_of(records[kind_of(records) == LEAF_RECORD])].sum())
 
 
-def warn_of_no_better_round(history: History) -> None:
+def _too_few_sampled(params: BoostingParams, dataset: Dataset, n_rows: int) -> str:
+    """Why hardly any tree can have a test, if each samples a share of so many rows; empty if that is not the reason."""
+    n_sampled, least = int(n_rows * float(params.subsample)), rows_of_leaf(params, dataset)
+    if params.subsample == 1 or n_sampled >= 2 * least:
+        return ""
+    return (
+        f"each tree samples about {n_sampled} of {n_rows} rows (subsample={params.subsample:g}), fewer than the "
+        f"{2 * least} of two leaves (min_samples_leaf): raise subsample or lower min_samples_leaf"
+    )
+
+
+def warn_of_no_better_round(history: History, reason: str = "") -> None:
     """Warn if early stopping found no round better than none, or a score that never changed.
 
     Parameters
     ----------
     history : History
         It begins before the first tree.
+    reason : str
+        A reason that is known; by default the columns.
 
     Warns
     -----
@@ -752,5 +769,6 @@ def warn_of_no_better_round(history: History) -> None:
     if after and before <= min(after) and not is_perfect:
         notices.warn(
             f"early stopping: no round is better than none ({before:g} before the first tree, {min(after):g} at the "
-            f"best); round {history.best} is kept, but the columns seem to predict nothing about other rows"
+            f"best); round {history.best} is kept, but "
+            + (reason or "the columns seem to predict nothing about other rows")
         )

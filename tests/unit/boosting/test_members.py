@@ -411,3 +411,13 @@ def test_a_model_of_members_takes_no_further_rounds():
     est = tw.GradientBoostingRegressor(**OWN).fit(X, NUMBERS)
     with pytest.raises(ParameterError, match="the model has members"):
         est.set_params(warm_start=True, n_estimators=10_000).fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize("own", [{}, {"n_estimators": 20, "early_stopping": True}])
+def test_too_few_sampled_rows_are_named_as_the_reason_and_not_the_columns(own, recwarn):
+    tw.GradientBoostingClassifier(subsample=0.5, **OWN, **own).fit([[0], [1]] * 30, [0, 1] * 30)
+
+    told = [str(each.message) for each in recwarn.list if "no round is better" in str(each.message)]
+    assert len(told) == 1
+    assert "(subsample=0.5), fewer than the" in told[0]
+    assert "the columns seem" not in told[0]

@@ -472,7 +472,8 @@ def test_a_column_without_a_name_that_holds_cells_stays_unless_there_are_two(rea
 
 
 def test_a_level_with_a_fraction_of_zeros_is_the_level_without(read):
-    assert read(b"code,y\n1010,1\n1010.0,2\nA,3\n").frame["code"].to_list() == ["1010", "1010", "A"]
+    with pytest.warns(DataWarning, match=r":3: column 'code': '1010.0' is read as the level '1010' \(2 such cells\)"):
+        assert read(b"code,y\n1010,1\n1010.0,2\nA,3\n7.0,4\n").frame["code"].to_list() == ["1010", "1010", "A", "7"]
     assert read(b"version,y\n1.1,1\n1.10,2\n2.x,3\n").frame["version"].to_list() == ["1.1", "1.10", "2.x"]
 
 

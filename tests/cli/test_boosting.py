@@ -363,3 +363,17 @@ def test_dates_and_identifiers_in_a_file_are_told(command, tmp_path):
     assert "column 'key' (" in keys
     assert "is left out" in keys
     assert told("--nominal", "day", "--nominal", "key") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "plan"),
+    [
+        (["--trees", 3], "plan: one model, at most 3 rounds"),
+        (["--set", "n_members=2", "--trees", 3, "--set", "early_stopping=true"], "plan: 2 members in "),
+    ],
+)
+def test_a_fit_notes_its_plan_once(command, penguins, words, plan):
+    done = command("fit", penguins, "--target", "species", "--algorithm", "boosting", *words)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("plan: ") == done.stderr.count(plan) == 1

@@ -289,3 +289,52 @@ def test_an_unknown_option_of_a_dataset_is_answered_with_ours(tmp_path, word, hi
 
     with pytest.raises(ParameterError, match=f"a dataset has no option '{word}': {hint}"):
         tw.Dataset.from_csv(table, target="y", **{word: ";"})
+
+
+@pytest.mark.parametrize("declared", ["--nominal=code", "--types=code=nominal", None])
+def test_a_fit_tells_that_levels_of_a_text_file_are_merged(command, declared, tmp_path):
+    table = write(tmp_path, "both.csv", ["code", "y"], [["1010", "a"], ["1010.0", "b"], ["ab", "b"]] * 20)
+
+    done = command("fit", table, "--target", "y", *([declared] if declared else []))
+
+    assert done.returncode == 0
+    assert done.stderr.count("both.csv:3: column 'code': '1010.0' is read as the level '1010' (20 such cells)") == 1
+
+    with pytest.warns(DataWarning, match=r"'1010.0' is read as the level '1010' \(20 such cells\)"):
+        tw.Dataset.from_csv(table, target="y")
+
+
+@pytest.mark.parametrize("option", ["--nominal", "--ordinal"])
+def test_two_spellings_of_a_level_are_no_two_declared_levels_and_the_refusal_names_both(command, option, tmp_path):
+    table = write(tmp_path, "both.csv", ["code", "y"], [["1010", "a"], ["1010.0", "b"], ["ab", "b"]] * 20)
+
+    done = command("fit", table, "--target", "y", option, "code=1010,1010.0,ab")
+
+    assert done.returncode != 0
+    assert "the levels 1010 and 1010.0 of column code are one level" in done.stderr
+
+
+@pytest.mark.parametrize(("fitted_on", "asked"), [("1010", "1010.0"), ("1010.0", "1010")])
+def test_a_table_in_memory_that_spells_a_level_with_other_zeros_is_told_so(fitted_on, asked):
+    model = tw.DecisionTreeClassifier().fit({"code": [fitted_on, "ab"] * 10}, ["p", "q"] * 10).model_
+
+    with pytest.warns(DataWarning, match=f"'code': 1 cell.s. hold.*such as '{asked}', but it saw '{fitted_on}'"):
+        model.predict({"code": [asked, "ab", "ab"]})
+
+
+@pytest.mark.parametrize(
+    "declared", [{"nominal": ["code"]}, {"nominal": {"code": None}}, {"ordinal": {"code": ["1010.0", "2020.0"]}}]
+)
+def test_a_column_that_a_session_declares_decides_no_decimal_mark_of_its_file(declared, tmp_path):
+    rows = [["96,04", "1010.0", "a"], ["12,5", "2020.0", "b"]] * 20
+    table = write(tmp_path, "marks.csv", ["price", "code", "y"], rows, separator=";")
+
+    with pytest.raises(
+        InputFileError, match=r"declare the column that .* as text \(nominal=\['code'\]\)"
+    ):
+        tw.workbench.Session.from_file(str(table), "y")
+    session = tw.workbench.Session.from_file(str(table), "y", **declared)
+
+    assert [(each.name, each.family) for each in session.model.schema.columns] == [
+        ("price", "number"), ("code", "string"),
+    ]  # fmt: skip

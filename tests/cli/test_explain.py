@@ -42,10 +42,11 @@ def test_the_file_has_a_line_for_each_row_and_class_that_adds_up(command, model,
     found = pl.read_csv(tmp_path / "e.csv")
     table = pl.read_csv(penguins).drop("species")
     assert found.height == 3 * 344
-    assert found.columns[:4] == ["row", "output", "answer", "base"]
+    assert found.columns[:4] == ["row", "output", "total", "base"]
+    assert not [cell for row in found.rows() for cell in row if str(cell) == "-0.0"]
     total = found["base"].to_numpy() + found.select(pl.col("^.*contribution.*$")).to_numpy().sum(axis=1)
-    np.testing.assert_allclose(total, found["answer"], atol=1e-12)
-    np.testing.assert_allclose(found["answer"], tw.load(model).predict_proba(table).ravel(), atol=1e-12)
+    np.testing.assert_allclose(total, found["total"], atol=1e-12)
+    np.testing.assert_allclose(found["total"], tw.load(model).predict_proba(table).ravel(), atol=1e-12)
     assert command("explain", model, penguins, "--out", tmp_path / "e.csv").returncode == 1  # no --force
 
 
@@ -71,8 +72,8 @@ def test_pairs_and_a_background(command, model, penguins, tmp_path):
     command("explain", model, penguins, "--row", 7, "--order", 2, "--out", tmp_path / "p.csv")
     pairs = pl.read_csv(tmp_path / "p.csv")
     assert pairs["row"].to_list() == [7, 7, 7]
-    terms = pairs.drop("row", "output", "answer", "base").to_numpy().sum(axis=1)
-    np.testing.assert_allclose(pairs["base"].to_numpy() + terms, pairs["answer"], atol=1e-12)
+    terms = pairs.drop("row", "output", "total", "base").to_numpy().sum(axis=1)
+    np.testing.assert_allclose(pairs["base"].to_numpy() + terms, pairs["total"], atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -101,3 +101,42 @@ def test_ctrl_c_before_the_work_begins_is_told_as_well(monkeypatch, capsys, wher
 
     assert leaving.value.code == 130
     assert capsys.readouterr().err.strip() == "treewright: stopped by Ctrl-C; nothing was written"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("t.svg", b"<svg"), ("T.PNG", b"\x89PNG"), ("t.pdf", b"%PDF"), ("t.dot", b"digraph"),
+                         ("t.json", b"{"), ("t.txt", b"Classification tree")],
+)  # fmt: skip
+def test_the_ending_of_the_file_decides_the_format_and_the_file_is_named(
+    command, surrogate_model, tmp_path, name, begins
+):
+    done = command("show", surrogate_model[1], "--out", tmp_path / name)
+
+    assert done.returncode == 0, done.stderr
+    assert begins in (tmp_path / name).read_bytes()[:200]
+    assert f"wrote {tmp_path / name}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--format", "text"], "--format text writes no png"),
+        (["--format", "svg"], "--format svg writes no png"),
+        (["--importances"], "not with --importances"),
+        (["--surrogates"], "only with --format text"),
+    ],
+)
+def test_no_text_is_written_into_a_file_of_a_picture(command, surrogate_model, tmp_path, words, told):
+    done = command("show", surrogate_model[1], *words, "--out", tmp_path / "t.png")
+
+    assert (done.returncode, (tmp_path / "t.png").exists()) == (2, False)
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(("name", "words"), [("follow", ["--row", 0]), ("audit", [])])
+def test_follow_and_audit_write_no_text_into_a_picture(command, surrogate_model, tmp_path, name, words):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    done = command(name, surrogate_model[1], tmp_path / "x.csv", *words, "--out", tmp_path / "t.svg")
+
+    assert (done.returncode, (tmp_path / "t.svg").exists()) == (2, False)
+    assert f"{name} writes text, no picture: name a file such as t.txt" in done.stderr

@@ -468,8 +468,13 @@ def evaluate(
 def show(
     model: ModelFile,
     form: Annotated[
-        FormatName, typer.Option("--format", metavar="FORM", help="text, svg, png, pdf, dot, json, rules or rules-csv.")
-    ] = FormatName.text,
+        FormatName | None,
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help="text, svg, png, pdf, dot, json, rules or rules-csv; by default the ending of --out, else text.",
+        ),
+    ] = None,
     tree: Annotated[
         int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0; without it, a summary.")
     ] = None,
@@ -509,7 +514,7 @@ def show(
         check_words(
             audit=audit,
             row=row is not None,
-            form=form.value,
+            form="text" if form is None else form.value,
             for_views={
                 "--max-depth": max_depth,
                 "--max-nodes": max_nodes,
@@ -552,7 +557,7 @@ def show(
         else:
             run_show(
                 model,
-                form.value,
+                None if form is None else form.value,
                 max_depth,
                 out,
                 max_nodes=max_nodes,

@@ -174,15 +174,15 @@ def _refuse_no_such_row(question: Question, n_rows: int) -> None:
 def _lines(found: ExplanationTable, *, guard: bool) -> pl.DataFrame:
     """A line for each row and output: the prediction, the base, and what each column or pair contributes."""
     k, n = len(found.outputs), len(found)
-    values = found.values if k > 1 else found.values[..., None]
+    values = (found.values if k > 1 else found.values[..., None]) + 0.0  # no -0.0
     names = [written_name(name) for name in found.columns]
     names = guarded_labels(names) if guard else names
     series = [pl.Series("row", np.repeat(found.positions, k))]
     if k > 1:
         outputs = [written_level(each) for each in found.outputs]
         series.append(pl.Series("output", (guarded_labels(outputs) if guard else outputs) * n, dtype=pl.String))
-    answers = found.answers.reshape(n, k)
-    series += [pl.Series("answer", answers.ravel()), pl.Series("base", np.tile(np.reshape(found.base, k), n))]
+    totals = found.answers.reshape(n, k) + 0.0
+    series += [pl.Series("total", totals.ravel()), pl.Series("base", np.tile(np.reshape(found.base, k), n))]
     for at, name in enumerate(names):
         if found.order == 1:
             series.append(pl.Series(f"{name} (contribution)", values[:, at].ravel()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ from treewright.cli.terminal import (
     UsageRefusal,
     as_option,
     check_output,
+    note,
     open_output,
     printable,
     progress,
@@ -92,8 +94,27 @@ def run_fit(request: FitRequest) -> None:
 
 @contextmanager
 def _at_work(*, is_saved: bool) -> Iterator[None]:
-    """Show the progress of a fit; who forgot ``--out`` learns it before the wait."""
-    with progress("" if is_saved else "the model is not saved; --out model.tw saves it"), worded(fit_words):
+    """Show the plan and the progress of a fit; who forgot ``--out`` learns it before the wait."""
+    remark = "" if is_saved else "the model is not saved; --out model.tw saves it"
+    with progress(remark), _plan_noted(), worded(fit_words):
+        yield
+
+
+@contextmanager
+def _plan_noted() -> Iterator[None]:
+    """Note the plan of a fit, which a bar or a line now and then would hardly show."""
+    from treewright.core.progress import listen, report
+    from treewright.learn.params import PLAN
+
+    above, plans = copy_context(), list[str]()
+
+    def heard(done: float, what: str) -> None:
+        above.run(report, done, what)
+        if what.startswith(PLAN) and not plans:
+            plans.append(what)
+            note(what)
+
+    with listen(heard):
         yield
 
 

@@ -336,7 +336,7 @@ def _levels(column: pl.Series, words: list[str]) -> list[Any]:
     elif column.dtype == pl.Boolean:
         fitting = bool
     else:
-        words = [*map(_spelling_of(column), words)]
+        words = _spelled(column, words)
     values = [parse_value(word) for word in words]
     # A word of another type stays a word; the error about the column's cells names it.
     return [
@@ -345,11 +345,19 @@ def _levels(column: pl.Series, words: list[str]) -> list[Any]:
     ]
 
 
-def _spelling_of(column: pl.Series) -> Callable[[str], str]:
-    """From a declared level to its spelling in a column of text, which may have 1.0 for 1."""
+def _spelled(column: pl.Series, words: list[str]) -> list[str]:
+    """Declared levels as a column of text spells them, which may have 1.0 for 1."""
     cells = {cell for cell in column.unique().drop_nulls().to_list() if isinstance(cell, str)}
     spelled = {without_zero_fraction(cell): cell for cell in sorted(cells, key=len, reverse=True)}
-    return lambda word: word if word in cells else spelled.get(without_zero_fraction(word), word)
+    found: dict[str, str] = {}
+    for word in words:
+        level = word if word in cells else spelled.get(without_zero_fraction(word), word)
+        if found.setdefault(level, word) != word:
+            raise UsageRefusal(
+                f"the levels {found[level]} and {word} of column {column.name} are one level, because a text file may "
+                "write a fraction of zeros or not: list one of them"
+            )
+    return [*found] if len(found) == len(words) else words
 
 
 def check_target(

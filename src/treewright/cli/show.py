@@ -28,6 +28,7 @@ from treewright.cli.models import (
     summary,
     target_name,
 )
+from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     Screen,
     UsageRefusal,
@@ -41,6 +42,7 @@ from treewright.cli.terminal import (
     say,
     screen_of,
     write_text,
+    wrote,
 )
 from treewright.data.encoder import encode
 from treewright.explain.prediction import predictions_of, predictions_of_nodes
@@ -73,6 +75,7 @@ UNFOLD = "give a larger --max-depth, or --max-nodes 0 for all"
 MORE = "--surrogates lists the surrogate tests"
 FORMATS = ("text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv")
 _PICTURES = ("svg", "png", "pdf")
+_BY_ENDING = (*_PICTURES, "dot", "json")  # a CSV file may be for the rules or for the importances
 
 _BY_CHANCE = "have sampled rows and columns"
 # Why the trees of other models have no audit.
@@ -88,7 +91,7 @@ _MISSING = "missing"
 
 def run_show(
     model_path: Path,
-    form: str,
+    form: str | None,
     max_depth: int | None,
     out: Path | None,
     *,
@@ -105,8 +108,8 @@ def run_show(
     Parameters
     ----------
     model_path : Path
-    form : {"text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv"}
-        ``rules`` is text; ``rules-csv`` is the table of the same rules.
+    form : {"text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv"} or None
+        ``rules`` is text; ``rules-csv`` is the table of the same rules. None: the ending of ``out`` decides.
     max_depth : int >= 0 or None
         How deep to show it; text and pictures only.
     out : Path or None
@@ -126,12 +129,13 @@ def run_show(
     width : int or None
         Characters of a line, text only; None is the width of the window, or no limit without a window.
     """
+    form, by = _form_for(form, out, is_table=importances)
     _check_form(form, max_depth, max_nodes, surrogates=surrogates)
     screen = screen_of(color, width, to_file=out is not None)
     given = [
         option
         for option, is_given in (
-            (f"--format {form}", form != "text"),
+            (by, form != "text"),
             ("--max-depth", max_depth is not None),
             ("--max-nodes", max_nodes is not None),
             ("--surrogates", surrogates),
@@ -153,6 +157,7 @@ def run_show(
     for_trees = [*given, *(["--importances"] if importances else []), *([] if tree is None else ["--tree"])]
     if is_neighbors(model) and not for_trees:
         write_text(out, model.show(), force)
+        _note_written(out, form)
         return
     model = of_trees(model, model_path, ", ".join(for_trees))
     if importances and given:
@@ -169,6 +174,29 @@ def run_show(
             _write_drawing(model, screen, out, force, options)
         else:
             write_text(out, _rendered(model, form, options), force)
+    _note_written(out, form)
+
+
+def _form_for(form: str | None, out: Path | None, *, is_table: bool = False) -> tuple[str, str]:
+    """The format, and the option that names it: ``--format``, or else the ending of the file."""
+    ending = "" if out is None else out.suffix.lower().removeprefix(".")
+    if form is None:
+        by_ending = ending if ending in _BY_ENDING and not (is_table and ending not in _PICTURES) else "text"
+        return by_ending, f"--out {out}"
+    if ending in _PICTURES and form != ending:
+        raise UsageRefusal(f"--out {out}: --format {form} writes no {ending}: leave --format out, or name another file")
+    return form, f"--format {form}"
+
+
+def _refuse_picture(out: Path | None, asked: str) -> None:
+    """Refuse to write text into a file whose ending is that of a picture."""
+    if out is not None and out.suffix.lower().removeprefix(".") in _PICTURES:
+        raise UsageRefusal(f"--out {out}: {asked} writes text, no picture: name a file such as {out.stem}.txt")
+
+
+def _note_written(out: Path | None, form: str) -> None:
+    if out is not None and not is_standard(out):
+        note(wrote(out, form))
 
 
 def _check_form(form: str, max_depth: int | None, max_nodes: int | None, *, surrogates: bool) -> None:
@@ -323,6 +351,7 @@ def run_audit(
     if data is None:
         raise UsageRefusal("--audit needs rows, and a model file holds none: give the training rows with --data FILE")
 
+    _refuse_picture(out, asked)
     check_output(out, force)
     model = of_trees(load_model(model_path), model_path, asked)
     if is_ensemble(model):
@@ -375,6 +404,7 @@ def run_follow(request: FollowRequest) -> None:
         raise UsageRefusal(f"--row {request.row}: rows are counted from 0")
 
     screen = screen_of(request.color, request.width, to_file=request.out is not None)
+    _refuse_picture(request.out, request.asked)
     check_output(request.out, request.force)
     model = of_trees(load_model(request.model), request.model, request.asked)
     refuse_isolation(model, request.model, "it predicts no class or number")

@@ -29,6 +29,7 @@ from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
 from treewright.data.sparse import SparseMatrix, stays_sparse
 from treewright.data.table import DOUBLE, SINGLE, Table, column_label
+from treewright.data.texts import without_zero_fraction
 from treewright.exceptions import ColumnError, DataError, MissingValueError, ParameterError, first_row
 
 UNSEEN = ("missing", "error", "majority")
@@ -385,6 +386,8 @@ class UnseenLevels:
     def warn(self) -> None:
         """Warn of columns in which most cells hold unseen levels: they are hardly the same column as at fit.
 
+        And of unseen levels that are another spelling of a number of the fit: a text file is read with either.
+
         Warns
         -----
         DataWarning
@@ -396,6 +399,24 @@ class UnseenLevels:
             notices.warn(
                 f"most cells of {len(names)} column(s) hold levels that fit never saw: {'; '.join(told)}{more}: the "
                 "model knows nothing about them; check how they are written"
+            )
+        for name in self.levels:
+            if name not in names:
+                self._warn_of_zeros(name)
+
+    def _warn_of_zeros(self, name: Hashable) -> None:
+        """Warn of unseen levels that a level of the fit equals but for a fraction of zeros."""
+        held = {level: n for level, n in self.levels[name].items() if isinstance(level, str) and level[-1:].isdigit()}
+        if not held:  # names: most columns of text end here
+            return
+        known = {without_zero_fraction(level): level for level in self._columns[name].levels if isinstance(level, str)}
+        again = [level for level in held if without_zero_fraction(level) in known]
+        if again:
+            n, first = sum(held[level] for level in again), min(again)
+            notices.warn(
+                f"column {shown(name)}: {n} cell(s) hold levels that fit never saw, such as {shown(first)}, but it saw "
+                f"{shown(known[without_zero_fraction(first)])}: write levels as in the fit; only in text files the two "
+                "are one level"
             )
 
 

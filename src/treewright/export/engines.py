@@ -47,6 +47,11 @@ def _output(words: list[str], folder: Path, given: str = "") -> str:
         # The last lines, complete, with control characters escaped.
         lines = escape_controls(done.stderr.strip()).replace("\\n", "\n").splitlines() if done.stderr else []
         said = "\n".join(line[:300] for line in lines[-_MOST_LINES:])
+        if not said:
+            said = (
+                f"it ended with the exit code {done.returncode} and no message: the program refuses a row of the "
+                "vectors, as those of another model, or crashes"
+            )
         raise InputFileError(f"{Path(words[0]).name} failed: {said}")
     return done.stdout
 

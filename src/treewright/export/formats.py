@@ -6,6 +6,7 @@ are imported when they are used.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -173,7 +174,10 @@ def exported(
         The format; by default the ending of the file decides.
     """
     try:
-        found = format_of(path, named).write(model, name_of(path, name, named))
+        form, file = format_of(path, named), PurePath(os.fsdecode(path))
+        found = form.write(model, name_of(path, name, named))
+        if form.name == "javascript" and isinstance(found, str) and file.suffix.lower() in form.endings:
+            found = found.replace('"./model.mjs"', json.dumps(f"./{file.name}"), 1)  # of its comment, which comes first
         return found if isinstance(found, bytes) else found.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ParameterError(

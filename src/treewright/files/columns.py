@@ -30,6 +30,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import polars as pl
 
+from treewright.core import notices
 from treewright.data.dates import DATES, odd_texts
 from treewright.data.dates import MOSTLY as MOSTLY_DATES
 from treewright.data.schema import Column
@@ -39,7 +40,7 @@ from treewright.files.text import SPACES, ReadOptions
 
 __all__ = [
     "CellType", "Marks", "Tally", "TextColumns", "Wanted", "as_fitted", "decide_types", "first_marks", "marks_of",
-    "tallies_of", "typed_as", "types_of",
+    "tallies_of", "tell_of_merged", "typed_as", "types_of",
 ]  # fmt: skip
 
 CellType = Literal["number", "boolean", "text"]
@@ -137,6 +138,7 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
     tallies = tallies_of(text, declared)
     types = types_of(text, tallies, declared)
     frame = typed_as(text, tallies, types)
+    tell_of_merged(tallies, types)
     for name, kind in types.items():
         if kind in ("text", "date") and name not in declared:
             _refuse_nearly_dates(text, frame.get_column(name), tallies[name].present)
@@ -163,9 +165,26 @@ def typed_as(text: TextColumns, tallies: Mapping[str, Tally], types: Mapping[str
             case "date":
                 typed[name] = _iso(series, str(text.options.date_format))
             case _:
-                is_mixed = tallies[name].zero_fraction and tallies[name].whole
-                typed[name] = series.str.replace(ZERO_FRACTION, "${1}") if is_mixed else series
+                typed[name] = series.str.replace(ZERO_FRACTION, "${1}") if tallies[name].merges else series
     return pl.DataFrame({name: typed[name] for name in types})
+
+
+def tell_of_merged(tallies: Mapping[str, Tally], types: Mapping[str, _Decided]) -> None:
+    """Warn of each column of text whose cells are levels with and without a fraction of zeros.
+
+    Warns
+    -----
+    DataWarning
+    """
+    for name, kind in types.items():
+        cell, n = tallies[name].zero_fraction_cell, tallies[name].zero_fraction
+        if kind == "text" and tallies[name].merges and cell is not None:
+            more = f" ({n} such cells)" if n > 1 else ""
+            notices.warn(
+                f"{cell.path}:{cell.line}: column {name!r}: {cell.text!r} is read as the level "
+                f"{without_zero_fraction(cell.text)!r}{more}: in a text file the two are one level; if yours are two, "
+                "write one of them with a letter"
+            )
 
 
 # --- the marks of a file
@@ -265,6 +284,9 @@ def _without_thousands(bare: pl.Expr, thousands: str) -> pl.Expr:
 # --- the cells, counted
 
 
+_CELLS = ("other", "padded_cell", "zero_fraction_cell")  # of a tally; the first one is kept
+
+
 @dataclass
 class Tally:
     """Counts of the cells of one column; those of blocks add up.
@@ -280,8 +302,8 @@ class Tally:
         Cells such as 1010.0; counted in columns that may be text.
     shortest, longest : int
         Characters of a cell.
-    other, padded_cell : Cell or None
-        The first cell that is no number, and the first that is padded.
+    other, padded_cell, zero_fraction_cell : Cell or None
+        The first cell that is no number, that is padded, and that has a fraction of zeros.
     """
 
     present: int = 0
@@ -298,6 +320,7 @@ class Tally:
     longest: int = 0
     other: Cell | None = None
     padded_cell: Cell | None = None
+    zero_fraction_cell: Cell | None = None
 
     def add(self, block: Tally) -> None:
         """Add the counts of a later block."""
@@ -306,13 +329,18 @@ class Tally:
             if each.name in ("shortest", "longest"):
                 found = min(own, more) if each.name == "shortest" else max(own, more)
             else:
-                found = (own or more) if each.name in ("other", "padded_cell") else own + more
+                found = (own or more) if each.name in _CELLS else own + more
             setattr(self, each.name, found)
 
     @property
     def numbers(self) -> int:
         """Cells that are numbers."""
         return self.finite + self.infinite
+
+    @property
+    def merges(self) -> bool:
+        """Whether cells of text with a fraction of zeros are levels without one."""
+        return self.zero_fraction > 0 and self.whole > 0
 
     @property
     def is_whole(self) -> bool:
@@ -350,7 +378,9 @@ def tallies_of(text: TextColumns, declared: Mapping[str, CellType]) -> dict[str,
         if tally.numbers < tally.present:
             _look_closer(text, name, tally)
         if tally.numbers < tally.present or declared.get(name) == "text":
-            tally.zero_fraction = int(_has(text.frame.get_column(name), ZERO_FRACTION).sum())
+            has_zeros = _has(text.frame.get_column(name), ZERO_FRACTION)
+            tally.zero_fraction = int(has_zeros.sum())
+            tally.zero_fraction_cell = _first(text, name, has_zeros)
         if tally.padded:
             tally.padded_cell = _first(text, name, _has(text.frame.get_column(name).str.strip_chars(), PADDED))
         if text.options.date_format is not None:
@@ -420,7 +450,7 @@ def _perhaps_codes(text: TextColumns, name: str, tally: Tally) -> InputFileError
         "the column as text (",
         _as_text(name),
         ") or numeric (",
-        setting("declared", {name: "number"}),
+        _declared_as(name, "number"),
         ")",
         column=name,
         row=cell.row,
@@ -642,7 +672,13 @@ def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> In
 
 def _as_text(name: str) -> Phrase:
     """The advice to read a column as text."""
-    return setting("declared", {name: "text"})
+    return _declared_as(name, "text")
+
+
+def _declared_as(name: str, cells: CellType) -> Phrase:
+    """The advice to declare a column, in Python by its kind."""
+    kind = "nominal" if cells == "text" else "numeric"
+    return Phrase(f"{kind}={[name]!r}", "setting", "declared", {name: cells})
 
 
 def _has(cells: pl.Series, pattern: str) -> pl.Series:

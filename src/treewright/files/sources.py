@@ -28,6 +28,7 @@ from treewright.files.columns import (
     first_marks,
     marks_of,
     tallies_of,
+    tell_of_merged,
     typed_as,
     types_of,
 )
@@ -202,6 +203,7 @@ def text_source(
     if "" in decided and not tallies[""].present:
         del decided[""]
     tell_of_nameless(path, len(header.nameless) + len(tallies) - len(decided))
+    tell_of_merged(tallies, {name: kind for name, kind in decided.items() if name not in leave_out})
     of_kind = {"number": pl.Float64(), "boolean": pl.Boolean()}
     schema = {
         name: pl.Int64() if kind == "number" and tallies[name].is_whole else of_kind.get(kind, pl.String())

@@ -7,7 +7,10 @@ per score and round on the gradients of the loss. The evaluated losses are kept 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -17,6 +20,7 @@ import numpy as np
 from treewright.boosting.elsewhere import boost_elsewhere
 from treewright.boosting.rounds import (
     MEMBERS_OF_LOOK,
+    ROUNDS_OF_LOOK,
     Boosted,
     BoostRows,
     BoostSettings,
@@ -148,15 +152,17 @@ def train_boosting(
     losses = _bound_losses(dataset, params, validation)
     base = base_scores(params.init, n_scores)
     settings = settings_of(first, dataset, losses, seed, n_threads)
-    with bar_where_nobody_listens(bool(params.verbose)):
-        progress.report(0.0, str(plan))
+    with _plan_told(plan, params):
         binned = _binned(dataset, first, seed, n_threads)
         now = WarmStart(dataset.digest(binned.table.bins, binned.rows.codes), params.shared_by_rounds(), seed, _NOTHING)
         if start is not None and _nothing_to_add(start, dataset, now, settings.n_rounds):
             return start
         seconds_on_bins = perf_counter() - began
         if plan.has_members:
-            boosted, dataset = _averaged_members(dataset, plan, binned, settings, base, asides, has_derived=has_derived)
+            with _Budget(plan).shared() as budget:
+                boosted, dataset = _averaged_members(
+                    dataset, plan, binned, settings, base, asides, budget, has_derived=has_derived
+                )
         else:
             evaluation = evaluation_of(dataset, first, losses, judging_rows(validation, binned.table, n_threads))
             before = None
@@ -172,7 +178,7 @@ def train_boosting(
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
     warn_of_silent_trees(boosted.trees, losses, dataset, params)
     if first.early_stopping and start is None and not plan.has_members:
-        warn_of_no_better_round(boosted.history)
+        warn_of_no_better_round(boosted.history, _too_few_sampled(first, dataset, number_of_rows(dataset)))
     boosted.history.stages = {"bins": seconds_on_bins, **boosted.history.stages}
     return Trained(model, warm_start=now, losses=losses, history=boosted.history)
 
@@ -211,7 +217,7 @@ def _trained_elsewhere(
     table = BoostTable(rows.bins, dataset.schema, np.zeros(len(dataset.schema), bool))
     judging = judging_rows(validation, table, n_threads)
     evaluation = evaluation_of(dataset, first, losses, judging)
-    with bar_where_nobody_listens(bool(params.verbose)):
+    with _plan_told(plan, params):
         boosted = boost_elsewhere(
             table, rows.carrier, replace(settings, evaluation=evaluation), dataset.class_factors, dataset.n_classes,
             base_scores(params.init, n_scores),
@@ -265,9 +271,43 @@ def _asides_of(dataset: Dataset, params: BoostingParams, seed: int) -> list[np.n
     ]
 
 
+@contextmanager
+def _plan_told(plan: Plan, params: BoostingParams) -> Iterator[None]:
+    """Write the plan before the growth, and show the growth while the block runs, if the user wants to see it.
+
+    As a line of its own, because the next report replaces a report at once.
+    """
+    if params.verbose and not progress.is_heard() and sys.stderr is not None:
+        sys.stderr.write(f"{plan}\n")
+    with bar_where_nobody_listens(bool(params.verbose)):
+        progress.report(0.0, str(plan))
+        yield
+
+
+class _Budget:
+    """The rounds of all members: those spent, and those that the group in hand may take. Reports are shares of all."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.spent, self.in_hand, self.total = 0, 0, plan.most_rounds
+
+    @contextmanager
+    def shared(self) -> Iterator[_Budget]:
+        """Report the work of the block, which each group begins at 0, as shares of the budget."""
+        if not progress.is_heard():
+            yield self
+            return
+        above = copy_context()
+
+        def heard(done: float, what: str) -> None:
+            above.run(progress.report, (self.spent + self.in_hand * done) / self.total, what)
+
+        with progress.listen(heard):
+            yield self
+
+
 def _averaged_members(
     dataset: Dataset, plan: Plan, binned: Binned, settings: BoostSettings, base: list[float] | None,
-    asides: list[np.ndarray], *, has_derived: bool,
+    asides: list[np.ndarray], budget: _Budget, *, has_derived: bool,
 ) -> tuple[Boosted, Dataset]:  # fmt: skip
     """The members of all groups, averaged; the dataset with the columns that they use.
 
@@ -277,29 +317,30 @@ def _averaged_members(
     """
     first, names, every_aside = plan.groups[0], names_of(dataset), np.concatenate(asides)
     groups: list[Members] = []
-    spent = 0
 
     def grow(params: BoostingParams, wide: _Wide, n_rounds: int, *, is_look: bool = False) -> Members:
-        nonlocal spent
         rows = replace(wide.binned.rows, names=names)
         own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
         judged = evaluation_of(wide.dataset, params, settings.losses, rows.take(every_aside))
         own = replace(own, n_rounds=n_rounds, evaluation=judged, doubles_after=plan.doubles_after(n_rounds))
+        n_members = min(len(asides), MEMBERS_OF_LOOK) if is_look else len(asides)
+        budget.in_hand = n_members * (min(n_rounds, ROUNDS_OF_LOOK) if is_look else n_rounds)
         grown = grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, is_look=is_look)
-        spent += (min(len(asides), MEMBERS_OF_LOOK) if is_look else len(asides)) * grown.history.last
+        budget.in_hand = 0
+        budget.spent += n_members * grown.history.last
         return grown
 
     few = binned.rows.take(np.concatenate(asides[:MEMBERS_OF_LOOK]))
     now, unavoidable = _Wide(dataset, binned), _unavoidable(few, settings.losses)
     n_after = len(plan.groups) - 1  # groups that follow in any case
-    most = plan.rounds_of(spent, 1 + bool(has_derived) + n_after)
+    most = plan.rounds_of(budget.spent, 1 + bool(has_derived) + n_after)
     groups.append(grow(first, now, most))
     # By a callback. A further group that it ends early would count as much as a whole one: it is left out.
     ended = groups[0].is_called_off
     can_look = all(loss.has_values for loss in settings.losses)
     for way in ("pairs", *(("levels", "linear") if can_look else ())) if has_derived else ():
         # Groups weigh alike, so one with too few rounds is worse than none: the last ones keep half of a first group's.
-        if ended or plan.rounds_of(spent, 1 + n_after) < max(FEWEST_OF_MEMBER, most // 2):
+        if ended or plan.rounds_of(budget.spent, 1 + n_after) < max(FEWEST_OF_MEMBER, most // 2):
             break
         if way == "linear":
             wide = _with_linear_scores(now, asides[:MEMBERS_OF_LOOK], first, settings)
@@ -310,11 +351,11 @@ def _averaged_members(
             continue
         if way != "pairs":
             must = unavoidable + _WORTH_A_GROUP * (groups[-1].least_soon - unavoidable)
-            if not grow(first, wide, plan.rounds_of(spent, 1 + n_after), is_look=True).least_soon < must:
+            if not grow(first, wide, plan.rounds_of(budget.spent, 1 + n_after), is_look=True).least_soon < must:
                 continue
         if way == "linear":
             wide = cast("_Wide", _with_linear_scores(now, asides, first, settings))
-        group = grow(first, wide, plan.rounds_of(spent, 1 + n_after))
+        group = grow(first, wide, plan.rounds_of(budget.spent, 1 + n_after))
         ended = group.is_called_off
         # One that ends with its budget is compared in as many rounds.
         n = min(len(each.history.validation) for each in (group, groups[-1]))
@@ -324,11 +365,15 @@ def _averaged_members(
     for params in plan.groups[1:]:
         if ended:
             break
-        further = grow(params, now, plan.rounds_of(spent, n_after))
+        further = grow(params, now, plan.rounds_of(budget.spent, n_after))
         n_after -= 1
         ended = further.is_called_off
         groups += [] if ended else [further]
-    warn_of_no_better_round(min((group.history for group in groups), key=lambda each: min(each.validation[1:])))
+    fewest = number_of_rows(dataset) - max(map(len, asides))
+    warn_of_no_better_round(
+        min((group.history for group in groups), key=lambda each: min(each.validation[1:])),
+        _too_few_sampled(first, dataset, fewest),
+    )
     return averaged(now.binned.table, groups), now.dataset
 
 
@@ -688,13 +733,26 @@ def _first_hessian(trees: PackedTrees) -> float:
     return float(leaf_weights_of(trees)[child_of(records[kind_of(records) == LEAF_RECORD])].sum())
 
 
-def warn_of_no_better_round(history: History) -> None:
+def _too_few_sampled(params: BoostingParams, dataset: Dataset, n_rows: int) -> str:
+    """Why hardly any tree can have a test, if each samples a share of so many rows; empty if that is not the reason."""
+    n_sampled, least = int(n_rows * float(params.subsample)), rows_of_leaf(params, dataset)
+    if params.subsample == 1 or n_sampled >= 2 * least:
+        return ""
+    return (
+        f"each tree samples about {n_sampled} of {n_rows} rows (subsample={params.subsample:g}), fewer than the "
+        f"{2 * least} of two leaves (min_samples_leaf): raise subsample or lower min_samples_leaf"
+    )
+
+
+def warn_of_no_better_round(history: History, reason: str = "") -> None:
     """Warn if early stopping found no round better than none, or a score that never changed.
 
     Parameters
     ----------
     history : History
         It begins before the first tree.
+    reason : str
+        A reason that is known; by default the columns.
 
     Warns
     -----
@@ -711,5 +769,6 @@ def warn_of_no_better_round(history: History) -> None:
     if after and before <= min(after) and not is_perfect:
         notices.warn(
             f"early stopping: no round is better than none ({before:g} before the first tree, {min(after):g} at the "
-            f"best); round {history.best} is kept, but the columns seem to predict nothing about other rows"
+            f"best); round {history.best} is kept, but "
+            + (reason or "the columns seem to predict nothing about other rows")
         )

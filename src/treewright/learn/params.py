@@ -610,4 +610,5 @@ MAX_BINS = Parameter(255, (whole(2, 255),), unit="bins", help="bins of a column"
 WARM_START = Parameter(
     False, (FLAG,), shapes_model=False, help="a further fit with more n_estimators continues from this one"
 )
+PLAN = "plan: "  # how a report of progress begins that says what will be grown; it is shown on a line of its own
 LOUDNESS = Parameter(0, (VERBOSE,), shapes_model=False, help="above 0 shows the progress on standard error")

@@ -20,6 +20,7 @@ from typing import Any
 
 from treewright.boosting.rounds import ROUNDS_OF_LOOK
 from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, BoostingParams
+from treewright.learn.params import PLAN
 
 _ONE_MODEL: dict[str, Any] = {
     "n_estimators": 300,
@@ -133,13 +134,18 @@ class Plan:
     def __str__(self) -> str:
         """The plan in a few words."""
         if not self.has_members:
-            return f"one model, at most {self.groups[0].n_estimators} rounds"
-        n_members = int(self.groups[0].n_members)
-        n_rounds = self.n_rounds or n_members * int(self.groups[0].n_estimators)
+            return f"{PLAN}one model, at most {self.groups[0].n_estimators} rounds"
+        n_members, n_rounds = int(self.groups[0].n_members), self.most_rounds
         return (
-            f"{n_members} members in {len(self.groups)} groups or more, at most {n_rounds} rounds in all, at most "
-            f"about {max(1.0, n_rounds * self.seconds_of_round * _REPLAYED):.0f} s on one thread"
+            f"{PLAN}{n_members} members in {len(self.groups)} groups or more, at most {n_rounds} rounds in all, "
+            f"at most about {max(1.0, n_rounds * self.seconds_of_round * _REPLAYED):.0f} s on one thread"
         )
+
+    @property
+    def most_rounds(self) -> int:
+        """The most rounds of all members of the groups that grow in any case."""
+        n_members = int(self.groups[0].n_members)
+        return self.n_rounds or sum(n_members * int(each.n_estimators) for each in self.groups)
 
     def rounds_of(self, spent: int, n_groups: int) -> int:
         """The most rounds of each member of a group, if it and those after it, ``n_groups`` in all, share the rest.
@@ -181,9 +187,9 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
     >>> [(each.growth, each.n_members, each.validation_fraction) for each in plan.groups]
     [('symmetric', 5, 0.2), ('leaf', 5, 0.2)]
     >>> print(plan)
-    5 members in 2 groups or more, at most 1500 rounds in all, at most about 1 s on one thread
+    plan: 5 members in 2 groups or more, at most 1500 rounds in all, at most about 1 s on one thread
     >>> print(plan_of(BoostingParams(task="classification", n_estimators=50), Size(500, 4, 2_000, 3)))
-    one model, at most 50 rounds
+    plan: one model, at most 50 rounds
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
     if params.sampling == "minimal_variance":

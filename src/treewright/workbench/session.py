@@ -25,6 +25,8 @@ from treewright.core import progress
 from treewright.core.files import write_whole
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.dataset import Dataset
+from treewright.data.kinds import ALL, listed_columns
+from treewright.data.schema import Kind
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, DataWarning, InputFileError, ParameterError, TreewrightError
@@ -812,7 +814,8 @@ class Session:
         drop : sequence of str
             Columns to leave out.
         types : mapping of str to {"number", "boolean", "text"}, optional
-            Types of columns of text files; by default inferred from their cells.
+            Types of columns of text files; by default those of ``nominal``, ``ordinal`` and ``numeric`` in the options,
+            and for other columns inferred from their cells.
         skip_missing_target : bool
             Whether rows without a target are left out instead of refused.
         missing_tokens, separator, encoding, decimal, thousands, date_format, skip_rows, skip_footer
@@ -825,8 +828,9 @@ class Session:
         InputFileError, ColumnError, DataError
             The file is not a valid table, lacks a column, or a cell was refused.
         """
+        types = _declared_types(options) | dict(types or {})
         told = {
-            "path": str(path), "target": target, "weight": weight, "drop": list(drop), "types": types,
+            "path": str(path), "target": target, "weight": weight, "drop": list(drop), "types": types or None,
             "skip_missing_target": skip_missing_target, "missing_tokens": list(missing_tokens or ()),
             "separator": separator, "encoding": encoding, "decimal": decimal, "thousands": thousands,
             "date_format": date_format, "skip_rows": skip_rows, "skip_footer": skip_footer,
@@ -1144,6 +1148,18 @@ def as_told(file: object, named: str) -> dict[str, Any]:
     if set(full) != set(_TOLD) or not isinstance(full["types"] or {}, Mapping):
         raise InputFileError(f"{named}: is damaged (how its file was read)")
     return full
+
+
+def _declared_types(options: Mapping[str, Any]) -> dict[str, CellType]:
+    """How the cells of the columns are read that the options declare by name; under "all" the cells decide."""
+    kinds: tuple[tuple[Kind, CellType], ...] = (("nominal", "text"), ("ordinal", "text"), ("numeric", "number"))
+    return {
+        name: cells
+        for kind, cells in kinds
+        if options.get(kind) != ALL
+        for name in listed_columns(kind, options.get(kind))
+        if isinstance(name, str)
+    }
 
 
 def table_as(told: Mapping[str, Any]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 
@@ -358,8 +359,31 @@ def test_the_plan_is_said_before_it_begins():
     with listen(lambda _, words: heard.append(words)):
         tw.GradientBoostingRegressor(**OWN).fit(X, NUMBERS)
     assert re.fullmatch(
-        r"5 members in 2 groups or more, at most \d+ rounds in all, at most about \d s on one thread", heard[0]
+        r"plan: 5 members in 2 groups or more, at most \d+ rounds in all, at most about \d s on one thread", heard[0]
     )
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_verbose_leaves_the_plan_as_the_first_line(is_terminal, monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: is_terminal
+    monkeypatch.setattr("sys.stderr", stream)
+    tw.GradientBoostingRegressor(n_estimators=3, verbose=1).fit(X, NUMBERS)
+
+    first, *_, last = stream.getvalue().splitlines()
+    assert first == "plan: one model, at most 3 rounds"
+    assert re.search(r"boosting grew 3 rounds, loss .* \(100 %", last)
+
+
+@pytest.mark.parametrize("own", [{}, {"n_members": 3, "n_estimators": 4, "early_stopping": True}])
+def test_the_share_that_is_done_never_falls_from_one_group_to_the_next(own):
+    heard: list[float] = []
+    with listen(lambda done, words: heard.append(done) if words.startswith("round") else None):
+        tw.GradientBoostingRegressor(**OWN | own).fit(X, NUMBERS)
+
+    assert len(heard) >= 4
+    assert heard == sorted(heard)
+    assert 0.0 < heard[0] < heard[-1] <= 1.0
 
 
 def test_a_constant_target_brings_no_warning(recwarn):
@@ -387,3 +411,13 @@ def test_a_model_of_members_takes_no_further_rounds():
     est = tw.GradientBoostingRegressor(**OWN).fit(X, NUMBERS)
     with pytest.raises(ParameterError, match="the model has members"):
         est.set_params(warm_start=True, n_estimators=10_000).fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize("own", [{}, {"n_estimators": 20, "early_stopping": True}])
+def test_too_few_sampled_rows_are_named_as_the_reason_and_not_the_columns(own, recwarn):
+    tw.GradientBoostingClassifier(subsample=0.5, **OWN, **own).fit([[0], [1]] * 30, [0, 1] * 30)
+
+    told = [str(each.message) for each in recwarn.list if "no round is better" in str(each.message)]
+    assert len(told) == 1
+    assert "(subsample=0.5), fewer than the" in told[0]
+    assert "the columns seem" not in told[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -18,9 +19,9 @@ import treewright as tw
 from treewright.cli import app
 from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
-from treewright.exceptions import MissingLibraryError, ParameterError, TreewrightError
+from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError, TreewrightError
 from treewright.export.code import LANGUAGES
-from treewright.export.engines import ENGINES
+from treewright.export.engines import ENGINES, _output
 from treewright.export.formats import FORMATS
 from treewright.export.program import EXTRAS, program_of
 from treewright.export.vectors import vectors_of
@@ -520,3 +521,15 @@ def test_infinite_cells_are_rows_of_the_vectors_on_both_sides_of_their_cut():
     beside = [row for row in found["rows"][-12:] if row[0] == "-inf"]  # the rows at the test itself come last
     assert beside, found["rows"][-12:]
     assert model.node(0).test.column == "a"
+
+
+@pytest.mark.parametrize(("name", "imported"), [("rain.js", "./rain.js"), ("a b.mjs", "./a b.mjs")])
+def test_a_javascript_module_tells_to_import_it_by_its_own_name(name, imported, tmp_path):
+    tw.DecisionTreeClassifier().fit({"x": [1.0, 2.0]}, ["a", "b"]).model_.export(str(tmp_path / name))
+
+    assert f'from "{imported}";' in (tmp_path / name).read_text().splitlines()[2]
+
+
+def test_a_program_that_fails_in_silence_is_refused_with_its_exit_code():
+    with pytest.raises(InputFileError, match="failed: it ended with the exit code 3 and no message: the program"):
+        _output([sys.executable, "-c", "raise SystemExit(3)"], None)

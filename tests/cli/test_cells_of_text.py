@@ -329,9 +329,7 @@ def test_a_column_that_a_session_declares_decides_no_decimal_mark_of_its_file(de
     rows = [["96,04", "1010.0", "a"], ["12,5", "2020.0", "b"]] * 20
     table = write(tmp_path, "marks.csv", ["price", "code", "y"], rows, separator=";")
 
-    with pytest.raises(
-        InputFileError, match=r"declare the column that .* as text \(nominal=\['code'\]\)"
-    ):
+    with pytest.raises(InputFileError, match=r"declare the column that .* as text \(nominal=\['code'\]\)"):
         tw.workbench.Session.from_file(str(table), "y")
     session = tw.workbench.Session.from_file(str(table), "y", **declared)
 

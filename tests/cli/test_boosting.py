@@ -368,7 +368,7 @@ def test_dates_and_identifiers_in_a_file_are_told(command, tmp_path):
 @pytest.mark.parametrize(
     ("words", "plan"),
     [
-        (["--trees", 3], "plan: one model, at most 3 rounds"),
+        (["--trees", 3], "plan: one model, at most 3 rounds, at most about 1 s on one thread"),
         (["--set", "n_members=2", "--trees", 3, "--set", "early_stopping=true"], "plan: 2 members in "),
     ],
 )

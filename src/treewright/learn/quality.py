@@ -133,13 +133,12 @@ class Plan:
 
     def __str__(self) -> str:
         """The plan in a few words."""
-        if not self.has_members:
-            return f"{PLAN}one model, at most {self.groups[0].n_estimators} rounds"
         n_members, n_rounds = int(self.groups[0].n_members), self.most_rounds
-        return (
-            f"{PLAN}{n_members} members in {len(self.groups)} groups or more, at most {n_rounds} rounds in all, "
-            f"at most about {max(1.0, n_rounds * self.seconds_of_round * _REPLAYED):.0f} s on one thread"
-        )
+        words, seconds = f"one model, at most {n_rounds} rounds", n_rounds * self.seconds_of_round
+        if self.has_members:
+            words = f"{n_members} members in {len(self.groups)} groups or more, at most {n_rounds} rounds in all"
+            seconds *= _REPLAYED
+        return f"{PLAN}{words}, at most about {max(1.0, seconds):.0f} s on one thread"
 
     @property
     def most_rounds(self) -> int:
@@ -189,7 +188,7 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
     >>> print(plan)
     plan: 5 members in 2 groups or more, at most 1500 rounds in all, at most about 1 s on one thread
     >>> print(plan_of(BoostingParams(task="classification", n_estimators=50), Size(500, 4, 2_000, 3)))
-    plan: one model, at most 50 rounds
+    plan: one model, at most 50 rounds, at most about 1 s on one thread
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
     if params.sampling == "minimal_variance":
@@ -200,7 +199,8 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
         only = _filled(params, {**values, "early_stopping": params.stops and can_judge})
         return Plan((only,), seconds_of_round=size.seconds_of_round)
     if judged_by_user:
-        return Plan((_filled(params, values | _MEMBERS | {"derived_columns": "none"}),))
+        one = _filled(params, values | _MEMBERS | {"derived_columns": "none"})
+        return Plan((one,), seconds_of_round=size.seconds_of_round)
     n_members = next((count for most, count in _N_MEMBERS[quality] if size.n_rows <= most), 1)
     n_members = min(n_members, size.n_rows // 2)  # each needs a held-out row or two
     groups = [
@@ -214,13 +214,13 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
         values["n_estimators"] = min(int(values["n_estimators"]), max(_FEWEST_ROUNDS, n_rounds))
     n_members = n_members if params.n_members == AUTO else int(params.n_members)
     if n_members <= 1 or params.validation_fraction is None:
-        one: dict[str, Any] = {"n_members": 1, "early_stopping": params.validation_fraction is None}
+        own: dict[str, Any] = {"n_members": 1, "early_stopping": params.validation_fraction is None}
         if params.early_stopping is True:
-            one |= _MEMBERS | {"derived_columns": "none"}
-        return Plan((_filled(params, values | one),))
+            own |= _MEMBERS | {"derived_columns": "none"}
+        return Plan((_filled(params, values | own),), seconds_of_round=size.seconds_of_round)
     values |= _MEMBERS | {"n_members": n_members, "validation_fraction": 1 / n_members}
     sized = params.max_leaf_nodes not in (None, DEFAULT_LEAVES)  # a symmetric tree has 2**max_depth
-    own: dict[str, Any] = _LEAF if sized else {}
+    own = _LEAF if sized else {}
     if params.sampling == "gradient":  # samples rows in its own way
         own = own | {"subsample": 1.0}
     if params.sampling == "minimal_variance":

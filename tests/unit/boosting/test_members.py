@@ -371,7 +371,7 @@ def test_verbose_leaves_the_plan_as_the_first_line(is_terminal, monkeypatch):
     tw.GradientBoostingRegressor(n_estimators=3, verbose=1).fit(X, NUMBERS)
 
     first, *_, last = stream.getvalue().splitlines()
-    assert first == "plan: one model, at most 3 rounds"
+    assert first == "plan: one model, at most 3 rounds, at most about 1 s on one thread"
     assert re.search(r"boosting grew 3 rounds, loss .* \(100 %", last)
 
 

@@ -619,6 +619,7 @@ class Estimator(BaseEstimator, ABC):
         >>> table = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
         >>> est = tw.DecisionTreeRegressor().fit(table, [4.0, 6.0, 7.0, 11.0])
         >>> print(est.explain({"rain": [9], "wind": [3]}))
+        predicts 11
         contributions to the predicted value; unknown columns are averaged over the training rows
         <BLANKLINE>
         y: 11 = base 7 and

@@ -11,6 +11,7 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
+from treewright.grow.gradient.splitting import value_of
 from treewright.grow.gradient.words import scales_of_sums, sizes_of
 
 
@@ -183,15 +184,6 @@ def add_to_scores(leaf_of, values, begin, end, scores):
 
 
 @inner_kernel
-def value_of(g, h, l1, l2, low, high):
-    """Newton's step of a leaf: minus gradient over hessian, shrunk and within bounds; 0 without curvature."""
-    shrunk = g if l1 == 0.0 else max(g - l1, 0.0) + min(g + l1, 0.0)
-    below = h + l2
-    value = -shrunk / below if below > 0.0 else 0.0
-    return min(max(value, low), high) + 0.0
-
-
-@inner_kernel
 def write_tree(n, n_leaves, unit, fine_gradient, fine_hessian, l1, l2, table, nodes, grown):
     """Write what a tree has besides its nodes, from the sums of its leaves.
 
@@ -211,7 +203,7 @@ def write_tree(n, n_leaves, unit, fine_gradient, fine_hessian, l1, l2, table, no
         g, h = grown.sums[leaf, 0] / fine_gradient, grown.sums[leaf, 1] / fine_hessian
         low, high = nodes.low[node] * unit, nodes.high[node] * unit
         grown.bounds[0, leaf], grown.bounds[1, leaf], grown.covers[leaf] = low, high, h
-        grown.values[leaf] = value_of(g, h, l1, l2, low, high)
+        grown.values[leaf] = value_of(g, h, l1, l2, low, high) + 0.0  # not -0.0
     for node in range(n):
         is_inner = nodes.first_child[node] >= 0
         grown.missing_branch[node] = is_inner and nodes.missing_left[node] != 1
@@ -260,5 +252,6 @@ def renew_leaves(leaf_of, gradient, hessian, repeats, n_rows, l1, l2, bounds, su
             begins[leaf] = ends[leaf - 1]
             ends[leaf] += begins[leaf]
         g, h = sums[leaf, 0] / fine_gradient, sums[leaf, 1] / fine_hessian
-        values[0, leaf], values[1, leaf] = value_of(g, h, l1, l2, bounds[0, leaf], bounds[1, leaf]), h
+        values[0, leaf] = value_of(g, h, l1, l2, bounds[0, leaf], bounds[1, leaf]) + 0.0
+        values[1, leaf] = h
     return True

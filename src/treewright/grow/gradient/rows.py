@@ -138,8 +138,8 @@ def write_column(column, begin, end, table, rows):
 def subtract(histogram, other, spans):
     """Subtract another histogram from this one: a node's less a child's is the other child's.
 
-    Columns of few bins are usual: with all 256 bins of each, a tree of 770 rows and 9 columns of 3 levels took 60 us
-    instead of 40.
+    Columns of few bins are usual: with all 256 bins of each, a tree of 610 rows and 9 columns of 3 levels took 93 us
+    instead of 49.
 
     Parameters
     ----------

@@ -446,6 +446,8 @@ def test_every_estimator_of_many_trees_understands_verbose_alike(capsys, make, v
     rows, target = X[:30], NUMBERS[:30] if make.__name__.endswith("Regressor") else LABELS[:30]
     make(n_estimators=2, verbose=verbose, n_jobs=2).fit(rows, target)
     shown = [line for line in capsys.readouterr().err.splitlines() if COMPILING_NOTICE not in line]
+    if verbose and "Boosting" in make.__name__:  # says first what it is going to do
+        assert shown.pop(0).startswith("plan: one model, at most 2 rounds, at most about ")
 
     assert len(shown) == bool(verbose)
     assert all(re.search(r"\(100 %, \d+:\d\d\)$", line) for line in shown), shown

@@ -20,8 +20,8 @@ from export_models import MODELS
 
 import treewright as tw
 from treewright.exceptions import MissingLibraryError, TreewrightError
-from treewright.export.formats import FORMATS
-from treewright.export.verify import read_vectors, verify
+from treewright.exchange.formats import FORMATS
+from treewright.exchange.verify import read_vectors, verify
 
 
 def cell(model: tw.Model, name: str, engine: str, folder: Path) -> str:

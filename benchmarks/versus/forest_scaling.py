@@ -91,7 +91,6 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-    from treewright.model.summary import counted
     from treewright.show.figures.look import (
         DASHED,
         DOT,
@@ -108,6 +107,7 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
     )
     from treewright.show.figures.picture import Picture
     from treewright.show.style import LIGHT
+    from treewright.trees.summary import counted
 
     layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
     figure = Picture(figsize=FIGURE, dpi=100, facecolor=LIGHT.page, edgecolor=LIGHT.page, layout=layout)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from treewright.files.dataset import Dataset
     from treewright.files.predictions import predict_files, predict_frame
-    from treewright.fitted import Model, load, read_model
+    from treewright.model import Model, load, read_model
     from treewright.reporting.document import Report, report
 
 _HOMES = {
@@ -57,15 +57,15 @@ _HOMES = {
     "IsolationForest": "treewright.estimators.isolation",
     "KNeighborsClassifier": "treewright.estimators.neighbors",
     "KNeighborsRegressor": "treewright.estimators.neighbors",
-    "Model": "treewright.fitted",
+    "Model": "treewright.model",
     "RandomForestClassifier": "treewright.estimators.forest",
     "RandomForestRegressor": "treewright.estimators.forest",
     "Report": "treewright.reporting.document",
     "distributed": "treewright.distributed",
-    "load": "treewright.fitted",
+    "load": "treewright.model",
     "predict_files": "treewright.files.predictions",
     "predict_frame": "treewright.files.predictions",
-    "read_model": "treewright.fitted",
+    "read_model": "treewright.model",
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
     "report": "treewright.reporting.document",

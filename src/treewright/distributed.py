@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from treewright.data.elsewhere import PartLostError
+from treewright.data.dataset import PartLostError
 from treewright.exceptions import DataError, MissingLibraryError, ParameterError
 from treewright.files.dataset import Dataset, asked_of, dataset_of_places
 from treewright.files.places import Asked, Place

@@ -15,8 +15,8 @@ from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
 from treewright.grow.settings import BinnedSettings
-from treewright.model.trees import impurity_importances
-from treewright.tree.check import check_tree
+from treewright.trees.check import check_tree
+from treewright.trees.data import impurity_importances
 
 CRITERIA = {"gini": 2, "entropy": 3, "squared_error": 0, "poisson": 0}
 

@@ -14,16 +14,15 @@ from boosted_models import CASES, boosted, weighted
 from file_damage import accepted_flips, accepted_lengths, edited, signed
 
 from treewright.exceptions import ModelFileError
-from treewright.fitted import Model
-from treewright.model import codec, container
-from treewright.model import container as model_file
-from treewright.model.aggregation import Boosting
-from treewright.model.check import check_model, value_width
-from treewright.model.codec import dumps, load, loads
-from treewright.model.data import ModelData
+from treewright.model import Model
 from treewright.predict.ensemble import combined
-from treewright.tree.check import check_tree
-from treewright.tree.packed import PackedTrees
+from treewright.trees import codec, container
+from treewright.trees import container as model_file
+from treewright.trees.check import check_tree
+from treewright.trees.check_model import check_model, value_width
+from treewright.trees.codec import dumps, load, loads
+from treewright.trees.data import Boosting, ModelData
+from treewright.trees.packed import PackedTrees
 
 KINDS = [*CASES, "vote", "median"]
 
@@ -260,7 +259,7 @@ def test_a_tree_too_few_for_whole_rounds_is_refused() -> None:
     model = model_of("four classes")
     packed = model.trees
     assert isinstance(packed, PackedTrees)
-    from treewright.tree.packing import take
+    from treewright.trees.packed import take
 
     with pytest.raises(ModelFileError, match="7 trees are not a multiple of 4 scores"):
         check_model(replace(model, trees=take(packed, range(7))))

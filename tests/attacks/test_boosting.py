@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from sklearn.metrics import log_loss
 
 import treewright as tw
-from treewright.boosting.losses_given import NUMBER_LOSSES
+from treewright.boosting.losses import NUMBER_LOSSES
 from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError
-from treewright.model.check import check_model
-from treewright.model.codec import dumps, loads
+from treewright.trees.check_model import check_model
+from treewright.trees.codec import dumps, loads
 
 NAN, INF = np.nan, np.inf
 KINDS = [tw.GradientBoostingClassifier, tw.GradientBoostingRegressor]

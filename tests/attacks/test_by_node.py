@@ -10,7 +10,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, MissingValueError
-from treewright.model.check import check_model
+from treewright.trees.check_model import check_model
 
 NAN, INF = np.nan, np.inf
 KINDS = {

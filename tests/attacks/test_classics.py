@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, MissingValueError, ParameterError
-from treewright.model.check import check_model
-from treewright.model.codec import dumps, loads
+from treewright.trees.check_model import check_model
+from treewright.trees.codec import dumps, loads
 
 NAN, INF = np.nan, np.inf
 

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import treewright as tw
 from treewright.cli.app import app
 from treewright.exceptions import DataError, DataWarning, ModelFileError, ParameterError
-from treewright.model.codec import dumps, loads
+from treewright.trees.codec import dumps, loads
 
 NAN, INF = np.nan, np.inf
 

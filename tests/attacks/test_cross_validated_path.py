@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
+from treewright.evaluation.path import pruning_path
 from treewright.exceptions import (
     DataError,
     DataWarning,
@@ -16,7 +17,6 @@ from treewright.exceptions import (
     TreewrightError,
     UnseenLevelError,
 )
-from treewright.model_selection.path import pruning_path
 
 X = np.arange(12.0)[:, None]
 FOLDS = np.arange(12) % 3

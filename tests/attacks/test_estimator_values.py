@@ -10,7 +10,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, ParameterError, TreewrightError
-from treewright.tree.check import check_tree
+from treewright.trees.check import check_tree
 
 NAN, INF = np.nan, np.inf
 BOTH = [tw.DecisionTreeClassifier, tw.DecisionTreeRegressor]

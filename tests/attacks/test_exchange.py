@@ -9,7 +9,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import InputFileError, ParameterError
-from treewright.export.verify import read_vectors
+from treewright.exchange.verify import read_vectors
 
 
 @pytest.fixture(scope="module")

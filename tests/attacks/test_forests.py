@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, MissingValueError, ParameterError, TooLargeError
-from treewright.model.check import check_model
-from treewright.model.codec import dumps, loads
+from treewright.trees.check_model import check_model
+from treewright.trees.codec import dumps, loads
 
 NAN, INF = np.nan, np.inf
 CLASSIFIERS = [tw.RandomForestClassifier, tw.ExtraTreesClassifier]

@@ -14,7 +14,7 @@ import treewright as tw
 from treewright.data import memory
 from treewright.estimators.isolation import IsolationForest
 from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError, TooLargeError
-from treewright.model.check import check_model
+from treewright.trees.check_model import check_model
 
 NAN = np.nan
 TABLES = {
@@ -202,7 +202,7 @@ def test_the_table_is_not_changed():
 
 
 def test_a_file_of_another_model_is_no_forest(tmp_path):
-    from treewright.forest.isolation_scores import anomaly_scores
+    from treewright.forest.isolation import anomaly_scores
 
     tw.DecisionTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).save(tmp_path / "m.tw")
 

@@ -9,9 +9,9 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import ModelFileError
-from treewright.forest.isolation_scores import anomaly_scores
-from treewright.model import codec
-from treewright.model.check import check_model
+from treewright.forest.isolation import anomaly_scores
+from treewright.trees import codec
+from treewright.trees.check_model import check_model
 
 
 @pytest.fixture(scope="module")

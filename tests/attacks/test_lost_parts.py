@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import treewright as tw
-from treewright.data.elsewhere import PartLostError
+from treewright.data.dataset import PartLostError
 from treewright.data.processes import Processes
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 

@@ -11,8 +11,8 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import ModelFileError, TreewrightError
-from treewright.model.check import check_model
 from treewright.prune.methods import METHODS
+from treewright.trees.check_model import check_model
 
 RNG = np.random.default_rng(0)
 X = {"a": RNG.normal(size=24).round(1), "b": RNG.choice(list("xyz"), 24)}

@@ -24,10 +24,10 @@ from safetensors.numpy import save_file
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
-from treewright.model import container
-from treewright.model.codec import dumps, load, loads
-from treewright.model.data import ModelData
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees import container
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.codec import dumps, load, loads
+from treewright.trees.data import ModelData
 
 DIGEST = re.compile(rb'\\"digest\\":\\"(.{64})\\"', re.DOTALL)
 

@@ -10,11 +10,11 @@ from file_damage import accepted_flips, accepted_lengths, edited, signed
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
-from treewright.model import container
-from treewright.model.check import check_model
-from treewright.model.codec import dumps, loads
-from treewright.model.data import ModelData
-from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees import container
+from treewright.trees.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.check_model import check_model
+from treewright.trees.codec import dumps, loads
+from treewright.trees.data import ModelData
 
 CITY = Column("city", "nominal", ("Bonn", "Oslo", "Rome"), family="string")
 SIZE = Column("size", "ordinal", ("S", "M", "L"), family="string")

@@ -68,7 +68,7 @@ def test_missing_cells_are_refused_by_name_where_the_metric_takes_none(case, met
 
 def test_the_row_of_a_bad_cell_is_that_of_the_whole_table(case, monkeypatch):
     X, y = case
-    monkeypatch.setattr("treewright.fitted.neighbors._BLOCK_BYTES", 1)
+    monkeypatch.setattr("treewright.model.neighbors._BLOCK_BYTES", 1)
     est = KNeighborsClassifier().fit(X, y)
     many = np.tile(X, (20, 1))
     many[1100, 2] = NAN

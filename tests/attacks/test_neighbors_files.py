@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from neighbor_models import CASES, MIXED, model_of
 
 from treewright.exceptions import ModelFileError, TreewrightError
-from treewright.fitted.neighbors import NeighborsModel
-from treewright.model import container
-from treewright.model import container as model_file
+from treewright.model.neighbors import NeighborsModel
 from treewright.neighbors import codec
 from treewright.neighbors.codec import dumps, loads
+from treewright.trees import container
+from treewright.trees import container as model_file
 from treewright.version import __version__
 
 FILES = {case: dumps(model_of(case)) for case in CASES}

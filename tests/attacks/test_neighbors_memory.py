@@ -56,7 +56,7 @@ def test_shares_of_many_classes_take_little_more_than_what_is_returned():
 
 
 def test_a_radius_that_finds_more_than_memory_holds_is_refused(monkeypatch):
-    for module in ("treewright.data.memory", "treewright.fitted.neighbors"):
+    for module in ("treewright.data.memory", "treewright.model.neighbors"):
         monkeypatch.setattr(f"{module}.available_memory", lambda: 80 * MILLION)
     X = np.random.default_rng(0).normal(size=(4000, 2))
     est = KNeighborsRegressor(n_jobs=1).fit(X, X[:, 0])

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import treewright as tw
-from treewright.data.elsewhere import PartLostError
+from treewright.data.dataset import PartLostError
 from treewright.exceptions import DataError, InputFileError, MissingLibraryError, ParameterError
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals"),

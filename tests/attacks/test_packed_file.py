@@ -14,13 +14,12 @@ from packed_trees import SCHEMA, draw
 
 from treewright.data.bins import Bins
 from treewright.exceptions import ModelFileError
-from treewright.model import container
-from treewright.model.check import check_model, value_width
-from treewright.model.codec import dumps, load, loads, packed_layout
-from treewright.model.data import ModelData
-from treewright.tree.check import check_tree
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join
+from treewright.trees import container
+from treewright.trees.check import check_tree
+from treewright.trees.check_model import check_model, value_width
+from treewright.trees.codec import dumps, load, loads, packed_layout
+from treewright.trees.data import ModelData
+from treewright.trees.packed import PackedTrees, join
 
 CASES: dict[str, dict[str, Any]] = {
     "gini": {"criterion": "gini"},

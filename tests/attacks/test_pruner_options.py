@@ -15,9 +15,9 @@ from plain_trees import chain_tree, rows_of_chain
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataWarning, ParameterError
-from treewright.model.data import ModelData
 from treewright.prune.error_based import limit_of
 from treewright.prune.methods import prune_model
+from treewright.trees.data import ModelData
 
 NO_NUMBERS = [
     math.nan,

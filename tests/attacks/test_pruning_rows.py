@@ -19,7 +19,7 @@ from treewright.exceptions import (
     TreewrightError,
     UnseenLevelError,
 )
-from treewright.model.check import check_model
+from treewright.trees.check_model import check_model
 
 RNG = np.random.default_rng(11)
 N = 120

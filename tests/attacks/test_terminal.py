@@ -13,7 +13,7 @@ import pytest
 from terminals import CODE, plain, run_on_screen
 
 import treewright as tw
-from treewright.tree.writing import cell_width
+from treewright.trees.writing import cell_width
 
 NAMES = [
     "\x1b]0;title\x07", "\x1b[2J\x1b[31m", "two\nlines\r", "\u202eright to left", "x" * 10_000,

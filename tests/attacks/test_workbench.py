@@ -13,7 +13,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError, TreewrightError
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 from treewright.workbench.screen import Desk
 from treewright.workbench.server import Server
 

@@ -14,7 +14,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import ColumnError, DataWarning, InputFileError, ParameterError, TreewrightError
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 from treewright.workbench.screen import Desk
 from treewright.workbench.session import as_told
 

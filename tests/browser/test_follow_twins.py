@@ -21,14 +21,14 @@ from treewright.data.derived import (
 from treewright.data.encoder import encode_fit
 from treewright.explain.cheapest_leaf import Asked, cheapest_leaf, nearest_value
 from treewright.explain.counterfactual import preferred_levels
-from treewright.model.data import ModelData
-from treewright.model.summary import summarize
 from treewright.predict.paths import decision_path
 from treewright.predict.values import leaf_table, predict_leaves
 from treewright.reporting.tree import supports_of
 from treewright.show.page.plain import plain
 from treewright.show.page.render import asset
 from treewright.show.page.tree import columns_in_words, tree_part
+from treewright.trees.data import ModelData
+from treewright.trees.summary import summarize
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, flat, grow_at_random, random_matrix

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import treewright as tw
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 from treewright.workbench.screen import Desk
 from treewright.workbench.server import Server
 

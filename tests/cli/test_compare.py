@@ -118,7 +118,7 @@ def test_candidates_are_judged_by_the_costs_that_choose_their_thresholds(command
     grown = tw.DecisionTreeClassifier(random_state=0)
     tree = tw.model_selection.PrunedTree(grown, "ccp_1se", random_state=0)
     from treewright.cli.threshold import Asked, WithThreshold
-    from treewright.model_selection.threshold import Aim
+    from treewright.evaluation.threshold import Aim
 
     asked = WithThreshold(tree, Asked("--cost", Aim("cost", 1.0, 9.0)), 0, None)
     scores = tw.model_selection.compare(

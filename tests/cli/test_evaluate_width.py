@@ -12,9 +12,9 @@ from terminals import plain, run_on_screen
 import treewright as tw
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.core.confidence import wilson_interval
-from treewright.judge.tallies import LabelScore
+from treewright.evaluation.measures import LabelScore
 from treewright.show.spans import text_of
-from treewright.tree.writing import cell_width
+from treewright.trees.writing import cell_width
 
 HOSTILE = [
     "x" * 10_000, "two\nlines", "\x1b[31mred", "\u202eright to left", "e" + "\u0301" * 10_000, "東京" * 40,

@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import treewright as tw
-from treewright.fitted.neighbors import NeighborsModel
+from treewright.model.neighbors import NeighborsModel
 
 KNN = ["--algorithm", "knn"]
 

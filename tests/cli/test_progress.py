@@ -91,7 +91,7 @@ def test_a_fit_that_is_refused_says_nothing_of_saving(command, tmp_path):
 
 
 def test_that_nothing_is_saved_is_said_before_the_pruning(command, fitted, monkeypatch):
-    monkeypatch.setattr("treewright.fitted.model.Model.prune", stop)
+    monkeypatch.setattr("treewright.model.model.Model.prune", stop)
     said = command("prune", fitted[0] / "penguins.tw", "--method", "leaves", "--set", "max_leaves=2")
 
     assert "the pruned model is not saved; --out pruned.tw saves it" in said.stderr

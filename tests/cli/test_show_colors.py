@@ -11,7 +11,7 @@ from terminals import plain, run_on_pty, run_on_screen
 
 import treewright as tw
 from treewright.show.style import class_color
-from treewright.tree.writing import cell_width
+from treewright.trees.writing import cell_width
 
 
 @pytest.fixture(scope="module")

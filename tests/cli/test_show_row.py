@@ -10,8 +10,8 @@ import pytest
 from terminals import plain, run_on_screen
 
 import treewright as tw
-from treewright.tree.walk import path_to
-from treewright.tree.writing import cell_width
+from treewright.trees.arrays import path_to
+from treewright.trees.writing import cell_width
 
 
 @pytest.fixture(scope="module")

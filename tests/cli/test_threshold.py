@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import treewright as tw
-from treewright.model_selection import threshold
+from treewright.evaluation import threshold
 
 
 @pytest.fixture(scope="module")

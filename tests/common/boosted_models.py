@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from random_forests import SCHEMA, random_forest
 
-from treewright.fitted import Model
-from treewright.model.aggregation import Boosting, Link
-from treewright.tree.arrays import LEAF, THRESHOLD, Tree
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, leaf_samples_of, take
+from treewright.model import Model
+from treewright.trees.arrays import LEAF, THRESHOLD, Tree
+from treewright.trees.data import Boosting, Link
+from treewright.trees.packed import PackedTrees, join, leaf_samples_of, take
 
 # Link, classes of each output, outputs.
 CASES: dict[str, tuple[Link, tuple[int, ...], int]] = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.boosting.losses import Loss
-from treewright.boosting.losses_given import build_loss
+from treewright.boosting.losses import Loss, build_loss
 
 LOSSES = (
     "squared_error",

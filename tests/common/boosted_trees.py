@@ -9,8 +9,7 @@ from random_forests import random_rows, words_of
 
 from treewright.data.bins import Bins, bins_of
 from treewright.data.schema import Schema
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, pack_one
+from treewright.trees.packed import PackedTrees, join, pack_one
 
 Shape = Literal["any", "left", "right", "even"]
 

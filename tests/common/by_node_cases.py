@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import treewright as tw
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
 
 KINDS = {
     "multiway": lambda: tw.DecisionTreeClassifier(nominal_splits="multiway", n_jobs=1),

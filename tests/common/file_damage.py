@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from treewright.exceptions import ModelFileError
-from treewright.model.codec import loads
+from treewright.trees.codec import loads
 
 DIGEST = re.compile(rb'\\"digest\\":\\"(.{64})\\"', re.DOTALL)
 

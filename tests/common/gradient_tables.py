@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from treewright.boosting.packing import KeptTree, packed_trees
+from treewright.boosting.growth import KeptTree, packed_trees
 from treewright.boosting.rounds import Boosted, BoostRows, BoostSettings, BoostTable, Evaluation, boost
 from treewright.data.bins import Bins
 from treewright.data.schema import Column, Schema
 from treewright.grow.gradient.grower import GradientGrower, GradientTree
 from treewright.grow.settings import GradientSettings
 from treewright.predict.walks import leaf_rows_of_bins
-from treewright.tree.packed import PackedTrees
-from treewright.tree.records import LEAF_RECORD, child_of, kind_of
+from treewright.trees.arrays import LEAF_RECORD, child_of, kind_of
+from treewright.trees.packed import PackedTrees
 
 MISSING = 255
 NO_HESSIAN = np.empty(0, np.float32)

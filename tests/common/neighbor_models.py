@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 import treewright as tw
-from treewright.fitted.neighbors import NeighborsModel
+from treewright.model.neighbors import NeighborsModel
 
 _DRAWN = np.random.default_rng(7)
 NUMBERS = _DRAWN.normal(size=(12, 3))

@@ -12,8 +12,7 @@ import numpy as np
 
 from treewright.data.bins import Bins, bins_of
 from treewright.data.schema import Column, Schema
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import pack_one
+from treewright.trees.packed import PackedTrees, pack_one
 
 Node = dict[str, Any]
 MISSING = 255

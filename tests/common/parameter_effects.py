@@ -17,7 +17,7 @@ import treewright as tw
 from treewright.exceptions import TreewrightError
 from treewright.learn.params import CLASSES, NUMBERS, Parameter, Rule, Task, parameters_of
 from treewright.learn.registry import ALGORITHMS, Algorithm
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 
 # The tables: numbers, names of few and of many levels, ranks, digits as text; a target that hangs on most of them.
 

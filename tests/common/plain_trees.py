@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.tree.arrays import LEAF, THRESHOLD, Tree
+from treewright.trees.arrays import LEAF, THRESHOLD, Tree
 
 
 def shape_tree(n_branches, first_child, *, kind=THRESHOLD, **arrays) -> Tree:

@@ -10,9 +10,8 @@ import numpy as np
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
 from treewright.data.schema import Column, Schema
-from treewright.fitted import Model
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, pack_one
+from treewright.model import Model
+from treewright.trees.packed import PackedTrees, join, pack_one
 
 SCHEMA = Schema(
     (

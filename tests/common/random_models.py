@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.model.data import ModelData
+from treewright.trees.data import ModelData
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, Node, flat, grow_at_random, random_matrix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treewright.tree.arrays import FIELDS, Tree
+from treewright.trees.arrays import FIELDS, Tree
 
 
 def trees_equal(a: Tree, b: Tree) -> bool:

@@ -13,8 +13,8 @@ from treewright.data.schema import Column, Schema
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
 from treewright.grow.settings import GrowSettings
-from treewright.tree.arrays import LEAF, Tree
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.trees.arrays import LEAF, Tree
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 
 N_ROWS, N_COLUMNS = 250, 4
 LIMITS = (

@@ -137,7 +137,7 @@ def test_a_returned_class_is_the_one_that_the_module_of_the_annotation_means(sit
     names = site_module("names")
     results = names.returned_classes(names.public_names())
 
-    assert "treewright.model.summary.Node" in results  # not export.structure.Node
+    assert "treewright.trees.summary.Node" in results  # not export.structure.Node
     assert not [name for name in results if name.endswith(".Path")]  # that is pathlib's
 
 

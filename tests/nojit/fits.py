@@ -22,9 +22,8 @@ from treewright.boosting.losses import TwoClasses
 from treewright.boosting.rounds import BoostSettings, BoostTable
 from treewright.data import sparse as stored
 from treewright.data.bin_rows import bin_rows
-from treewright.data.bins import bins_of
-from treewright.data.column_summary import Cells
-from treewright.data.elsewhere import Here
+from treewright.data.bins import Cells, bins_of
+from treewright.data.dataset import Here
 from treewright.data.encoder import encode_fit
 from treewright.explain import contributions
 from treewright.grow.gradient import grower, rows

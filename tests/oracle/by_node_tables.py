@@ -13,7 +13,7 @@ import numpy as np
 from naive_by_node import LEVELS, TwinNode, TwinRules, TwinTable, TwinTest
 from naive_costs import CLASSIFICATION, Costs
 
-from treewright.tree.arrays import LEAF, Tree
+from treewright.trees.arrays import LEAF, Tree
 
 DECREASES = (0.0101, 0.05003, 0.2007)  # that no exact gain hits by chance
 

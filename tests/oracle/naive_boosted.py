@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treewright.tree.packed import PackedTrees
-from treewright.tree.records import (
+from treewright.trees.arrays import (
     LEAF_RECORD,
     SUBSET_RECORD,
     child_of,
@@ -20,6 +19,7 @@ from treewright.tree.records import (
     missing_branch_of,
     set_of,
 )
+from treewright.trees.packed import PackedTrees
 
 
 def naive_boosted_scores(

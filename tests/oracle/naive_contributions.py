@@ -8,10 +8,10 @@ from math import factorial
 
 import numpy as np
 
-from treewright.model.data import ModelData
-from treewright.predict.branches import branches_of, surrogate_branch, surrogates_of
-from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.tests import level_branches, node_levels
+from treewright.predict.route import branches_of, surrogate_branch, surrogates_of
+from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.data import ModelData
+from treewright.trees.tests import level_branches, node_levels
 
 ValueOf = Callable[[frozenset[int]], np.ndarray]
 

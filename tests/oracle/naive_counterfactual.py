@@ -7,10 +7,10 @@ from itertools import combinations, product
 
 import numpy as np
 
-from treewright.model.data import ModelData
 from treewright.predict.fractional import share_path
 from treewright.predict.values import predict_leaves
-from treewright.tree.arrays import INTERVALS, THRESHOLD
+from treewright.trees.arrays import INTERVALS, THRESHOLD
+from treewright.trees.data import ModelData
 
 MAX_ROWS = 150_000
 

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from treewright.fitted import Model
-from treewright.tree.arrays import LEAF, THRESHOLD, Tree
+from treewright.model import Model
+from treewright.trees.arrays import LEAF, THRESHOLD, Tree
 
 
 def naive_leaf(tree: Tree, row: np.ndarray) -> int:

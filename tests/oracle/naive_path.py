@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 from plain_trees import shape_tree
 
-from treewright.tree.arrays import LEAF, MULTIWAY
+from treewright.trees.arrays import LEAF, MULTIWAY
 
 SAME = 1e-10  # links whose numbers differ by this part are equally weak: floats of one and the same fraction
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from treewright.tree.packed import PackedTrees
+from treewright.trees.packed import PackedTrees
 
 
 def field(record: int, low: int, high: int) -> int:

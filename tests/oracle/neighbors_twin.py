@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, POWERS, SQUARES, raised
+from treewright.neighbors.nearest import CHEBYSHEV, MANHATTAN, POWERS, SQUARES, raised
 
 
 def twin_rank(one, other, kind: int, p: float = 2.0) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from naive_bias_variance import domingos_row, squared_row
 
-from treewright.model_selection.decomposition import squared_parts, zero_one_parts
+from treewright.evaluation.decompose import squared_parts, zero_one_parts
 
 
 @pytest.mark.parametrize(("n_classes", "n_rounds"), [(2, 2), (2, 3), (2, 5), (3, 3), (3, 4), (4, 3)])

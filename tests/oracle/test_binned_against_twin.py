@@ -12,14 +12,13 @@ from naive_criteria import Criterion
 from naive_tree import TwinTable, TwinTree
 
 from treewright.data.bin_rows import bin_rows
-from treewright.data.bins import Bins, bins_of
+from treewright.data.bins import Bins, bins_of, middle_of
 from treewright.data.schema import Column, Schema
-from treewright.data.thresholds import middle_of
 from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.objective import Objective, classification_objective, regression_objective
 from treewright.grow.settings import BinnedSettings
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_tree
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.check import check_tree
 
 # criterion, classes (0: regression), outputs
 TARGETS = {

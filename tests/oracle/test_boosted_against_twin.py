@@ -16,7 +16,7 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.schema import Schema
 from treewright.predict import boosted
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
-from treewright.tree.packed import PackedTrees
+from treewright.trees.packed import PackedTrees
 
 
 @pytest.fixture(params=[boosted._Columns, boosted._Walk])

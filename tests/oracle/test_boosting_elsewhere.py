@@ -26,7 +26,7 @@ from treewright.boosting.rounds import Boosted, BoostRows, BoostSettings, BoostT
 from treewright.boosting.sampling import names_of_rows
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
-from treewright.data.elsewhere import Here
+from treewright.data.dataset import Here
 from treewright.data.encoder import encode_fit
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.settings import GradientSettings

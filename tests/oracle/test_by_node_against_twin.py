@@ -11,7 +11,7 @@ from naive_by_node import ByNodeTwin, RatioTwin, TwinRules
 from naive_c45 import C45Twin
 
 import treewright as tw
-from treewright.model.check import check_model
+from treewright.trees.check_model import check_model
 
 # criterion, classes (0: regression), outputs
 TARGETS = {

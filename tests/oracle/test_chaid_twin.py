@@ -14,7 +14,7 @@ from treewright.data.schema import Column, Schema
 from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules, bin_numbers
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.problem import class_problem, number_problem
-from treewright.tree.check import check_tree
+from treewright.trees.check import check_tree
 
 LEVELS = tuple("abcdefgh")
 VARIANTS = {

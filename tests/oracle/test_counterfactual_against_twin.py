@@ -8,8 +8,8 @@ import pytest
 from naive_counterfactual import TooManyRowsError, nearest
 
 from treewright.explain.cheapest_leaf import Asked, cheapest_leaf
-from treewright.model.data import ModelData
 from treewright.predict.values import leaf_table
+from treewright.trees.data import ModelData
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, flat, grow_at_random, random_matrix

@@ -11,7 +11,7 @@ from gradient_trees import GradientTwin, TwinNode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.boosting.packing import KeptTree, packed_trees
+from treewright.boosting.growth import KeptTree, packed_trees
 from treewright.grow.gradient.grower import GradientTree
 from treewright.grow.settings import GradientSettings
 from treewright.predict.walks import leaf_rows_of_bins

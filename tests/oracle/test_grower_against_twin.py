@@ -13,7 +13,7 @@ from twin_tables import Case, difference, draw_limits, draw_table
 
 from treewright.data.schema import Column, Schema
 from treewright.grow.exact.subsets import EXHAUSTIVE_LEVELS
-from treewright.tree.check import check_tree
+from treewright.trees.check import check_tree
 
 # criterion, classes (0: regression), outputs
 TARGETS = {

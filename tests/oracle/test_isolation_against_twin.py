@@ -12,8 +12,8 @@ from rotating import few
 from treewright.data.schema import Column, Schema
 from treewright.forest.draws import GROWTH, Draws, candidate_columns
 from treewright.forest.isolation import grow_isolation_forest, rows_of_tree
-from treewright.tree.arrays import LEAF, SUBSET
-from treewright.tree.check import check_tree
+from treewright.trees.arrays import LEAF, SUBSET
+from treewright.trees.check import check_tree
 
 N_LEVELS = [0, 0, 3, 70, 0, 2]
 

@@ -10,10 +10,9 @@ import pytest
 from naive_unpack import naive_join, naive_node, naive_threshold
 from packed_trees import SCHEMA, Drawn, Node, amounts_of, draw
 
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_tree
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.check import check_tree
+from treewright.trees.packed import PackedTrees, join
 
 CASES: dict[str, dict[str, Any]] = {
     "gini": {},

@@ -12,7 +12,7 @@ from naive_path import AllSubtrees, path_by_the_book, random_shape
 
 import treewright as tw
 from treewright.prune.cost_complexity import path_of, path_of_costs, subtree_at
-from treewright.tree.arrays import LEAF
+from treewright.trees.arrays import LEAF
 
 
 def inner_at(path, tree, step):

@@ -12,8 +12,8 @@ from by_node_tables import Drawn, bits_at, draw, level
 
 import treewright as tw
 from treewright.exceptions import DataWarning
-from treewright.fitted import Model
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.model import Model
+from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 Cells = list[float | None]  # numbers and level codes; None is missing
 MODELS = {

@@ -9,8 +9,8 @@ import pytest
 from naive_pruning_path import cross_validated, losses_of, summed
 
 import treewright as tw
+from treewright.evaluation.path import pruning_path
 from treewright.exceptions import DataWarning
-from treewright.model_selection.path import pruning_path
 
 SEEDS = range(4)
 CART = ("direction", "branch", "surrogate", "fractional")

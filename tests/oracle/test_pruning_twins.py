@@ -11,14 +11,12 @@ from random_models import draw, nodes_of
 from random_trees import N_LEVELS
 from same_trees import trees_equal
 
-from treewright.model.data import ModelData
 from treewright.prune.description_length import description_length
-from treewright.prune.equal_leaves import merge_equal_leaves
+from treewright.prune.estimates import merge_equal_leaves, minimum_error, pessimistic
 from treewright.prune.methods import Decision
-from treewright.prune.minimum_error import minimum_error
-from treewright.prune.pessimistic import pessimistic
 from treewright.prune.significance import significance
-from treewright.tree.edit import collapse
+from treewright.trees.data import ModelData
+from treewright.trees.edit import collapse
 
 SEEDS = range(60)
 DIVIDED = [0.0, 0.2]  # share of missing cells; their rows are divided among the branches

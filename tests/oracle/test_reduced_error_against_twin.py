@@ -12,10 +12,10 @@ from random_trees import random_matrix
 from same_trees import trees_equal
 
 from treewright.predict.values import leaf_table
+from treewright.prune.estimates import reduced_error
 from treewright.prune.losses import node_losses
 from treewright.prune.methods import Rows
-from treewright.prune.reduced_error import reduced_error
-from treewright.tree.edit import collapse
+from treewright.trees.edit import collapse
 
 SEEDS = range(40)
 EQUAL = 1e-12  # costs that were rounded in two ways

@@ -12,7 +12,7 @@ from naive_costs import Costs
 from naive_significance import Stopping, StoppingC45Twin, StoppingRatioTwin, StoppingTwin
 
 import treewright as tw
-from treewright.model.check import check_model
+from treewright.trees.check_model import check_model
 
 LIMITS = (0.003, 0.05, 0.3, 0.9)
 # criterion, classes (0: regression), outputs

@@ -13,7 +13,7 @@ from sklearn.base import clone
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError, TooLargeError
 from treewright.learn import together
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 
 N = 2_000
 RNG = np.random.default_rng(0)

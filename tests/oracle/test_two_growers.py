@@ -18,7 +18,7 @@ from treewright.grow.by_node.grower import Grown, Stops, grow_by_node
 from treewright.grow.by_node.search import GainPolicy, Search
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import class_problem, number_problem
-from treewright.tree.arrays import LEAF, SUBSET, Tree
+from treewright.trees.arrays import LEAF, SUBSET, Tree
 
 TARGETS = {
     "gini of two classes": ("gini", 2, 1),

@@ -16,7 +16,7 @@ from treewright.data.schema import Column, Schema
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
 from treewright.grow.settings import GrowSettings
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
 
 CLASSIFICATION = ("gini", "entropy", "misclassification")
 _WEIGHT_STEPS = {"none": (), "whole": (1, 2, 3), "dyadic": (1, 2, 3, 5, 8)}  # dyadic ones are quarters

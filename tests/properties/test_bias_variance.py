@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from treewright.model_selection.decomposition import squared_parts, zero_one_parts
+from treewright.evaluation.decompose import squared_parts, zero_one_parts
 
 quick = settings(deadline=None, max_examples=100, derandomize=True)
 NUMBERS = st.floats(-1e6, 1e6, width=32)

@@ -18,9 +18,9 @@ from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
 from treewright.grow.settings import BinnedSettings
-from treewright.model.trees import impurity_importances
-from treewright.tree.arrays import LEAF, SUBSET, Tree
-from treewright.tree.check import check_tree
+from treewright.trees.arrays import LEAF, SUBSET, Tree
+from treewright.trees.check import check_tree
+from treewright.trees.data import impurity_importances
 
 quick = settings(deadline=None, max_examples=40, derandomize=True)
 

@@ -352,7 +352,7 @@ def assert_monotone(say: Any, case: GradientCase, signs: np.ndarray, rng: np.ran
 
 
 def test_packed_trees_without_nominal_columns_hold_no_sets_whatever_comes_first():
-    from treewright.boosting.packing import KeptTree, packed_trees
+    from treewright.boosting.growth import KeptTree, packed_trees
 
     case = draw_case(2, 60, 2, nominal=False, ties=False)
     one_leaf = case.grow(min_samples_leaf=60)

@@ -22,7 +22,7 @@ from treewright.boosting import rounds as scored
 from treewright.boosting.rounds import Boosted, BoostRows, Evaluation
 from treewright.grow.gradient import grower
 from treewright.grow.gradient import rows as large
-from treewright.tree.packing import take
+from treewright.trees.packed import take
 
 ORDERS = ("leaf", "level", "symmetric")
 TREE: dict[str, Any] = {"min_samples_leaf": 2, "max_leaf_nodes": 8, "l2": 0.5}

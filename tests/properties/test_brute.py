@@ -11,7 +11,7 @@ from neighbors_twin import twin_nearest, twin_within
 from treewright.neighbors import brute
 from treewright.neighbors.brute import Brute
 from treewright.neighbors.direct import Direct
-from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, POWERS, SQUARES
+from treewright.neighbors.nearest import CHEBYSHEV, MANHATTAN, POWERS, SQUARES
 
 # Where rounding, ties and overflow are near: a few whole numbers; neighbours of 1 and of 1e6; any magnitude.
 CELLS = st.one_of(

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from same_trees import trees_equal
 
-from treewright.model.check import check_model
-from treewright.tree.arrays import THRESHOLD
+from treewright.trees.arrays import THRESHOLD
+from treewright.trees.check_model import check_model
 
 quick = settings(deadline=None, max_examples=25, derandomize=True)
 

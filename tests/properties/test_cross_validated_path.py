@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treewright as tw
+from treewright.evaluation.path import pruning_path
 from treewright.exceptions import DataWarning
-from treewright.model_selection.path import pruning_path
 
 
 @st.composite

@@ -11,10 +11,10 @@ from random_models import draw
 
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.data.schema import Schema
-from treewright.judge.tallies import LabelScore
+from treewright.evaluation.measures import LabelScore
 from treewright.show.spans import Span, cut, fitted, folded, text_of, width_of
 from treewright.show.text import draw_tree, show
-from treewright.tree.writing import cell_width
+from treewright.trees.writing import cell_width
 
 SIGNS = st.text(max_size=40) | st.text("ab \u0301\u200d東👩\x1b\u202e\n", max_size=200)
 

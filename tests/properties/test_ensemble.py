@@ -12,7 +12,7 @@ from random_forests import SCHEMA, forest_model, random_forest, random_rows
 
 from treewright.predict.ensemble import combined, leaves_of_trees
 from treewright.predict.route import leaf_of
-from treewright.tree.packing import take
+from treewright.trees.packed import take
 
 KINDS = [((2,), "mean"), ((3,), "vote"), ((2, 3), "mean"), ((2, 3), "vote"), ((), "mean")]
 

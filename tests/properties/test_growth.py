@@ -14,9 +14,9 @@ from treewright.grow.exact import grower, presort
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
 from treewright.grow.settings import GrowSettings
-from treewright.tree.arrays import LEAF, SUBSET, Tree
-from treewright.tree.check import check_tree
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.trees.arrays import LEAF, SUBSET, Tree
+from treewright.trees.check import check_tree
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 
 quick = settings(deadline=None, max_examples=40, derandomize=True)
 CRITERIA = ("gini", "entropy", "misclassification", "squared_error", "absolute_error", "poisson")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
-from treewright.boosting.losses_given import build_loss
+from treewright.boosting.losses import build_loss
 
 STEP = 1e-5
 SMOOTH = {

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from mixed_twin import twin_columns, twin_rank
 
 from treewright.data.schema import Column, Schema
-from treewright.neighbors.metrics_by_name import metric_of
-from treewright.neighbors.mixed import Mixed
+from treewright.neighbors.metrics import Mixed, metric_of
 
 RULES = ("gower", "heom", "hvdm")
 LEVELS = tuple("abcd")

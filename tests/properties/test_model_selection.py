@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import treewright as tw
-from treewright.judge.folds import check_tested_once, splits_of
-from treewright.judge.uncertainty import corrected_t, holm
+from treewright.evaluation.folds import check_tested_once, splits_of
+from treewright.evaluation.scores import corrected_t, holm
 from treewright.model_selection import compare, cross_validate, error_curve, leave_one_out
 
 # A fold may lack a level, or the only missing cells: the estimators say so.

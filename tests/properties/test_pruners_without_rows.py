@@ -14,7 +14,7 @@ from same_trees import trees_equal
 import treewright as tw
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.prune.methods import prune_model
-from treewright.tree.check import check_tree
+from treewright.trees.check import check_tree
 
 quick = settings(deadline=None, max_examples=25, derandomize=True)
 TASKS = ("classification", "regression")

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from same_trees import trees_equal
 
 import treewright as tw
-from treewright.model import codec
-from treewright.model.check import check_model, value_width
 from treewright.prune.cost_complexity import path_of, subtree_at
 from treewright.prune.costs import node_risk
-from treewright.tree.check import check_tree
-from treewright.tree.edit import collapse
+from treewright.trees import codec
+from treewright.trees.check import check_tree
+from treewright.trees.check_model import check_model, value_width
+from treewright.trees.edit import collapse
 
 quick = settings(deadline=None, max_examples=12, derandomize=True)
 LEVELS = ("blue", "green", "red")

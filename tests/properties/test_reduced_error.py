@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from same_trees import trees_equal
 
 import treewright as tw
-from treewright.model.check import check_model
 from treewright.prune.losses import loss_of, node_losses
 from treewright.prune.methods import Rows
+from treewright.trees.check_model import check_model
 
 quick = settings(deadline=None, max_examples=40, derandomize=True)
 KINDS = st.sampled_from(["classes", "two outputs", "numbers", "medians", "branch per level"])

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from treewright.model.aggregation import aggregation_of
 from treewright.reporting.judged import Judged, Options
 from treewright.reporting.quality import class_quality, number_quality
 from treewright.show.page.plain import json_for_script
+from treewright.trees.data import aggregation_of
 
 WEIGHTS = st.floats(1e-250, 1e250) | st.sampled_from([1.0, 2.0])
 

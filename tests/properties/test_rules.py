@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.explain.rules import ColumnBound, LeafRule, leaf_rules
-from treewright.model.data import ModelData
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.data import ModelData
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 SIZES, TOWNS = ("S", "M", "L", "XL"), ("Bonn", "Graz", "Linz", "Oslo", "Rome")

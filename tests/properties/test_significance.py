@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from same_trees import trees_equal
 
 import treewright as tw
-from treewright.model.check import check_model
+from treewright.trees.check_model import check_model
 
 quick = settings(deadline=None, max_examples=12, derandomize=True)
 UNPRUNED = {name: make for name, make in KINDS.items() if name != "pruned C4.5"} | {

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_matrix
 
-from treewright.data.bin_rows import bin_rows
+from treewright.data.bin_rows import bin_rows, bins_of_sparse, codes_of_sparse
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
 from treewright.data.sparse import SparseMatrix
-from treewright.data.sparse_bins import bins_of_sparse, codes_of_sparse
 
 CELLS = st.sampled_from([0.0, 0.0, 0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1e-300, -np.inf, np.inf, np.nan])
 

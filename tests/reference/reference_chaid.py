@@ -11,7 +11,7 @@ import numpy as np
 from reference_sets import DataSet, find
 
 import treewright as tw
-from treewright.tree.arrays import MULTIWAY
+from treewright.trees.arrays import MULTIWAY
 
 MISSING = "<missing>"
 

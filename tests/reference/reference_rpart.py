@@ -12,8 +12,8 @@ import numpy as np
 from reference_sets import DataSet, find
 
 import treewright as tw
-from treewright.tree.arrays import SUBSET
-from treewright.tree.edit import collapse
+from treewright.trees.arrays import SUBSET
+from treewright.trees.edit import collapse
 
 
 def fit_like_rpart(data: DataSet, run):

@@ -16,7 +16,7 @@ import treewright as tw
 from treewright.data.encoder import encode
 from treewright.prune.error_based import _entropy, limit_of
 from treewright.prune.j48 import Pruning
-from treewright.tree.arrays import THRESHOLD
+from treewright.trees.arrays import THRESHOLD
 
 # What each run of J48 is called with us; -U is finished by `collapsed`.
 J48_OPTIONS = {

@@ -8,10 +8,10 @@ from reference_rpart_path import complexities_of_rpart
 from reference_sets import figures, find
 
 import treewright as tw
-from treewright.model_selection.path import pruning_path
+from treewright.evaluation.path import pruning_path
 from treewright.prune.cost_complexity import path_of, subtree_at
 from treewright.prune.costs import node_risk
-from treewright.tree.edit import collapse
+from treewright.trees.edit import collapse
 
 RUNS = figures("rpart_xval.json")
 # Where rpart's cp is not the price of the weakest link (benchmarks/reference/README.md).

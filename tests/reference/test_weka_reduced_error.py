@@ -11,9 +11,9 @@ from reference_trees import first_difference, shape_of
 from weka_models import figures_of, model_of, questions_of
 
 import treewright as tw
-from treewright.model.check import check_model
 from treewright.prune.losses import loss_of, node_losses
 from treewright.prune.methods import Rows
+from treewright.trees.check_model import check_model
 
 RUNS = [run for run in figures("weka_reduced_error.json") if find(run["data"]) is not None]
 REPTREE = [run for run in RUNS if run["program"] == "REPTree"]

@@ -11,8 +11,8 @@ import numpy as np
 from reference_sets import DataSet
 
 from treewright.data.schema import Column, Schema
-from treewright.fitted import Model
-from treewright.tree.arrays import LEAF, MULTIWAY, THRESHOLD, Tree
+from treewright.model import Model
+from treewright.trees.arrays import LEAF, MULTIWAY, THRESHOLD, Tree
 
 
 def model_of(figure, data: DataSet) -> Model:

@@ -10,8 +10,8 @@ import pytest
 from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
-from treewright.model.data import ModelData
-from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.data import ModelData
 
 TOWNS = tuple(f"town {letter}" for letter in "ABCDEFGHIJKLMNOPQR")
 

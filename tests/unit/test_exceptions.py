@@ -7,13 +7,7 @@ import pickle
 import pytest
 
 import treewright as tw
-from treewright.exceptions import (
-    DataError,
-    MissingLibraryError,
-    ParameterError,
-    first_row,
-    setting,
-)
+from treewright.exceptions import DataError, MissingLibraryError, ParameterError, first_row, setting
 
 
 def test_a_message_is_its_pieces_one_after_the_other():

@@ -12,8 +12,8 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, DataWarning, MissingValueError, UnseenLevelError
-from treewright.fitted import Model
-from treewright.model.data import ModelData
+from treewright.model import Model
+from treewright.trees.data import ModelData
 
 VERBS: dict[str, Callable[[Model, Any], Any]] = {
     "predict": lambda model, table: model.predict(table),

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from treewright.boosting.best_constants import WITHIN, grouped_sums
+from treewright.boosting.growth import KeptTree, packed_trees
 from treewright.boosting.losses import ClassLoss, Loss, class_weights
-from treewright.boosting.packing import KeptTree, packed_trees
 from treewright.boosting.rounds import (
     LARGEST_LOSS,
     ROWS,
@@ -45,7 +45,7 @@ from treewright.boosting.rounds import (
 )
 from treewright.boosting.sampling import GradientWeights, begins_of_equals, count_copies
 from treewright.core import threads
-from treewright.data.elsewhere import Carrier, PartLostError, answers_of, claims, unless_lost
+from treewright.data.dataset import Carrier, PartLostError, answers_of, claims, unless_lost
 from treewright.data.stored import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
@@ -53,7 +53,7 @@ from treewright.grow.gradient.grower import STAGES
 from treewright.grow.gradient.leaves import leaf_sums
 from treewright.grow.gradient.rows import count_block, part_block
 from treewright.grow.gradient.words import Scales, magnitudes, scales_of
-from treewright.model.aggregation import Boosting
+from treewright.trees.data import Boosting
 
 _BLOCK_ROWS = 1 << 16
 _BYTES_BESIDE = 40  # of a row in addition to its bins: its target, scores, gradients and node, roughly

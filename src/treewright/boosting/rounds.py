@@ -26,8 +26,8 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from treewright.boosting.best_constants import weighted_mean
+from treewright.boosting.growth import KeptTree, packed_trees
 from treewright.boosting.losses import Loss
-from treewright.boosting.packing import KeptTree, packed_trees
 from treewright.boosting.sampling import (
     GradientWeights,
     drawn_by_gradient,
@@ -38,18 +38,17 @@ from treewright.boosting.sampling import (
 )
 from treewright.core import progress, threads
 from treewright.core.random import mixed
+from treewright.data.bin_rows import SparseCodes
 from treewright.data.bins import Bins
 from treewright.data.schema import Schema
-from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.grower import GradientGrower, GradientTree
 from treewright.grow.gradient.leaves import add_to_scores
 from treewright.grow.settings import GradientSettings
-from treewright.model.aggregation import Boosting
 from treewright.predict.walks import leaf_rows_of_bins
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, take
+from treewright.trees.data import Boosting
+from treewright.trees.packed import PackedTrees, join, take
 
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14

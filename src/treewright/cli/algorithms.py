@@ -194,7 +194,7 @@ def made(
         from treewright.learn.params import CLASSES, NUMBERS
 
         if given.get("scoring") is not None:
-            from treewright.judge.scoring import round_score
+            from treewright.evaluation.scoring import round_score
 
             name = given["scoring"]
             try:

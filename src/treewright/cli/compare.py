@@ -46,17 +46,15 @@ from treewright.cli.terminal import (
     wrote,
 )
 from treewright.cli.threshold import Asked
-from treewright.data.matching import did_you_mean
+from treewright.data.schema import did_you_mean
+from treewright.evaluation.measures import LabelScore, are_unequal, cost_matrix, label_counts, plain_label
+from treewright.evaluation.threshold import Aim
 from treewright.exceptions import DataError, ParameterError, TreewrightError
-from treewright.judge.measures import cost_matrix
-from treewright.judge.shares import are_unequal
-from treewright.judge.tallies import LabelScore, label_counts, plain_label
 from treewright.learn.other_names import algorithm_hint
-from treewright.model.summary import counted
-from treewright.model_selection.threshold import Aim
+from treewright.trees.summary import counted
 
 if TYPE_CHECKING:
-    from treewright.model_selection.comparison import Compared, Comparison
+    from treewright.evaluation.comparison import Compared, Comparison
 
 __all__ = ["CompareRequest", "run_compare"]
 
@@ -228,7 +226,7 @@ def _usual_scores(request: CompareRequest, data: Learnable, estimators: Iterable
     """
     if not (data.is_classification and are_unequal(dict(label_counts(data.target)))):
         return None
-    from treewright.judge.scoring import class_weight_of
+    from treewright.evaluation.scoring import class_weight_of
 
     weights = [weight for each in estimators if (weight := class_weight_of(each)) is not None]
     scores: dict[str, Any] = {"accuracy": "accuracy", "balanced_accuracy": _balanced_accuracy}
@@ -270,7 +268,7 @@ def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool)
     """The folds for ``compare``: not stratified if a class has too few rows, as in ``fit --cv``."""
     from sklearn.model_selection import RepeatedKFold
 
-    from treewright.judge.folds import folds_within
+    from treewright.evaluation.folds import folds_within
 
     n = len(target)
     if n < 2:
@@ -354,7 +352,7 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
 
     A parameter that prunes does not apply to a candidate that is pruned in another way.
     """
-    from treewright.model_selection.path import OWN_PRUNING
+    from treewright.evaluation.path import OWN_PRUNING
 
     known = {word: known_parameters(request, data.is_classification) for word, request in requests.items()}
     taken: dict[str, list[str]] = {word: [] for word in requests}

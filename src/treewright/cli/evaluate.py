@@ -14,12 +14,12 @@ from treewright.cli.models import decision_facts, load_model, note_left_out, of_
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, unequal_lines
 from treewright.cli.terminal import Screen, UsageRefusal, note, printable, progress, say, say_json, screen_of
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
+from treewright.evaluation.measures import LabelScore, Score, plain_label
 from treewright.exceptions import DataError
 from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target, no_target
 from treewright.files.text import ReadOptions
-from treewright.judge.tallies import LabelScore, Score, plain_label
-from treewright.model.threshold import decision_words
+from treewright.trees.threshold import decision_words
 
 if TYPE_CHECKING:
     from treewright.cli.models import AnyModel

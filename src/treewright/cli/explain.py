@@ -34,11 +34,11 @@ from treewright.data.schema import unlike
 from treewright.explain.explanation import ExplanationTable, joined
 from treewright.files.matching import rows_for
 from treewright.files.text import ReadOptions
-from treewright.fitted.explanation import Explanation
-from treewright.tree.writing import written_level, written_name
+from treewright.model.explanation import Explanation
+from treewright.trees.writing import written_level, written_name
 
 if TYPE_CHECKING:
-    from treewright.fitted import Model
+    from treewright.model import Model
 
 __all__ = ["Question", "run_explain"]
 

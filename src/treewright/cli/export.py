@@ -26,10 +26,10 @@ from treewright.cli.terminal import (
     wrote,
 )
 from treewright.exceptions import ParameterError
-from treewright.export.formats import exported, format_of, name_of
-from treewright.export.vectors import vectors_of
-from treewright.export.verify import read_vectors, verify
-from treewright.model.codec import dumps
+from treewright.exchange.formats import exported, format_of, name_of
+from treewright.exchange.vectors import vectors_of
+from treewright.exchange.verify import read_vectors, verify
+from treewright.trees.codec import dumps
 
 __all__ = ["run_export", "run_import", "run_verify"]
 

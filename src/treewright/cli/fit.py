@@ -60,13 +60,13 @@ from treewright.cli.terminal import (
     worded,
     wrote,
 )
+from treewright.evaluation.measures import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
 from treewright.exceptions import DataError, TreewrightError, setting
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.table import pick
-from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
-from treewright.model.summary import counted, n_named
 from treewright.show.pictures import check_ending
 from treewright.show.spans import fitted
+from treewright.trees.summary import counted, n_named
 
 __all__ = ["run_fit"]
 

@@ -15,18 +15,24 @@ import polars as pl
 from treewright.cli.models import is_neighbors
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.core.notices import listening
+from treewright.evaluation.measures import (
+    LabelScore,
+    NumberScore,
+    QuantileScore,
+    Score,
+    ShareScore,
+    are_unequal,
+    label_series,
+)
 from treewright.exceptions import DataError
-from treewright.judge.shares import ShareScore, are_unequal
-from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_series
-from treewright.model.data import quantile_levels
-from treewright.model.summary import counted
+from treewright.trees.data import quantile_levels
+from treewright.trees.summary import counted
 
 if TYPE_CHECKING:
     from treewright.cli.models import AnyModel
     from treewright.cli.request import Learnable
-    from treewright.judge.folds import Split
-    from treewright.judge.tasks import Task
-    from treewright.model.threshold import Threshold
+    from treewright.evaluation.folds import Split, Task
+    from treewright.trees.threshold import Threshold
 
 __all__ = ["HeldOut", "add_rows", "fit_and_hold_out", "score_by_folds", "score_for", "warning_of"]
 
@@ -87,7 +93,7 @@ def score_by_folds(
         Over all rows, each predicted by the fit that did not see it.
     per_fold : list of Score
     """
-    from treewright.judge.folds import folds_within, splits_of
+    from treewright.evaluation.folds import folds_within, splits_of
 
     task, n = _task(data, seed), len(data.target)
     if n < n_folds:
@@ -162,7 +168,7 @@ def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = No
     baseline : Score, optional
         The score of the constant prediction; by default that of the most frequent class of the scored rows.
     """
-    from treewright.judge.verdict import of_classes, reason_of, verdict
+    from treewright.evaluation.verdict import of_classes, reason_of, verdict
 
     told: list[str] = []
     if model.task == "classification":
@@ -199,7 +205,7 @@ def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
 
 def _task(data: Learnable, seed: int) -> Task:
     """The table and target as a ``Task`` for ``judge``."""
-    from treewright.judge.tasks import Task
+    from treewright.evaluation.folds import Task
 
     return Task(data.features, data.target, data.target.to_numpy(), data.weights, data.is_classification, seed)
 
@@ -211,7 +217,7 @@ def _too_few(n: int) -> str:
 
 def _two_parts(task: Task, n_test: int) -> tuple[Split, bool]:
     """Training rows and held-out rows, and whether the split is stratified."""
-    from treewright.judge.folds import two_parts
+    from treewright.evaluation.folds import two_parts
 
     if task.is_classification:
         try:

@@ -55,7 +55,7 @@ class Learner:
 
     def pruned_by(self, pruning: Pruning, seed: int) -> Self:
         """The same, pruned in its fit; parameters that prune in another way are left out."""
-        from treewright.model_selection.path import OWN_PRUNING
+        from treewright.evaluation.path import OWN_PRUNING
 
         own = {name: off for name, off in OWN_PRUNING.items() if hasattr(self.params, name)}
         return type(self)(self._algorithm, self._task, {**self._values, **own}, (pruning, seed))
@@ -64,7 +64,7 @@ class Learner:
         """Fit to a table and its target."""
         if self._pruning is None:
             return self._grow(X, y, sample_weight)
-        from treewright.model_selection.path import size_by_folds
+        from treewright.evaluation.path import size_by_folds
 
         pruning, seed = self._pruning
         options: dict[str, Any] = dict(pruning.options)

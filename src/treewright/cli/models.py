@@ -9,19 +9,19 @@ from treewright import files
 from treewright.cli.streams import in_words
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines
 from treewright.data.derived import is_derived
+from treewright.evaluation.measures import plain_label
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.files.matching import columns_of
-from treewright.judge.tallies import plain_label
-from treewright.model.summary import counted
-from treewright.model.threshold import cost_by_class
-from treewright.tree.wording import clock_of
+from treewright.trees.summary import counted
+from treewright.trees.threshold import cost_by_class
+from treewright.trees.wording import clock_of
 
 if TYPE_CHECKING:
     import numpy as np
     from typing_extensions import TypeIs
 
-    from treewright.fitted import Model
-    from treewright.fitted.neighbors import NeighborsModel
+    from treewright.model import Model
+    from treewright.model.neighbors import NeighborsModel
 
     AnyModel = Model | NeighborsModel
 
@@ -64,7 +64,7 @@ def load_model(path: Path) -> AnyModel:
 
 def is_neighbors(model: AnyModel) -> TypeIs[NeighborsModel]:
     """Whether a model is one of nearest neighbours, which holds rows instead of trees."""
-    from treewright.fitted import Model
+    from treewright.model import Model
 
     return not isinstance(model, Model)  # importing the other class would load kernels that trees do not need
 
@@ -203,7 +203,7 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
     from treewright.core.threads import resolve_jobs
     from treewright.data.bin_rows import bin_rows
     from treewright.forest.importance import JudgingRows, permutation_importances
-    from treewright.tree.packed import PackedTrees
+    from treewright.trees.packed import PackedTrees
 
     n_threads = resolve_jobs(None)
     matrix, target, weights = model.encode_rows(features, truth, routed=True)
@@ -213,7 +213,7 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
         found = permutation_of_trees(model, matrix, target, weights, n_repeats=_REPEATS, seed=0, n_jobs=n_threads)
         return printable_lines(str(found))
     if model.boosting is not None:
-        from treewright.boosting.fewer_rounds import losses_of_model
+        from treewright.boosting.growth import losses_of_model
         from treewright.learn import importance as boosting_importance
         from treewright.prune.methods import Rows
         from treewright.prune.methods import Rows as OtherRows

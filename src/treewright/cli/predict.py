@@ -33,10 +33,10 @@ from treewright.files.predictions import answers as columns_of_answers
 from treewright.files.predictions import predict_files, quantile_name
 from treewright.files.sources import is_several
 from treewright.files.text import ReadOptions
-from treewright.model.summary import counted
+from treewright.trees.summary import counted
 
 if TYPE_CHECKING:
-    from treewright.fitted import Model
+    from treewright.model import Model
 
 __all__ = ["Answers", "run_predict"]
 

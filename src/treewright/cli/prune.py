@@ -34,14 +34,14 @@ from treewright.cli.terminal import (
     write_text,
     wrote,
 )
-from treewright.data.matching import did_you_mean
+from treewright.data.schema import did_you_mean
+from treewright.evaluation.measures import Score
 from treewright.exceptions import Phrase
 from treewright.files import ReadOptions
-from treewright.judge.tallies import Score
 from treewright.prune.methods import CALLED, CROSS_VALIDATED, EXAMPLES, METHODS, ROUNDS, Method, request_of
 
 if TYPE_CHECKING:
-    from treewright.fitted import Model
+    from treewright.model import Model
 
 __all__ = [
     "DEFAULT_PRUNING",
@@ -257,7 +257,7 @@ class Pruning:
 
     def _tree(self, estimator: Any, seed: int) -> Any:
         """The estimator that grows and prunes."""
-        from treewright.model_selection.pruning import PrunedTree
+        from treewright.evaluation.pruning import PrunedTree
 
         own: dict[str, Any] = {name: value for name, value in self.options.items() if name in _OF_THE_ESTIMATOR}
         options = {name: value for name, value in self.options.items() if name not in own}

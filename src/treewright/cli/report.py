@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from treewright.cli.models import load_model, refuse_isolation, target_name, weighted_rows
-from treewright.cli.terminal import (
-    UsageRefusal,
-    check_output,
-    open_output,
-    progress,
-    results_after,
-    wrote,
-)
+from treewright.cli.terminal import UsageRefusal, check_output, open_output, progress, results_after, wrote
 from treewright.exceptions import ParameterError
 from treewright.files.text import ReadOptions
 

@@ -26,14 +26,14 @@ from treewright.cli.options import Declared, parse_value
 from treewright.cli.prune import DEFAULT_PRUNING, Pruning, pruning_words, refuse_for_numbers
 from treewright.cli.terminal import UsageRefusal, as_set, printable
 from treewright.core.environment import tell_of_junk
+from treewright.data.identifiers import without_zero_fraction
 from treewright.data.target import are_classes
-from treewright.data.texts import without_zero_fraction
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.learn.registry import algorithm_of
-from treewright.model.summary import counted
+from treewright.trees.summary import counted
 
 if TYPE_CHECKING:
     from treewright.cli.threshold import Asked
@@ -141,7 +141,7 @@ def check_request(request: FitRequest) -> None:
         settings = parse_settings(request.settings, known)
     if request.prune is None:
         return
-    from treewright.model_selection.path import OWN_PRUNING
+    from treewright.evaluation.path import OWN_PRUNING
 
     if request.trace or settings.get("grow_trace"):
         word = "--trace" if request.trace else "--set grow_trace"

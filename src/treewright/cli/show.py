@@ -49,15 +49,15 @@ from treewright.explain.prediction import predictions_of, predictions_of_nodes
 from treewright.explain.rules import leaf_rules
 from treewright.files import ReadOptions, rows_for
 from treewright.files.table import did_you_mean, place
-from treewright.model.growth import node_test
-from treewright.model.summary import counted
 from treewright.show.bars import mark_of
 from treewright.show.spans import Span, Spans, fitted, folded, width_of
-from treewright.tree.walk import path_to
-from treewright.tree.writing import cell_width, written_level, written_number
+from treewright.trees.arrays import path_to
+from treewright.trees.facts import node_test
+from treewright.trees.summary import counted
+from treewright.trees.writing import cell_width, written_level, written_number
 
 if TYPE_CHECKING:
-    from treewright.fitted import Model
+    from treewright.model import Model
 
 __all__ = [
     "FORMATS",
@@ -278,11 +278,11 @@ def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:
         case "svg":
             return str(model.plot(**options).text)
         case "dot":
-            from treewright.export.dot import to_dot
+            from treewright.exchange.dot import to_dot
 
             return to_dot(model)
         case "json":
-            from treewright.export.structure import to_structure
+            from treewright.exchange.structure import to_structure
 
             return json.dumps(to_structure(model), indent=1, allow_nan=False, ensure_ascii=False)
         case "rules":
@@ -297,7 +297,7 @@ def _rules_csv(model: Model) -> str:
     """The table of rules as CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
     import polars as pl
 
-    from treewright.judge.tallies import label_series
+    from treewright.evaluation.measures import label_series
 
     written = []
     for name, cells in leaf_rules(model).to_dict().items():

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 from treewright.cli.terminal import printable
 from treewright.core.confidence import wilson_interval
-from treewright.judge.shares import TWO, are_unequal
-from treewright.judge.tallies import LabelScore
-from treewright.model.summary import n_named
+from treewright.evaluation.measures import TWO, LabelScore, are_unequal
 from treewright.show.spans import Role, Span, Spans, fitted
-from treewright.tree.writing import cell_width
+from treewright.trees.summary import n_named
+from treewright.trees.writing import cell_width
 
 __all__ = ["class_lines", "confusion_lines", "sorted_labels", "unequal_lines"]
 

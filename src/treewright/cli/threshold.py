@@ -15,15 +15,15 @@ import polars as pl
 
 from treewright.cli.options import parse_value
 from treewright.cli.terminal import UsageRefusal, printable
+from treewright.evaluation.folds import Task, name_of_class, unfitted
+from treewright.evaluation.measures import LabelScore, Score
+from treewright.evaluation.threshold import MOST_COST, Aim, aim_of, choice_by_folds, deciding
 from treewright.exceptions import ParameterError
-from treewright.judge.tallies import LabelScore, Score
-from treewright.judge.tasks import Task, name_of_class, unfitted
-from treewright.model.summary import counted
-from treewright.model_selection.threshold import MOST_COST, Aim, aim_of, choice_by_folds, deciding
+from treewright.trees.summary import counted
 
 if TYPE_CHECKING:
     from treewright.cli.models import AnyModel
-    from treewright.model_selection.threshold import ThresholdChoice
+    from treewright.evaluation.threshold import ThresholdChoice
 
 __all__ = [
     "Asked", "Costs", "WithThreshold", "asked_threshold", "check_two_classes", "chosen_words", "costs_of",

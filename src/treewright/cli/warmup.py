@@ -81,7 +81,7 @@ def _warm_up(group: str) -> None:
 def _warm_up_classes() -> None:
     """Classification trees with every criterion, single and in forests."""
     import treewright
-    from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
+    from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 
     for table in _TABLES:
         for weights in (None, _WEIGHTS):
@@ -158,8 +158,7 @@ def _warm_up_neighbors() -> None:
     from scipy.sparse import csr_matrix
 
     import treewright
-    from treewright.neighbors.metrics_by_name import METRICS
-    from treewright.neighbors.mixed_columns import RULES
+    from treewright.neighbors.metrics import METRICS, RULES
     from treewright.neighbors.sparse import KINDS
 
     whole = np.nan_to_num(_NUMERIC)
@@ -191,7 +190,7 @@ def _warm_up_boosting() -> None:
 
 def _warm_up_boosting_of(table: Any) -> None:
     import treewright
-    from treewright.boosting.losses_given import NUMBER_LOSSES
+    from treewright.boosting.losses import NUMBER_LOSSES
 
     few: dict[str, Any] = {"n_estimators": 2, "min_samples_leaf": 1}
     for target in (_TWO, _THREE):

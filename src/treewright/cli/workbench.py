@@ -22,7 +22,7 @@ from treewright.exceptions import InputFileError, ParameterError, Terminated, Tr
 from treewright.files import Table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
-from treewright.model.summary import counted
+from treewright.trees.summary import counted
 from treewright.workbench.screen import Desk
 from treewright.workbench.server import Server, check_libraries
 from treewright.workbench.session import Session, as_told, read_saved, table_as

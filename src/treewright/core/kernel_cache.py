@@ -65,7 +65,7 @@ def _sources_digest(folders: tuple[str, ...]) -> str:
     own = sorted(path for folder in folders for path in (_PACKAGE / folder).glob("*.py"))
     # The kinds of tests, the bits of packed ones, the bin of missing cells and the numbers of criteria are constants of
     # kernels.
-    named = ("data/bins.py", "tree/arrays.py", "tree/class_criteria.py", "tree/records.py")
+    named = ("data/bins.py", "trees/arrays.py", "trees/class_criteria.py", "trees/arrays.py")
     constants = [_PACKAGE / name for name in named]
     for path in [*constants, *own]:
         digest.update(str(path.relative_to(_PACKAGE)).encode())

@@ -24,7 +24,7 @@ def lazy_names(
 
     Examples
     --------
-    >>> get, names = lazy_names("treewright", {"load": "treewright.fitted"})
+    >>> get, names = lazy_names("treewright", {"load": "treewright.model"})
     >>> get("load").__name__, names()
     ('load', ['load'])
     """

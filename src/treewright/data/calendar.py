@@ -20,8 +20,7 @@ from treewright.data.dates import DATES, DAY, days_of, local_micros
 from treewright.data.derived import is_derived
 from treewright.data.derived import is_sound as are_derived
 from treewright.data.kinds import listed_columns, position_of
-from treewright.data.matching import did_you_mean
-from treewright.data.schema import Column
+from treewright.data.schema import Column, did_you_mean
 from treewright.exceptions import ColumnError, DataError, ParameterError
 
 PARTS = ("year", "month", "day", "weekday", "hour")

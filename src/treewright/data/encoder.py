@@ -21,15 +21,12 @@ from treewright.core import notices
 from treewright.data.calendar import Asked, asked_parts, part_cells, with_parts
 from treewright.data.cells import Cells, shown
 from treewright.data.derived import ROWS, derived_cells, is_derived
-from treewright.data.frame import read_table
-from treewright.data.identifiers import without_identifiers
+from treewright.data.identifiers import without_identifiers, without_zero_fraction
 from treewright.data.kinds import Declared, Nominal, column_of, encode_cells, resolve, sorted_levels
-from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
-from treewright.data.schema import Column, Schema
+from treewright.data.schema import Column, Schema, match_columns
 from treewright.data.sparse import SparseMatrix, stays_sparse
-from treewright.data.table import DOUBLE, SINGLE, Table, column_label
-from treewright.data.texts import without_zero_fraction
+from treewright.data.table import DOUBLE, SINGLE, Table, column_label, read_table
 from treewright.exceptions import ColumnError, DataError, MissingValueError, ParameterError, first_row
 
 UNSEEN = ("missing", "error", "majority")

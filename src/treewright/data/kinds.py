@@ -18,8 +18,7 @@ import numpy as np
 from treewright.data.categories import python_scalar
 from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, is_missing, shown
 from treewright.data.dates import DATES, OddTexts, odd_texts, read_texts, written_days
-from treewright.data.matching import did_you_mean
-from treewright.data.schema import Column, Kind, folded
+from treewright.data.schema import Column, Kind, did_you_mean, folded
 from treewright.data.table import check_unique
 from treewright.exceptions import ColumnError, DataError, ParameterError, Phrase, UnseenLevelError, setting
 

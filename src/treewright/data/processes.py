@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from treewright.data.elsewhere import PartLostError
+from treewright.data.dataset import PartLostError
 from treewright.exceptions import DataError
 
 _LENGTH = struct.Struct("<Q")

@@ -14,8 +14,7 @@ import numpy as np
 
 from treewright.data.cells import Cells
 from treewright.data.encoder import empty_matrix
-from treewright.data.frame import read_table
-from treewright.data.table import check_stored, is_sparse
+from treewright.data.table import check_stored, is_sparse, read_table
 from treewright.exceptions import TreewrightError
 
 _HASH_BITS = 52  # as many as float64 holds exactly

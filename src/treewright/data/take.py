@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from treewright.core import notices
-from treewright.data.frame import columns_of_dicts, known_frame, native_names, read_table
-from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
+from treewright.data.table import MATRIX_DIMENSIONS, columns_of_dicts, is_sparse, known_frame, native_names, read_table
 from treewright.exceptions import DataError
 
 INDEXED_FORMATS = ("csr", "csc", "lil")

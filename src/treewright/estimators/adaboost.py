@@ -31,8 +31,7 @@ from treewright.core.progress import bar_where_nobody_listens, compiling_announc
 from treewright.data.dataset import factors_for
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
-from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, recode
-from treewright.data.weights import factors_by_code
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, factors_by_code, recode
 from treewright.estimators.base import ScoredByClasses, ScoredByNumbers, keep
 from treewright.estimators.members import (
     MEMBER_BYTES,
@@ -44,14 +43,14 @@ from treewright.estimators.members import (
 )
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor, SingleTree
 from treewright.exceptions import DataError, ParameterError
-from treewright.fitted import Model
 from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of, seeded
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.settings import seed_of
 from treewright.learn.single import TreeParams, train_tree
 from treewright.learn.train import telling_of_a_swap, with_every_cell
-from treewright.model.aggregation import weighted_median
+from treewright.model import Model
 from treewright.predict.values import predict_codes, predict_numbers
+from treewright.trees.data import weighted_median
 from treewright.version import __version__
 
 

@@ -16,7 +16,7 @@ from treewright.prune.methods import ROUNDS, Rows, method_of, request_of
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
-    from treewright.model.threshold import Threshold
+    from treewright.trees.threshold import Threshold
 
 
 @dataclass(frozen=True, eq=False)

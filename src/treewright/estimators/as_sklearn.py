@@ -18,10 +18,10 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treewright.exceptions import ParameterError
-from treewright.fitted.model import Model
-from treewright.model.aggregation import class_shares, output_columns
-from treewright.tree.arrays import LEAF, THRESHOLD, Tree
-from treewright.tree.wording import clock_of
+from treewright.model.model import Model
+from treewright.trees.arrays import LEAF, THRESHOLD, Tree
+from treewright.trees.data import class_shares, output_columns
+from treewright.trees.wording import clock_of
 
 __all__ = ["to_sklearn"]
 

@@ -35,13 +35,13 @@ from treewright.estimators.members import (
     shares_of,
 )
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from treewright.evaluation.folds import answers
 from treewright.exceptions import ParameterError
-from treewright.fitted import Model
-from treewright.judge.side_by_side import answers
 from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.settings import columns_of_each, seed_of
 from treewright.learn.train import telling_of_a_swap
+from treewright.model import Model
 from treewright.version import __version__
 
 if TYPE_CHECKING:

@@ -36,26 +36,26 @@ from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps
 from treewright.exceptions import ParameterError
-from treewright.fitted import Model
 from treewright.learn.other_names import keyword_hint
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
 from treewright.learn.train import check_classes, check_domain, dataset_for, make_dataset, train
-from treewright.model.pickled import stamped, unstamped
+from treewright.model import Model
+from treewright.trees.data import stamped, unstamped
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.utils import Tags
 
     from treewright.data.schema import Schema
-    from treewright.explain.effects import Interactions
+    from treewright.explain.partial_dependence import Interactions
     from treewright.explain.rules import LeafRules
-    from treewright.fitted.dependence import PartialDependence
-    from treewright.fitted.explanation import Explanation
     from treewright.learn.train import Trained
-    from treewright.model.summary import Node
+    from treewright.model.dependence import PartialDependence
+    from treewright.model.explanation import Explanation
     from treewright.reporting.document import Report
     from treewright.show.svg import SvgPicture
+    from treewright.trees.summary import Node
 
 
 class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below

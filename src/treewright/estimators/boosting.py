@@ -16,8 +16,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.take import warn_of_another_order
-from treewright.data.target import check_weights
-from treewright.data.weights import class_factors
+from treewright.data.target import check_weights, class_factors
 from treewright.estimators.after_fit import Decided, Pruned
 from treewright.estimators.base import (
     Classifier,
@@ -28,20 +27,20 @@ from treewright.estimators.base import (
     refuse_keyword,
     sequence_of_estimators,
 )
+from treewright.evaluation.scores import explained, share_right, true_codes, true_numbers
+from treewright.evaluation.scoring import round_score
 from treewright.exceptions import ParameterError
-from treewright.fitted import Model
-from treewright.forest.importance_table import Importances
-from treewright.judge.scores import explained, share_right, true_codes, true_numbers
-from treewright.judge.scoring import round_score
+from treewright.forest.importance import Importances
 from treewright.learn.boosting import n_rounds_of
 from treewright.learn.importance import permutation_importances, permutation_of_trees
 from treewright.learn.params import CLASSES
 from treewright.learn.rows_aside import encode_other_rows
 from treewright.learn.train import Trained, train
-from treewright.model.aggregation import predicted_codes
-from treewright.model.threshold import cost_by_class
+from treewright.model import Model
 from treewright.predict.ensemble import combined, staged_answers
 from treewright.prune.methods import ROUNDS, Rows
+from treewright.trees.data import predicted_codes
+from treewright.trees.threshold import cost_by_class
 
 # Names in LightGBM, XGBoost and scikit-learn, and what they are here.
 _WORDS_OF_FIT = {
@@ -335,7 +334,7 @@ class Boosting(Estimator):
 
         Returns
         -------
-        treewright.forest.importance_table.Importances
+        treewright.forest.importance.Importances
             Print it, or use ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``.
 
         Raises
@@ -413,7 +412,7 @@ class Boosting(Estimator):
         ParameterError
             Nothing was evaluated.
         """
-        from treewright.boosting.losses_given import loss_words
+        from treewright.boosting.losses import loss_words
         from treewright.show.figures.curves import boosting_history
 
         history = self.history_

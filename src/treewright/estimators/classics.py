@@ -55,7 +55,7 @@ class ID3Classifier(SingleTree, Classifier):
     n_classes_, n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had names that are all strings.
-    tree_ : treewright.tree.arrays.Tree
+    tree_ : treewright.trees.arrays.Tree
     feature_importances_ : float64[n_features]
 
     Notes
@@ -142,7 +142,7 @@ class C45Classifier(SingleTree, Classifier):
     n_classes_, n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had names that are all strings.
-    tree_ : treewright.tree.arrays.Tree
+    tree_ : treewright.trees.arrays.Tree
     feature_importances_ : float64[n_features]
 
     Notes
@@ -240,7 +240,7 @@ class CHAIDClassifier(SingleTree, Classifier):
     n_classes_, n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had names that are all strings.
-    tree_ : treewright.tree.arrays.Tree
+    tree_ : treewright.trees.arrays.Tree
     feature_importances_ : float64[n_features]
 
     Notes
@@ -309,7 +309,7 @@ class CHAIDRegressor(SingleTree, Regressor):
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the table had names that are all strings.
-    tree_ : treewright.tree.arrays.Tree
+    tree_ : treewright.trees.arrays.Tree
     feature_importances_ : float64[n_features]
 
     Notes

@@ -13,38 +13,31 @@ from sklearn.utils.metaestimators import available_if
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
+from treewright.data.bin_rows import SparseCodes
 from treewright.data.dataset import KEPT_BYTES, Dataset
 from treewright.data.memory import check_fits
-from treewright.data.sparse_bins import SparseCodes
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
+from treewright.evaluation.scores import explained, share_right, true_codes, true_numbers
+from treewright.evaluation.scoring import asked
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, number_of_draws
 from treewright.forest.importance import JudgingRows, debiased_importances, impurity_decrease, permutation_importances
 from treewright.forest.jackknife import standard_errors
-from treewright.forest.out_of_bag import (
-    OobCurve,
-    Votes,
-    counts_to_show,
-    expected_draws,
-    mean_votes,
-    votes_after,
-)
+from treewright.forest.out_of_bag import OobCurve, Votes, counts_to_show, expected_draws, mean_votes, votes_after
 from treewright.forest.proximity import proximities
-from treewright.judge.scores import explained, share_right, true_codes, true_numbers
-from treewright.judge.scoring import asked
 from treewright.learn.forest import prepared, what_differs
 from treewright.learn.importance import permutation_of_trees
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
-from treewright.model.aggregation import output_columns
-from treewright.model.threshold import cost_by_class
 from treewright.predict.walks import walk_of
+from treewright.trees.data import output_columns
+from treewright.trees.threshold import cost_by_class
 
 if TYPE_CHECKING:
-    from treewright.fitted import Model
-    from treewright.forest.importance_table import Importances
+    from treewright.forest.importance import Importances
+    from treewright.model import Model
 
 KINDS = ("impurity", "debiased", "permutation")
 _REPEATS = 5  # shuffles of a column, if all trees are evaluated together
@@ -207,7 +200,7 @@ class Forest(Estimator):
 
         Returns
         -------
-        treewright.forest.importance_table.Importances
+        treewright.forest.importance.Importances
             Print it, or use ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``. It does not
             depend on ``n_jobs``.
 

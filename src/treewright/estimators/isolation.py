@@ -15,13 +15,13 @@ from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.estimators.base import Estimator, TreesOf, keep, sequence_of_estimators
 from treewright.estimators.forest import ROWS_LAY_ELSEWHERE, SamplesOf
-from treewright.fitted import Model
 from treewright.forest.draws import candidate_columns
-from treewright.forest.isolation_scores import scores_of_rows
+from treewright.forest.isolation import scores_of_rows
 from treewright.learn.isolation import isolation_dataset
 from treewright.learn.params import NUMBERS
 from treewright.learn.settings import columns_of_each
 from treewright.learn.train import Trained, train
+from treewright.model import Model
 
 
 @sequence_of_estimators
@@ -66,7 +66,7 @@ class IsolationForest(OutlierMixin, Estimator):
     ----------
     model_ : Model
         The fitted model: it is self-contained and is what ``save`` writes. Its prediction is the mean path length of a
-        row; ``treewright.forest.isolation_scores.anomaly_scores`` computes the score from it.
+        row; ``treewright.forest.isolation.anomaly_scores`` computes the score from it.
     offset_ : float
         A row is an outlier if ``score_samples`` is below it.
     max_samples_ : int

@@ -35,13 +35,12 @@ from treewright.data.take import take_rows
 from treewright.data.target import Labels, Numbers, encode_labels, recode
 from treewright.estimators.after_fit import Decided, decision_of, without_steps
 from treewright.estimators.base import Estimator, sequence_of_estimators
+from treewright.evaluation.folds import answers, refuse_pairs, with_positive
 from treewright.exceptions import ParameterError, TreewrightError
-from treewright.fitted import Model
-from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import refuse_pairs, with_positive
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import check_classes
+from treewright.model import Model
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

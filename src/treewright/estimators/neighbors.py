@@ -12,9 +12,9 @@ from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.estimators.base import Classifier, Estimator, Regressor, keep
 from treewright.exceptions import ParameterError
-from treewright.fitted.neighbors import NeighborsModel
 from treewright.learn.neighbors import knows_missing, neighbors_dataset
 from treewright.learn.train import Trained, train
+from treewright.model.neighbors import NeighborsModel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -225,7 +225,7 @@ class KNeighborsClassifier(Neighbors, Classifier):
         The power of "minkowski", and of "auto" for numbers: 1 is manhattan, 2 euclidean, infinity chebyshev. Refused
         with a metric that has no such power.
     metric_params : dict, optional
-        Further numbers of a metric (see ``treewright.neighbors.metrics_by_name.metric_of``).
+        Further numbers of a metric (see ``treewright.neighbors.metrics.metric_of``).
     scale : {"standard", "range", "robust"}, p numbers, or None
         Factors of the columns before distances are computed: one over the standard deviation, the range, the
         interquartile range, or the given numbers. By name, their mean, lowest cell or median is subtracted first:

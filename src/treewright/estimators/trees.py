@@ -17,14 +17,14 @@ from treewright.data.target import Labels, Numbers
 from treewright.estimators.after_fit import Pruned, without_steps
 from treewright.estimators.base import Classifier, Estimator, Regressor, keep
 from treewright.exceptions import ParameterError
-from treewright.fitted import Model
-from treewright.forest.importance_table import Importances
+from treewright.forest.importance import Importances
 from treewright.learn.settings import columns_per_node
 from treewright.learn.single import problem_and_policy
 from treewright.learn.train import Trained
-from treewright.model.summary import cuts_of
+from treewright.model import Model
 from treewright.prune.cost_complexity import path_of
 from treewright.prune.methods import Rows, request_of
+from treewright.trees.summary import cuts_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from treewright.explain.counterfactual import Counterfactual
     from treewright.explain.trace import Trace
     from treewright.prune.methods import PruneLog
-    from treewright.tree.arrays import Tree
+    from treewright.trees.arrays import Tree
 
 _UNPRUNED = {"ccp_alpha": 0.0, "confidence": None}  # values of the pruning parameters that do not prune
 IMPORTANCES = ("impurity", "permutation")
@@ -276,7 +276,7 @@ class SingleTree(Estimator):
 
         Returns
         -------
-        treewright.forest.importance_table.Importances
+        treewright.forest.importance.Importances
             Print it, or use ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``.
 
         Raises
@@ -453,7 +453,7 @@ class DecisionTreeClassifier(SingleTree, Classifier):
     n_outputs_, n_features_in_, max_features_ : int
     feature_names_in_ : ndarray of str
         Only if the table had names that are all strings.
-    tree_ : treewright.tree.arrays.Tree
+    tree_ : treewright.trees.arrays.Tree
     feature_importances_ : float64[n_features]
 
     Notes
@@ -544,7 +544,7 @@ class DecisionTreeRegressor(SingleTree, Regressor):
     n_outputs_, n_features_in_, max_features_ : int
     feature_names_in_ : ndarray of str
         Only if the table had names that are all strings.
-    tree_ : treewright.tree.arrays.Tree
+    tree_ : treewright.trees.arrays.Tree
     feature_importances_ : float64[n_features]
 
     Notes

@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.data.schema import Column, Schema
-from treewright.model.data import ModelData
 from treewright.predict.fractional import portions_of
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.tests import (
+from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.data import ModelData
+from treewright.trees.tests import (
     Bound,
     has_values,
     level_bits,

@@ -35,8 +35,6 @@ from treewright.core import threads
 from treewright.data.derived import ROWS, is_derived
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.model.data import ModelData
-from treewright.predict.branches import Branches, Surrogates, joined
 from treewright.predict.contributions import (
     AllTrees,
     add_steps,
@@ -50,8 +48,10 @@ from treewright.predict.contributions import (
     trace_paths,
 )
 from treewright.predict.ensemble import scores_of
+from treewright.predict.route import Branches, Surrogates, joined
 from treewright.predict.values import predict_numbers, predict_shares
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
 
 Kind = Literal["path", "interventional", "steps"]
 KINDS = ("path", "interventional", "steps")

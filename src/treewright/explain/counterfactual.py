@@ -20,20 +20,18 @@ import numpy as np
 from treewright.data.cells import Cells, shown
 from treewright.data.derived import is_derived
 from treewright.data.encoder import encode, encode_table
-from treewright.data.frame import read_table
 from treewright.data.schema import Column, Schema
-from treewright.data.table import Table
+from treewright.data.table import Table, read_table
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.explain.cheapest_leaf import Asked, Reached, Way, cheapest_leaf, nearest_value
 from treewright.explain.rules import plain_label, readable_cuts
-from treewright.model.data import ModelData
-from treewright.model.summary import counted
 from treewright.predict.values import leaf_table, predict_codes, predict_leaves, predict_numbers
-from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
-from treewright.tree.tests import Bound, chosen, narrowed, node_cuts, ordinal_levels
-from treewright.tree.walk import path_to
-from treewright.tree.wording import clock_of
-from treewright.tree.writing import shorten, written_cut, written_level, written_name, written_number, written_set
+from treewright.trees.arrays import INTERVALS, THRESHOLD, Tree, path_to
+from treewright.trees.data import ModelData
+from treewright.trees.summary import counted
+from treewright.trees.tests import Bound, chosen, narrowed, node_cuts, ordinal_levels
+from treewright.trees.wording import clock_of
+from treewright.trees.writing import shorten, written_cut, written_level, written_name, written_number, written_set
 
 MAX_LEVELS, NAME_WIDTH = 6, 200
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.model.trees import Trees
-from treewright.tree.packed import PackedTrees
-from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
+from treewright.trees.arrays import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
+from treewright.trees.data import Trees
+from treewright.trees.packed import PackedTrees
 
 BoostedKind = Literal["gain", "cover", "frequency"]
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from treewright.model.aggregation import output_columns
-from treewright.model.data import ModelData
-from treewright.model.threshold import Threshold
 from treewright.predict.values import leaf_table, predict_codes, predict_numbers, predict_shares
-from treewright.tree.writing import shorten, written_amount, written_level, written_name, written_share
+from treewright.trees.data import ModelData, output_columns
+from treewright.trees.threshold import Threshold
+from treewright.trees.writing import shorten, written_amount, written_level, written_name, written_share
 
 _NAME_WIDTH = 200
 

@@ -20,13 +20,13 @@ from treewright.core.confidence import check_level, mean_interval, wilson_interv
 from treewright.data.dates import DATES
 from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
-from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
-from treewright.model.threshold import decision_words
-from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
-from treewright.tree.tests import Bound, bounds_below, chosen, has_values, node_cuts, ordinal_levels
-from treewright.tree.wording import written_bound
-from treewright.tree.writing import gap_digits, written_amount, written_number
+from treewright.trees.arrays import INTERVALS, THRESHOLD, Tree
+from treewright.trees.data import ModelData
+from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
+from treewright.trees.tests import Bound, bounds_below, chosen, has_values, node_cuts, ordinal_levels
+from treewright.trees.threshold import decision_words
+from treewright.trees.wording import written_bound
+from treewright.trees.writing import gap_digits, written_amount, written_number
 
 MAX_COUNTS = 8
 ORDERS = {"tree": "in tree order", "support": "largest support first", "confidence": "most certain class first"}
@@ -399,8 +399,8 @@ def leaf_rules(
     --------
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.tree.arrays import Tree
-    >>> from treewright.model.data import ModelData
+    >>> from treewright.trees.arrays import Tree
+    >>> from treewright.trees.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.5, 0, 0]), ints(1, -1, -1),
     ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([4, 1, 3]), np.array([4.0, 1, 3]),

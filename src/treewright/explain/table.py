@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from treewright.tree.writing import cell_width
+from treewright.trees.writing import cell_width
 
 GAP = "  "
 

@@ -9,14 +9,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from treewright.explain.audit_rows import candidate_test
-from treewright.explain.audit_search import significance_text
-from treewright.explain.audit_text import TERMS
+from treewright.explain.audit import TERMS, candidate_test, significance_text
 from treewright.explain.table import html_table
 from treewright.grow.by_node.grower import Step
-from treewright.model.data import ModelData
-from treewright.model.summary import TreeSummary, counted, summarize
-from treewright.tree.writing import shorten, written_amount, written_name
+from treewright.trees.data import ModelData
+from treewright.trees.summary import TreeSummary, counted, summarize
+from treewright.trees.writing import shorten, written_amount, written_name
 
 MAX_LINES = 200  # steps that print and a page show; to_dict has them all
 MAX_INDENT = 20  # deeper nodes are not indented further

@@ -33,8 +33,8 @@ import polars as pl
 from treewright.core import notices
 from treewright.data.dates import DATES, odd_texts
 from treewright.data.dates import MOSTLY as MOSTLY_DATES
+from treewright.data.identifiers import PADDED, WITHOUT_POINT, ZERO_FRACTION, are_codes, without_zero_fraction
 from treewright.data.schema import Column
-from treewright.data.texts import PADDED, WITHOUT_POINT, ZERO_FRACTION, are_codes, without_zero_fraction
 from treewright.exceptions import InputFileError, Phrase, setting
 from treewright.files.text import SPACES, ReadOptions
 

@@ -34,10 +34,9 @@ from treewright.boosting.sampling import GradientWeights
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data import dataset as encoded
-from treewright.data.bins import Bins, bins_together, column_bins
+from treewright.data.bins import BLOCK_ROWS, Bins, Gathered, bins_together, column_bins, summary_of
 from treewright.data.categories import schema_from_json, schema_to_json
-from treewright.data.column_summary import BLOCK_ROWS, Gathered, summary_of
-from treewright.data.elsewhere import Carrier, Elsewhere, Here, answers_of
+from treewright.data.dataset import Carrier, Elsewhere, Here, answers_of
 from treewright.data.identifiers import left_out_for
 from treewright.data.kinds import Declared, column_of, resolve
 from treewright.data.processes import Processes
@@ -50,8 +49,8 @@ from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
 from treewright.files.sources import Source, content_digest, parquet_source, text_source, told
 from treewright.files.table import did_you_mean
 from treewright.files.text import READING, ReadOptions
+from treewright.learn.data_checks import warn_of_left_out
 from treewright.learn.other_names import keyword_hint
-from treewright.learn.suspicions import warn_of_left_out
 from treewright.version import __version__
 
 try:

@@ -16,15 +16,7 @@ import numpy as np
 import polars as pl
 
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
-from treewright.files.columns import (
-    CellType,
-    Marks,
-    TextColumns,
-    Wanted,
-    as_fitted,
-    first_marks,
-    marks_of,
-)
+from treewright.files.columns import CellType, Marks, TextColumns, Wanted, as_fitted, first_marks, marks_of
 from treewright.files.parquet import parquet_blocks, parquet_columns
 from treewright.files.sources import below, files_of, is_several
 from treewright.files.table import checked_weights, is_parquet, pick, place, require_columns, rows_with_target
@@ -32,8 +24,8 @@ from treewright.files.text import ReadOptions, check_regular, empty_frame, open_
 
 if TYPE_CHECKING:
     from treewright.data.schema import Schema
-    from treewright.fitted import Model
-    from treewright.fitted.neighbors import NeighborsModel
+    from treewright.model import Model
+    from treewright.model.neighbors import NeighborsModel
 
     AnyModel: TypeAlias = Model | NeighborsModel
 

@@ -22,18 +22,17 @@ from treewright.boosting.elsewhere import Part
 from treewright.boosting.losses import class_weights
 from treewright.core import threads
 from treewright.data.bin_rows import bin_rows
-from treewright.data.bins import Bins, checked_max_bins
+from treewright.data.bins import Bins, ColumnSummary, Gathered, checked_max_bins, summary_of, whole_weights_among
 from treewright.data.cells import Cells
-from treewright.data.column_summary import ColumnSummary, Gathered, summary_of, whole_weights_among
+from treewright.data.dataset import NotBorrowedError, Together, claims
 from treewright.data.dates import DATES
-from treewright.data.elsewhere import NotBorrowedError, Together, claims
 from treewright.data.encoder import encode
-from treewright.data.frame import read_table
 from treewright.data.identifiers import FEWEST, reason_for
 from treewright.data.kinds import Declared, Nominal, encode_cells
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
 from treewright.data.stored import StoredArrays
+from treewright.data.table import read_table
 from treewright.data.target import encode_labels, encode_numbers, recode
 from treewright.exceptions import DataError, InputFileError, ParameterError
 from treewright.files.sources import Source

@@ -25,18 +25,18 @@ from polars.io.plugins import register_io_source
 from treewright.core import progress
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
+from treewright.evaluation.measures import label_series
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.matching import as_at_fit, columns_of, rows_for
 from treewright.files.sources import absolute, below, content_digest, files_of, is_several, stamp_of, told
 from treewright.files.table import require_columns
 from treewright.files.text import ReadOptions, check_regular
-from treewright.fitted.neighbors import NeighborsModel
-from treewright.forest.isolation_scores import ALGORITHM as ISOLATION
-from treewright.forest.isolation_scores import anomaly_scores
+from treewright.forest.isolation import ALGORITHM as ISOLATION
+from treewright.forest.isolation import anomaly_scores
 from treewright.forest.quantiles import checked_quantiles
-from treewright.judge.tallies import label_series
-from treewright.model import codec
+from treewright.model.neighbors import NeighborsModel
 from treewright.neighbors import codec as neighbors_codec
+from treewright.trees import codec
 from treewright.version import __version__
 
 _KEY = "treewright"  # in the metadata of a file: the digest of its model, rows and options

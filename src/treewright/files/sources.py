@@ -18,7 +18,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from treewright.core import progress, threads
-from treewright.data.texts import are_codes
+from treewright.data.identifiers import are_codes
 from treewright.exceptions import InputFileError, ParameterError
 from treewright.files.columns import (
     CellType,

@@ -27,7 +27,7 @@ from treewright.files.text import (
     tell_of_nameless,
     without_missing_tokens,
 )
-from treewright.model.summary import counted
+from treewright.trees.summary import counted
 
 __all__ = [
     "Table",

@@ -21,8 +21,8 @@ from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.core.whole import is_whole
+from treewright.data.bin_rows import SparseCodes
 from treewright.data.sparse import SparseMatrix
-from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import fixed_weights
 

@@ -23,7 +23,7 @@ from treewright.core import progress, threads
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.data.weights import Factors, weighed
+from treewright.data.target import Factors, weighed
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.draws import GROWTH, Draws, candidate_columns, counts_of_rows, row_order, rows_without, seeds_of
 from treewright.forest.out_of_bag import Ballots, Votes
@@ -31,13 +31,11 @@ from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
 from treewright.grow.settings import BinnedSettings
-from treewright.model.trees import ListedTrees
 from treewright.predict.route import leaf_of
 from treewright.predict.walks import leaf_rows_of_bins
-from treewright.tree.arrays import Tree
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join
-from treewright.tree.records import MAX_NODES
+from treewright.trees.arrays import MAX_NODES, Tree
+from treewright.trees.data import ListedTrees
+from treewright.trees.packed import PackedTrees, join
 
 # Criteria that histograms of sums cannot compute: their trees are grown on the cells.
 EXACT_CRITERIA = ("absolute_error",)

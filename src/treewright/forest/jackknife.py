@@ -30,9 +30,9 @@ from treewright.core.products import add_products
 from treewright.data.memory import check_fits
 from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees
-from treewright.model.data import ModelData
 from treewright.predict.ensemble import contents_of
 from treewright.predict.walks import reading_of
+from treewright.trees.data import ModelData
 
 _DRAWN_CELLS = 1 << 24  # rows times trees whose draws are held at a time
 _PREDICTED_CELLS = 1 << 20  # rows times trees times values whose predictions are held at a time

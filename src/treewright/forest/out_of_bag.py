@@ -22,10 +22,9 @@ from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.explain.table import GAP, TextColumn, aligned
-from treewright.model.aggregation import output_columns
-from treewright.model.trees import Trees
 from treewright.predict.walks import walk_of
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import Trees, output_columns
 
 # A vote has 40 binary places relative to the largest possible one; this many trees can vote on a row without overflow.
 _BITS = 40

@@ -11,8 +11,8 @@ import numpy as np
 from treewright.core import threads
 from treewright.core.jit import costs, kernel
 from treewright.data.memory import check_fits
-from treewright.model.data import ModelData
 from treewright.predict.ensemble import leaves_of_trees
+from treewright.trees.data import ModelData
 
 _TILE = 64  # rows that are compared with as many others while both stay in the cache
 _BLOCK_CELLS = 1 << 21  # leaf positions of 64 bits that are held at a time

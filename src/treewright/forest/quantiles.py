@@ -25,12 +25,11 @@ from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, counts_of_rows
 from treewright.grow.objective import fixed_weights
-from treewright.model.data import ModelData
-from treewright.model.leaf_targets import WHOLE, LeafTargets
 from treewright.predict.ensemble import leaves_of_trees
 from treewright.predict.walks import _for_kernels, walk_of
-from treewright.tree.arrays import Tree
-from treewright.tree.packed import PackedTrees
+from treewright.trees.arrays import Tree
+from treewright.trees.data import WHOLE, LeafTargets, ModelData
+from treewright.trees.packed import PackedTrees
 
 _REMEDY = "set quantiles=False, or use fewer trees or rows (n_estimators, max_samples)"
 _BLOCK_CELLS = 1 << 21  # rows times trees whose leaves are held at a time

@@ -16,7 +16,7 @@ import numpy as np
 
 from treewright.core.elementary import log2_of
 from treewright.core.structs import struct
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI
 
 if TYPE_CHECKING:
     from treewright.grow.layout import Nodes

@@ -19,7 +19,7 @@ from treewright.core.elementary import log2_of, log_of
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError
 from treewright.grow.objective import centre_of
-from treewright.tree.arrays import Missing
+from treewright.trees.arrays import Missing
 
 LARGEST_TABLE = 2**17  # logarithms kept: a megabyte
 LEAST_WEIGHT = 1e-280  # of one row, if weights are scaled to a largest weight of 1

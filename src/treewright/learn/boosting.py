@@ -38,20 +38,33 @@ from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.bin_rows import bin_rows
-from treewright.data.dataset import Dataset
+from treewright.data.dataset import Dataset, answers_of
 from treewright.data.derived import is_derived, with_derived
-from treewright.data.elsewhere import answers_of
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
-from treewright.data.weights import weighed
+from treewright.data.target import weighed
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
-from treewright.fitted import Model
 from treewright.grow.settings import GradientSettings, Order, columns_of_many_levels
 from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, OF_EACH_ROUND, BoostingParams
+from treewright.learn.data_checks import (
+    is_constant,
+    takes_derived,
+    warn_of_suspicions,
+    with_derived_columns,
+    with_rows_of_levels,
+)
 from treewright.learn.forest import refuse_other_table
-from treewright.learn.many_levels import takes_derived, with_derived_columns, with_rows_of_levels
 from treewright.learn.params import finite
-from treewright.learn.quality import FEWEST_OF_MEMBER, SYMMETRIC_DEPTH, Plan, Size, plan_of
+from treewright.learn.plan import (
+    FEWEST_OF_MEMBER,
+    SYMMETRIC_DEPTH,
+    Plan,
+    Size,
+    pairs_of_levels,
+    pairs_of_numbers,
+    plan_of,
+    with_linear_scores,
+)
 from treewright.learn.rows_aside import (
     evaluation_of,
     held_out,
@@ -62,18 +75,15 @@ from treewright.learn.rows_aside import (
     rows_one_by_one,
 )
 from treewright.learn.settings import interaction_groups, refuse_changed, seed_of, signs_of_fit
-from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
-from treewright.learn.wider import pairs_of_levels, pairs_of_numbers, with_linear_scores
-from treewright.model.aggregation import Boosting
-from treewright.model.data import ModelData, with_grid
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import leaf_samples_of, leaf_weights_of
-from treewright.tree.records import LEAF_RECORD, child_of, kind_of
+from treewright.model import Model
+from treewright.trees.arrays import LEAF_RECORD, child_of, kind_of
+from treewright.trees.data import Boosting, ModelData, with_grid
+from treewright.trees.packed import PackedTrees, leaf_samples_of, leaf_weights_of
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
-    from treewright.data.elsewhere import Elsewhere
+    from treewright.data.dataset import Elsewhere
 
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far; twice as many fit into 64 bits, too

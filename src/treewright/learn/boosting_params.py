@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treewright.boosting.losses_given import CLASS_LOSSES, NUMBER_LOSSES, build_loss
+from treewright.boosting.losses import CLASS_LOSSES, NUMBER_LOSSES, build_loss
 from treewright.data.memory import check_fits
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import ParameterError

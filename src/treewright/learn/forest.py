@@ -19,8 +19,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.bins import Bins
 from treewright.data.dataset import Dataset
 from treewright.data.memory import check_fits
-from treewright.data.target import Labels, Numbers
-from treewright.data.weights import Factors, factors_by_code
+from treewright.data.target import Factors, Labels, Numbers, factors_by_code
 from treewright.exceptions import DataError, ParameterError, setting
 from treewright.forest.draws import Draws, counts_of_rows, number_of_draws
 from treewright.forest.grower import (
@@ -36,7 +35,7 @@ from treewright.forest.grower import (
 from treewright.forest.out_of_bag import Votes, votes_after
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
-from treewright.learn.many_levels import in_order_of_levels, takes_derived, with_rows_of_levels
+from treewright.learn.data_checks import in_order_of_levels, takes_derived, warn_of_suspicions, with_rows_of_levels
 from treewright.learn.params import (
     CLASSES,
     FLAG,
@@ -65,26 +64,17 @@ from treewright.learn.params import (
     whole,
     words,
 )
-from treewright.learn.settings import (
-    binned_settings,
-    columns_per_node,
-    grow_settings,
-    refuse_changed,
-    seed_of,
-)
-from treewright.learn.suspicions import warn_of_suspicions
+from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, refuse_changed, seed_of
 from treewright.learn.together import Shared, trees_at_once
 from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts, with_every_cell
-from treewright.model.data import ModelData
-from treewright.model.trees import ListedTrees
 from treewright.predict.walks import walk_of
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join
-from treewright.tree.writing import written_name
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.trees.data import ListedTrees, ModelData
+from treewright.trees.packed import PackedTrees, join
+from treewright.trees.writing import written_name
 
 if TYPE_CHECKING:
-    from treewright.data.elsewhere import Elsewhere, Together
+    from treewright.data.dataset import Elsewhere, Together
 
 _PER_TREE = "balanced_subsample"
 _DRAWS = needs("otherwise every tree uses all rows", bootstrap=True)

@@ -16,12 +16,12 @@ from treewright.data.memory import check_fits
 from treewright.data.schema import Column
 from treewright.exceptions import DataError
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
-from treewright.forest.importance_table import Importances
-from treewright.model.data import ModelData, sizes_of
-from treewright.model.threshold import cost_by_class
+from treewright.forest.importance import Importances
 from treewright.predict.ensemble import scores_of
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.prune.methods import Rows
+from treewright.trees.data import ModelData, sizes_of
+from treewright.trees.threshold import cost_by_class
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss

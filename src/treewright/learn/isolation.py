@@ -15,19 +15,18 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.core.progress import bar_where_nobody_listens
-from treewright.data.dataset import Dataset
-from treewright.data.elsewhere import Elsewhere, unless_lost
+from treewright.data.dataset import Dataset, Elsewhere, unless_lost
 from treewright.data.memory import check_fits
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import Numbers, check_weights
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.fitted import Model
 from treewright.forest.draws import Draws, held_draws, number_of_draws, order_of_contents, row_order
-from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
-from treewright.forest.isolation_scores import (
+from treewright.forest.isolation import (
     ALGORITHM,
     AUTO_OFFSET,
+    grow_isolation_forest,
     lowest_share,
+    refuse_too_many_trees,
     scores_of_rows,
     warn_of_many_outliers,
 )
@@ -46,8 +45,8 @@ from treewright.learn.params import (
 )
 from treewright.learn.settings import columns_of_each, refuse_changed, seed_of
 from treewright.learn.train import Trained, WarmStart, encoded_table
-from treewright.model.data import Unseen, with_grid
-from treewright.model.trees import ListedTrees
+from treewright.model import Model
+from treewright.trees.data import ListedTrees, Unseen, with_grid
 from treewright.version import __version__
 
 AUTO_SAMPLES = 256

@@ -17,15 +17,13 @@ import numpy as np
 
 from treewright.data.calendar import asked_parts
 from treewright.data.kinds import Declared, resolve
-from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.row_content import content_of, rough_content_of
-from treewright.data.schema import Column, Schema
+from treewright.data.schema import Column, Schema, match_columns
 from treewright.data.table import Table
 from treewright.data.take import header_of, take_columns
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import ParameterError
-from treewright.fitted import Model
 from treewright.forest.draws import COLUMNS, GROWTH, Draws, counts_of_rows, number_of_draws, row_order, seeds_of
 from treewright.learn.params import (
     CLASSES,
@@ -48,8 +46,8 @@ from treewright.learn.params import (
     words,
 )
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed
-from treewright.model.data import with_grid
-from treewright.model.trees import ListedTrees
+from treewright.model import Model
+from treewright.trees.data import ListedTrees, with_grid
 
 _ESTIMATOR = methods("fit", "predict", "get_params", "set_params")
 _BASE_HELP = "estimator of which members are copies; None is a tree"

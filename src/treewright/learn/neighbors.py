@@ -15,7 +15,7 @@ from treewright.data.table import is_sparse
 from treewright.data.take import header_of, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError, setting
-from treewright.fitted.neighbors import UNSEEN, NeighborsModel
+from treewright.learn.data_checks import warn_of_many_classes
 from treewright.learn.params import (
     CLASSES,
     FUNCTION,
@@ -31,12 +31,11 @@ from treewright.learn.params import (
     whole,
     words,
 )
-from treewright.learn.suspicions import warn_of_many_classes
 from treewright.learn.train import Trained, encoded_table, refuse_too_large, telling_of_a_swap
+from treewright.model.neighbors import UNSEEN, NeighborsModel
 from treewright.neighbors import votes
-from treewright.neighbors.metrics import Metric
-from treewright.neighbors.metrics_by_name import TAKE_MISSING, metric_of, refuse_power
-from treewright.neighbors.ranks import SQUARES
+from treewright.neighbors.metrics import TAKE_MISSING, Metric, metric_of, refuse_power
+from treewright.neighbors.nearest import SQUARES
 from treewright.neighbors.sparse import KINDS as SPARSE_METRICS
 from treewright.neighbors.sparse import checked_rows
 from treewright.neighbors.stored import ALGORITHMS, Stored, search_for

@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Collection
 from typing import NamedTuple
 
-from treewright.data.matching import did_you_mean
+from treewright.data.schema import did_you_mean
 
 # Ours -> theirs.
 _THEIRS = {

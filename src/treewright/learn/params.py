@@ -37,7 +37,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.cells import is_hashable
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
-from treewright.model.threshold import code_of_positive
+from treewright.trees.threshold import code_of_positive
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers

@@ -13,22 +13,28 @@ import numpy as np
 from treewright.boosting.rounds import BoostRows, BoostTable, Evaluation
 from treewright.boosting.sampling import GradientWeights, names_of_rows
 from treewright.core.random import mixed
-from treewright.data.bin_rows import bin_rows
+from treewright.data.bin_rows import bin_rows, codes_of_sparse
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.data.sparse_bins import codes_of_sparse
 from treewright.data.take import warn_of_another_order
-from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
-from treewright.data.weights import Factors, weighed
+from treewright.data.target import (
+    Factors,
+    Labels,
+    Numbers,
+    check_lengths,
+    check_weights,
+    encode_labels,
+    encode_numbers,
+    recode,
+    weighed,
+)
 from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.forest.draws import carry_content, shuffled
 from treewright.learn.params import finite, name_of
-from treewright.model.aggregation import Boosting, answers_of, output_columns
-from treewright.model.data import ModelData
-from treewright.model.trees import ListedTrees
+from treewright.trees.data import Boosting, ListedTrees, ModelData, answers_of, output_columns
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss

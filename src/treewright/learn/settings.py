@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from treewright.data.dataset import Dataset
-from treewright.data.matching import did_you_mean
-from treewright.data.schema import Schema
+from treewright.data.schema import Schema, did_you_mean
 from treewright.data.target import Labels
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.policies import count_of

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from treewright.data.bin_rows import EVERY_VALUE
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.data.sparse_bins import EVERY_VALUE
-from treewright.data.weights import weighed
+from treewright.data.target import weighed
 from treewright.exceptions import ColumnError, ParameterError, Phrase, setting
 from treewright.grow.binned.grower import grow_binned
 from treewright.grow.by_node.grower import Stops, grow_by_node, retrace
@@ -25,7 +25,7 @@ from treewright.grow.exact.grower import grow
 from treewright.grow.exact.presort import presort
 from treewright.grow.objective import are_whole
 from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings, columns_in_runs
-from treewright.learn.many_levels import in_order_of_levels
+from treewright.learn.data_checks import in_order_of_levels, warn_of_suspicions
 from treewright.learn.params import (
     CLASS_WEIGHT,
     CLASSES,
@@ -52,27 +52,20 @@ from treewright.learn.params import (
     stated,
     words,
 )
-from treewright.learn.settings import (
-    binned_settings,
-    columns_per_node,
-    grow_settings,
-    objective_of,
-    seed_of,
-)
-from treewright.learn.suspicions import warn_of_suspicions
+from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, objective_of, seed_of
 from treewright.learn.together import Shared, trees_at_once
 from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
 from treewright.prune.cost_complexity import prune_at
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
-from treewright.tree.edit import with_whole_runs
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.trees.edit import with_whole_runs
 
 if TYPE_CHECKING:
-    from treewright.data.elsewhere import Together
+    from treewright.data.dataset import Together
     from treewright.data.target import Labels, Numbers
     from treewright.grow.by_node.grower import Step
     from treewright.grow.by_node.search import Policy
     from treewright.grow.problem import Problem
-    from treewright.tree.arrays import Tree
+    from treewright.trees.arrays import Tree
 
 _LEVEL_SPLITS = "how a nominal column is split"
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Self
 
-from treewright.data.dataset import Dataset
-from treewright.data.elsewhere import Carrier, NotBorrowedError, PartLostError, Together, unless_lost
+from treewright.data.dataset import Carrier, Dataset, NotBorrowedError, PartLostError, Together, unless_lost
 from treewright.exceptions import TooLargeError
 
 Work = Callable[[range], list[Any]]

@@ -24,15 +24,14 @@ from treewright.data.encoder import encode_fit
 from treewright.data.memory import check_fits
 from treewright.data.sparse import SparseMatrix
 from treewright.data.take import warn_of_another_order
-from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers, refuse_large
-from treewright.data.weights import weighed
+from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers, refuse_large, weighed
 from treewright.exceptions import TARGET, DataError, MissingValueError, ParameterError, TooLargeError, first_row
-from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
+from treewright.learn.data_checks import warn_of_left_out, warn_of_many_classes, warn_of_text
 from treewright.learn.params import CLASSES, NUMBERS
-from treewright.learn.suspicions import warn_of_left_out, warn_of_many_classes, warn_of_text
-from treewright.model.data import with_grid
-from treewright.tree.records import MAX_COLUMNS
+from treewright.model import Model
+from treewright.trees.arrays import MAX_COLUMNS
+from treewright.trees.data import with_grid
 from treewright.version import __version__
 
 if TYPE_CHECKING:
@@ -41,9 +40,8 @@ if TYPE_CHECKING:
     from treewright.forest.draws import Draws
     from treewright.forest.out_of_bag import Votes
     from treewright.grow.by_node.grower import Step
-    from treewright.model.aggregation import Combine
-    from treewright.model.data import Unseen
-    from treewright.tree.arrays import Missing
+    from treewright.trees.arrays import Missing
+    from treewright.trees.data import Combine, Unseen
 
 
 @dataclass(frozen=True, eq=False)

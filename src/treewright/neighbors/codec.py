@@ -19,8 +19,26 @@ from treewright.core.files import write_whole
 from treewright.data.categories import array_to_json, schema_to_json
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError, ParameterError
-from treewright.model.check import check_columns, check_target
-from treewright.model.container import (
+from treewright.neighbors.metrics import (
+    DIFFERENCE,
+    DIRECTIONS,
+    EQUALITY,
+    EXPONENTS,
+    HVDM,
+    KINDS,
+    NO_ROWS,
+    RULES,
+    SHARES,
+    Metric,
+    MixedColumns,
+    nan_euclidean_columns,
+)
+from treewright.neighbors.nearest import CALLED, HAMMING, JACCARD, MIXED, POWERS, PRECOMPUTED, SQUARES
+from treewright.neighbors.sparse import KINDS as OF_SPARSE_ROWS
+from treewright.neighbors.stored import Stored, search_for
+from treewright.neighbors.votes import NAMES as WEIGHTS
+from treewright.trees.check_model import check_columns, check_target
+from treewright.trees.container import (
     DTYPE_NAMES,
     NEIGHBORS_FORMAT,
     Layout,
@@ -34,23 +52,7 @@ from treewright.model.container import (
     threshold_of,
     wrapped,
 )
-from treewright.model.threshold import check_threshold
-from treewright.neighbors.metrics import DIRECTIONS, Metric
-from treewright.neighbors.metrics_by_name import EXPONENTS, KINDS
-from treewright.neighbors.mixed_columns import (
-    DIFFERENCE,
-    EQUALITY,
-    HVDM,
-    NO_ROWS,
-    RULES,
-    SHARES,
-    MixedColumns,
-    nan_euclidean_columns,
-)
-from treewright.neighbors.ranks import CALLED, HAMMING, JACCARD, MIXED, POWERS, PRECOMPUTED, SQUARES
-from treewright.neighbors.sparse import KINDS as OF_SPARSE_ROWS
-from treewright.neighbors.stored import Stored, search_for
-from treewright.neighbors.votes import NAMES as WEIGHTS
+from treewright.trees.threshold import check_threshold
 from treewright.version import __version__
 
 if TYPE_CHECKING:
@@ -284,7 +286,7 @@ def metric_to_parts(metric: Metric) -> tuple[dict[str, Any], dict[str, np.ndarra
 
     Examples
     --------
-    >>> from treewright.neighbors.ranks import MANHATTAN
+    >>> from treewright.neighbors.nearest import MANHATTAN
     >>> metric_to_parts(Metric("manhattan", MANHATTAN, 1.0))
     ({'name': 'manhattan', 'p': 1.0}, {})
     """

@@ -16,8 +16,7 @@ import numpy as np
 from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.core.threads import heed, run_each
 from treewright.exceptions import ParameterError
-from treewright.neighbors.nearest import clear, keep_tile
-from treewright.neighbors.ranks import (
+from treewright.neighbors.nearest import (
     CANBERRA,
     CHEBYSHEV,
     HAMMING,
@@ -26,8 +25,10 @@ from treewright.neighbors.ranks import (
     POWERS,
     SQUARES,
     blocks_of,
+    clear,
     in_order,
     joined,
+    keep_tile,
     raised,
     select,
 )
@@ -81,7 +82,7 @@ class Direct:
     Examples
     --------
     >>> import numpy as np
-    >>> from treewright.neighbors.ranks import MANHATTAN
+    >>> from treewright.neighbors.nearest import MANHATTAN
     >>> index = Direct(np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]]), MANHATTAN)
     >>> rows, ranks = index.nearest(np.array([[0.0, 1.0]]), k=2, n_threads=1)
     >>> rows.tolist(), ranks.tolist()

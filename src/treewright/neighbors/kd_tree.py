@@ -22,9 +22,20 @@ import numpy as np
 from treewright.core import threads
 from treewright.core.bits import trailing_zeros
 from treewright.core.jit import costs, inner_kernel, kernel
-from treewright.neighbors.lanes import LANES, add, at_most, larger, load, minus, spread, store, times
-from treewright.neighbors.nearest import clear, clear_many, collect, keep, part, settle, sort
-from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES, raised
+from treewright.neighbors.brute import LANES, add, at_most, larger, load, minus, spread, store, times
+from treewright.neighbors.nearest import (
+    CHEBYSHEV,
+    MANHATTAN,
+    SQUARES,
+    clear,
+    clear_many,
+    collect,
+    keep,
+    part,
+    raised,
+    settle,
+    sort,
+)
 
 LEAF = 32  # points: four times the lanes
 NO_ROW = 2**63 - 1  # fills leaves and groups; larger than any row
@@ -89,7 +100,7 @@ class KdTree:
 
     Examples
     --------
-    >>> from treewright.neighbors.ranks import SQUARES
+    >>> from treewright.neighbors.nearest import SQUARES
     >>> tree = KdTree.of(np.array([[0.0], [3.0], [1.0], [1.0]]), SQUARES)
     >>> rows, ranks = tree.nearest(np.array([[2.0]]), k=3)
     >>> rows.tolist(), ranks.tolist()

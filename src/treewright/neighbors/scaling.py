@@ -18,7 +18,7 @@ import numpy as np
 from treewright.core.jit import costs, kernel
 from treewright.core.products import add_products
 from treewright.data.cells import shown
-from treewright.data.matching import did_you_mean
+from treewright.data.schema import did_you_mean
 from treewright.exceptions import DataError, ParameterError, Phrase, first_row, setting
 
 _LEAST = float(np.finfo(np.float64).tiny)

@@ -21,8 +21,7 @@ from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.core.threads import run_each
 from treewright.data.table import check_stored
 from treewright.exceptions import DataError, MissingValueError, ParameterError
-from treewright.neighbors.nearest import clear, keep
-from treewright.neighbors.ranks import joined, select
+from treewright.neighbors.nearest import clear, joined, keep, select
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

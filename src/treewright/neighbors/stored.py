@@ -11,12 +11,12 @@ from treewright.data.cells import shown
 from treewright.exceptions import DataError, MissingValueError, ParameterError, Phrase, setting
 from treewright.exceptions import first_row as phrase_of_row
 from treewright.neighbors.metrics import Metric
-from treewright.neighbors.ranks import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, PRECOMPUTED, SQUARES
+from treewright.neighbors.nearest import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, PRECOMPUTED, SQUARES
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from treewright.neighbors.ranks import Index
+    from treewright.neighbors.nearest import Index
     from treewright.neighbors.sparse import Kind
 
 
@@ -202,7 +202,7 @@ def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> In
 
         return Brute.of(points)
     if metric.mixed is not None:
-        from treewright.neighbors.mixed import Mixed
+        from treewright.neighbors.metrics import Mixed
 
         return Mixed(points, metric.mixed)
     if metric.function is not None:

@@ -213,7 +213,7 @@ def is_fixed(metric: Metric) -> bool:
 
     Examples
     --------
-    >>> from treewright.neighbors.ranks import MANHATTAN, SQUARES
+    >>> from treewright.neighbors.nearest import MANHATTAN, SQUARES
     >>> is_fixed(Metric("manhattan", MANHATTAN)), is_fixed(Metric("euclidean", SQUARES, center=np.array([2.0])))
     (True, False)
     """

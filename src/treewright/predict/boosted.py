@@ -17,11 +17,9 @@ import numpy as np
 from treewright.core import threads
 from treewright.data.bin_rows import bin_columns, bin_rows
 from treewright.data.memory import check_fits
-from treewright.predict.column_steps import MOST_LEAVES, steps_of
-from treewright.predict.column_walk import add_trees
-from treewright.predict.ensemble_walk import SCRATCH_ROWS, sum_over_trees
-from treewright.predict.walks import empty_sums, walk_arrays
-from treewright.tree.packed import PackedTrees
+from treewright.predict.columns import MOST_LEAVES, add_trees, steps_of
+from treewright.predict.walks import SCRATCH_ROWS, empty_sums, sum_over_trees, walk_arrays
+from treewright.trees.packed import PackedTrees
 
 _LANES = 2048
 _BLOCK_BYTES = 1 << 16  # of bins; about the nearest cache

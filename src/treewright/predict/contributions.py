@@ -23,8 +23,8 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.structs import struct
-from treewright.predict.branches import branch_of, surrogate_branch
-from treewright.tree.arrays import THRESHOLD
+from treewright.predict.route import branch_of, surrogate_branch
+from treewright.trees.arrays import THRESHOLD
 
 EVERY_WAY = -1  # of a missing cell that is divided among all branches
 

@@ -14,13 +14,11 @@ import numpy as np
 
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
-from treewright.model.aggregation import answers_of, on_grid, together, weighted_median
-from treewright.model.data import ModelData
-from treewright.model.repacking import Repacked, repacked
-from treewright.model.trees import Trees
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 from treewright.predict.walks import add_listed, empty_sums, reading_of, sums_of
-from treewright.tree.packed import PackedTrees
+from treewright.trees.data import ModelData, Trees, answers_of, on_grid, together, weighted_median
+from treewright.trees.packed import PackedTrees
+from treewright.trees.repacking import Repacked, repacked
 
 _MEDIAN_CELLS = 1 << 22  # predictions that are sorted at a time
 _REPEATED_CELLS = 1 << 23  # cells of repeated columns, at a time

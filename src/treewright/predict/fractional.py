@@ -18,9 +18,8 @@ from treewright.core import threads
 from treewright.core.jit import inner_kernel, kernel
 from treewright.data.encoder import has_nan
 from treewright.data.memory import check_fits
-from treewright.predict.branches import Branches, branch_of, branches_of
-from treewright.predict.route import in_blocks
-from treewright.tree.arrays import LEAF, Tree
+from treewright.predict.route import Branches, branch_of, branches_of, in_blocks
+from treewright.trees.arrays import LEAF, Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from treewright.predict.branches import surrogates_of
-from treewright.tree.arrays import INTERVALS, LEAF, SUBSET, THRESHOLD, Tree
+from treewright.predict.route import surrogates_of
+from treewright.trees.arrays import INTERVALS, LEAF, SUBSET, THRESHOLD, Tree
 
 
 class Lists(NamedTuple):

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
 from treewright.predict.fractional import share_path
+from treewright.trees.data import ModelData
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

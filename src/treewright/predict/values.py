@@ -7,12 +7,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treewright.model.aggregation import class_shares, first_largest, output_columns, predicted_codes
-from treewright.model.data import ModelData
 from treewright.predict.ensemble import combined, leaves_of_trees
 from treewright.predict.fractional import average_of_leaves, rows_with_missing
 from treewright.predict.route import leaf_of
 from treewright.predict.walks import answers_of_tree, leaves_of_tree
+from treewright.trees.data import ModelData, class_shares, first_largest, output_columns, predicted_codes
 
 __all__ = [
     "LeafTable", "first_largest", "leaf_table", "predict_codes", "predict_leaves", "predict_numbers", "predict_shares",

@@ -21,18 +21,16 @@ from treewright.core.elementary import log_of
 from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
-from treewright.model.aggregation import predicted_codes
-from treewright.model.data import ModelData
-from treewright.predict.branches import branches_of
 from treewright.predict.fractional import Spread, average_leaves, portions_of, rows_with_missing
-from treewright.predict.route import leaf_of
+from treewright.predict.route import branches_of, leaf_of
 from treewright.predict.values import leaf_table
 from treewright.prune.costs import EQUAL, Risk, costs_in_units, decided_risk, impurity_share
 from treewright.prune.losses import ABSOLUTE_ERROR, LEAST_SHARE, NUMBERS, row_loss
 from treewright.prune.methods import Decision
 from treewright.prune.requirements import number_of, require_true_impurity
-from treewright.tree.arrays import LEAF, Tree
-from treewright.tree.edit import collapse
+from treewright.trees.arrays import LEAF, Tree
+from treewright.trees.data import ModelData, predicted_codes
+from treewright.trees.edit import collapse
 
 
 class Path(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
 from treewright.predict.values import leaf_table
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
 
 Risk = Literal["impurity", "error"]
 EQUAL = 1e-12  # costs that differ by this part are equal: they are the same number, rounded in other ways

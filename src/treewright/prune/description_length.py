@@ -15,13 +15,13 @@ import numpy as np
 from treewright.core.elementary import LOG_OF_2, log1p_of, log2_of, log_add_of, log_gamma_of, log_of
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED
-from treewright.model.data import ModelData
 from treewright.prune.costs import cheapest, row_counts, scaled_weights
 from treewright.prune.methods import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
-from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.edit import collapse
-from treewright.tree.tests import level_branches, node_cuts, node_levels
+from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.data import ModelData
+from treewright.trees.edit import collapse
+from treewright.trees.tests import level_branches, node_cuts, node_levels
 
 _SETTLED = 1e-9  # a fall of the variance by less is none
 _EXACT = 1e-12  # of the spread of the root: what sums leave where leaves fit all rows

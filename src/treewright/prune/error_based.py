@@ -18,15 +18,15 @@ from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError, Phrase, pruner
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import class_problem
-from treewright.model.data import ModelData
 from treewright.predict.route import leaf_of
 from treewright.prune.costs import leaf_sums
 from treewright.prune.j48 import Impurity, Limit, Pruning, Step, added_by
 from treewright.prune.methods import Decision, Rows
 from treewright.prune.requirements import criterion_of, number_of
-from treewright.tree.arrays import Tree
-from treewright.tree.check import check_tree
-from treewright.tree.edit import collapse
+from treewright.trees.arrays import Tree
+from treewright.trees.check import check_tree
+from treewright.trees.data import ModelData
+from treewright.trees.edit import collapse
 
 _SAME_ROWS = 1e-6  # share of all weight by which the counts of a node may differ from what the tree holds
 

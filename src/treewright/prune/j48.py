@@ -19,11 +19,11 @@ from treewright.core.elementary import power
 from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.candidates import heaviest_of
-from treewright.predict.branches import Branches, branch_of, branches_of
+from treewright.predict.route import Branches, branch_of, branches_of
 from treewright.prune.costs import leaf_sums
 from treewright.prune.methods import Action
-from treewright.tree.arrays import MULTIWAY, SUBSET, Tree
-from treewright.tree.edit import rebuild
+from treewright.trees.arrays import MULTIWAY, SUBSET, Tree
+from treewright.trees.edit import rebuild
 
 # J48's tolerances: training errors when it collapses, estimated errors when it prunes; and for equal numbers.
 _COLLAPSE_SLACK = 1e-3

@@ -16,14 +16,13 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from treewright.data.cells import shown
-from treewright.data.matching import did_you_mean
-from treewright.data.weights import class_factors, warn_of_small_weights
+from treewright.data.schema import did_you_mean
+from treewright.data.target import class_factors, warn_of_small_weights
 from treewright.exceptions import DataError, ParameterError, pruner, setting
-from treewright.model.data import ModelData
-from treewright.model.summary import counted
-from treewright.model.trees import ListedTrees
 from treewright.prune.costs import EQUAL, decided_risk, leaf_sums
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ListedTrees, ModelData
+from treewright.trees.summary import counted
 
 Action = Literal["leaf", "raise", "merge"]
 
@@ -379,7 +378,7 @@ class PruneLog(Sequence[PrunedNode]):
     def __getitem__(self, at: int | slice) -> PrunedNode | list[PrunedNode]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        from treewright.model.growth import node_test  # not at the top: loading a model does not need it
+        from treewright.trees.facts import node_test  # not at the top: loading a model does not need it
 
         node = int(self.nodes[at])
         return PrunedNode(

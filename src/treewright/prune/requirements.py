@@ -10,8 +10,8 @@ import numpy as np
 
 from treewright.exceptions import ParameterError, pruner
 from treewright.grow.criteria.costs import NUMBERS
-from treewright.model.data import ModelData
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
 
 _LEAST_IMPURITY = 2.0**-1000  # squares near the end of float64 have fewer digits
 _LARGEST_SQUARE = 2.0**990  # sums of squares over many rows have to stay within float64

@@ -13,12 +13,12 @@ from scipy.special import chdtrc, fdtrc
 
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED, SPARE
-from treewright.model.data import ModelData
 from treewright.prune.costs import cheapest, row_counts
 from treewright.prune.methods import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
-from treewright.tree.arrays import Tree
-from treewright.tree.edit import collapse
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
+from treewright.trees.edit import collapse
 
 Adjust = Literal["bonferroni", "holm", "fdr"]
 _WITHIN_IS_ROUNDING = 1e-12  # of the squares between: the branches are pure

@@ -17,8 +17,7 @@ from treewright.reporting.columns import middle_range
 from treewright.reporting.estimator import kept_rows
 from treewright.reporting.judged import Judged
 from treewright.show.page.parts import AskedPart, NodePart, TestPart, TreePart
-from treewright.tree.arrays import Tree
-from treewright.tree.walk import subtree_sizes
+from treewright.trees.arrays import Tree, subtree_sizes
 
 MOST_NODES = 200
 N_BARS, N_STEPS = 16, 10  # bars of a node, about; cells of the target above each of them

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treewright.boosting.losses_given import loss_words
+from treewright.boosting.losses import loss_words
 from treewright.data.dates import written_days
 from treewright.data.schema import Column
+from treewright.evaluation.folds import LEAST_SQUARE
+from treewright.evaluation.scores import rows_worth
 from treewright.explain.partial_dependence import (
     DependenceTable,
     Predictor,
@@ -19,20 +21,18 @@ from treewright.explain.partial_dependence import (
     labels_of,
     target_name,
 )
-from treewright.forest.importance_table import Importances
-from treewright.judge.tasks import LEAST_SQUARE
-from treewright.judge.uncertainty import rows_worth
+from treewright.forest.importance import Importances
 from treewright.learn.importance import SQUARED, WRONG
-from treewright.model.data import sizes_of
-from treewright.model.summary import counted
-from treewright.neighbors.ranks import CALLED
+from treewright.neighbors.nearest import CALLED
 from treewright.reporting.estimator import REPEATS, shuffled
 from treewright.reporting.judged import Judged, Options, cells_of
 from treewright.reporting.rounds import loss_name
 from treewright.show.page.parts import ColumnPart, DependenceLine, DependencePart, SpreadPart
 from treewright.show.page.plain import amount
-from treewright.tree.wording import clock_of
-from treewright.tree.writing import gap_digits, shorten, written_cut, written_level, written_name
+from treewright.trees.data import sizes_of
+from treewright.trees.summary import counted
+from treewright.trees.wording import clock_of
+from treewright.trees.writing import gap_digits, shorten, written_cut, written_level, written_name
 
 NAME_WIDTH, LABEL_WIDTH = 200, 60
 # At most so many columns have their distribution in the page: the rest is described in numbers.

@@ -7,12 +7,12 @@ import numpy as np
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import game_of
 from treewright.explain.explanation import explain_encoded, refuse_no_sum
-from treewright.model.data import sizes_of
-from treewright.model.summary import counted
 from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.reporting.tree import chosen_rows
 from treewright.show.page.contributions import MOST_ROWS, part_of
 from treewright.show.page.parts import ContributionsPart
+from treewright.trees.data import sizes_of
+from treewright.trees.summary import counted
 
 LEAST_ROWS = 20  # of the swarm
 MOST_NODES = 60_000_000  # nodes that rows pass, in a second or two

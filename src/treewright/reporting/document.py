@@ -24,13 +24,9 @@ from treewright.data.cells import shown
 from treewright.data.derived import is_derived
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
-from treewright.export.code import JAVASCRIPT, as_script, written
-from treewright.export.program import EXTRAS, program_of
-from treewright.fitted import Model
-from treewright.fitted.neighbors import NeighborsModel
-from treewright.model.by_hand import log_of, noted
-from treewright.model.summary import counted, summarize
-from treewright.model.threshold import COST, decision_words
+from treewright.exchange.code import EXTRAS, JAVASCRIPT, as_script, program_of, written
+from treewright.model import Model
+from treewright.model.neighbors import NeighborsModel
 from treewright.reporting.columns import columns_part
 from treewright.reporting.contributions import contributions_part
 from treewright.reporting.ensemble import ensemble_part, examples_beside, surrogate_part
@@ -46,7 +42,10 @@ from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
 from treewright.show.page.plain import amount, plain
 from treewright.show.page.render import render
 from treewright.show.page.tree import framed, tree_part
-from treewright.tree.writing import escape_controls, shorten, written_level, written_name
+from treewright.trees.by_hand import log_of, noted
+from treewright.trees.summary import counted, summarize
+from treewright.trees.threshold import COST, decision_words
+from treewright.trees.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
 if TYPE_CHECKING:

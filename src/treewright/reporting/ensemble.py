@@ -9,11 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core.products import add_products
-from treewright.model.aggregation import output_columns
-from treewright.model.data import ModelData, sizes_of
-from treewright.model.summary import counted, score_names, summarize
-from treewright.model.threshold import decision_words
-from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
+from treewright.evaluation.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.predict.ensemble import contents_of
 from treewright.predict.walks import reading_of, walk_of
 from treewright.reporting.judged import Judged, Options, rows_drawn
@@ -31,8 +27,11 @@ from treewright.show.page.parts import (
     TreeSpreadPart,
 )
 from treewright.show.page.tree import tree_part
-from treewright.tree.walk import Sizes
-from treewright.tree.writing import shorten
+from treewright.trees.arrays import Sizes
+from treewright.trees.data import ModelData, output_columns, sizes_of
+from treewright.trees.summary import counted, score_names, summarize
+from treewright.trees.threshold import decision_words
+from treewright.trees.writing import shorten
 
 CELLS = 12  # of a histogram
 MOST_NODES = 127  # of a tree that is shown next to others

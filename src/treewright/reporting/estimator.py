@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.boosting.fewer_rounds import losses_of_model
+from treewright.boosting.growth import losses_of_model
 from treewright.core.threads import resolve_jobs
 from treewright.data.calendar import asked_parts
 from treewright.data.kinds import resolve
@@ -23,7 +23,7 @@ from treewright.estimators.base import Estimator
 from treewright.estimators.forest import Forest
 from treewright.estimators.trees import SingleTree
 from treewright.exceptions import DataError, ParameterError, TooLargeError
-from treewright.forest.importance_table import Importances
+from treewright.forest.importance import Importances
 from treewright.forest.out_of_bag import OobCurve
 from treewright.learn.importance import (
     COSTS,
@@ -37,10 +37,10 @@ from treewright.learn.importance import (
 )
 from treewright.learn.params import plain
 from treewright.learn.registry import algorithm_of
-from treewright.model.threshold import cost_by_class, positive_code
-from treewright.neighbors.ranks import CALLED
+from treewright.neighbors.nearest import CALLED
 from treewright.prune.methods import Rows
 from treewright.reporting.judged import Judged
+from treewright.trees.threshold import cost_by_class, positive_code
 
 # Parameters that map columns, classes or names to something; facts hold them as pairs.
 MAPPINGS = ("calendar", "class_weight", "metric_params", "monotonic_cst", "nominal", "ordinal", "scale")

@@ -14,7 +14,7 @@ from treewright.exceptions import ParameterError
 from treewright.show.figures.curves import error_curve
 from treewright.show.figures.quality import calibration, confusion, gains, lift, precision_recall, residuals, roc
 from treewright.show.page.parts import CalibrationPart, QualityPart, RankPart
-from treewright.tree.writing import written_number
+from treewright.trees.writing import written_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,15 +12,15 @@ import numpy as np
 from treewright.data.cells import LARGEST_WHOLE
 from treewright.data.schema import Column
 from treewright.data.target import Labels, Numbers
-from treewright.judge.scores import r_squared
-from treewright.judge.verdict import reason_of, verdict
-from treewright.learn.suspicions import equals_target
-from treewright.model.summary import counted, n_named
+from treewright.evaluation.scores import r_squared
+from treewright.evaluation.verdict import reason_of, verdict
+from treewright.learn.data_checks import equals_target
 from treewright.reporting.columns import mean_and_sd
 from treewright.reporting.estimator import kept_rows
 from treewright.reporting.judged import Judged, cells_of
 from treewright.show.page.parts import Finding
-from treewright.tree.writing import shorten, written_level, written_name
+from treewright.trees.summary import counted, n_named
+from treewright.trees.writing import shorten, written_level, written_name
 
 # In a table of a few rows a column equals the target, or differs in every row, by chance.
 FEWEST_ROWS = 25

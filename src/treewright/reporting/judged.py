@@ -13,16 +13,16 @@ import numpy as np
 
 from treewright.core.notices import listening
 from treewright.data.encoder import UnseenLevels, unseen_cells
-from treewright.data.frame import read_table
 from treewright.data.kinds import encode_cells
-from treewright.data.matching import match_columns
+from treewright.data.schema import match_columns
+from treewright.data.table import read_table
 from treewright.data.take import take_rows, warn_of_another_order
 from treewright.data.target import check_weights, encode_labels
 from treewright.exceptions import DataError, ParameterError
-from treewright.model.data import encoded_target
 from treewright.predict.fractional import rows_with_missing
 from treewright.predict.values import predict_leaves
-from treewright.tree.writing import written_level
+from treewright.trees.data import encoded_target
+from treewright.trees.writing import written_level
 
 CurveName = Literal["learning", "depth"]
 SAME_MEAN = 1e-9  # times the largest number: largest difference between two orders of a sum

@@ -17,17 +17,11 @@ from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.take import count_rows
-from treewright.data.target import check_weights
-from treewright.data.weights import warn_of_small_weights
+from treewright.data.target import check_weights, warn_of_small_weights
 from treewright.estimators.after_fit import without_steps
-from treewright.exceptions import DataError, ParameterError, TreewrightError
-from treewright.fitted import Model
-from treewright.judge.folds import Split, as_array, check_tested_once, folds_within, splits_of
-from treewright.judge.scores import WORDS
-from treewright.model.summary import cuts_of, pruning_text
-from treewright.model.threshold import COST, cost_by_class
-from treewright.model_selection.path import DEFAULT_FOLDS, step_by
-from treewright.model_selection.path_judges import (
+from treewright.evaluation.folds import Split, as_array, check_tested_once, folds_within, splits_of
+from treewright.evaluation.path import (
+    DEFAULT_FOLDS,
     FoldRows,
     GivenRows,
     View,
@@ -38,23 +32,28 @@ from treewright.model_selection.path_judges import (
     loss_of,
     mean_errors,
     rows_that_judge,
+    step_by,
     whole_tree,
 )
+from treewright.evaluation.scores import WORDS
+from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.model import Model
 from treewright.predict.fractional import rows_with_missing
 from treewright.predict.values import predict_codes
 from treewright.prune.cost_complexity import Path, PathLoss, path_of, risks_along, subtree_at
 from treewright.prune.costs import Risk
+from treewright.prune.estimates import check_holdout
 from treewright.prune.methods import METHODS, PruneLog
-from treewright.prune.reduced_error import check_holdout
 from treewright.prune.requirements import criterion_of
 from treewright.reporting.estimator import estimator_of, kept_rows, tree_estimator
 from treewright.reporting.judged import Judged, Options
 from treewright.reporting.tree import tree_with_judges
 from treewright.show.page.parts import Matrix, PrunerPart, PruningPart, TreePart
 from treewright.show.page.tree import MAX_NODES, tree_part
-from treewright.tree.arrays import Tree
-from treewright.tree.edit import collapse
-from treewright.tree.walk import unfolded
+from treewright.trees.arrays import Tree, unfolded
+from treewright.trees.edit import collapse
+from treewright.trees.summary import cuts_of, pruning_text
+from treewright.trees.threshold import COST, cost_by_class
 
 MAX_STEPS = 400
 # There is a confusion matrix for each step up to so many numbers and predictions; a divided row costs as much as

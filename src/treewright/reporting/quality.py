@@ -27,16 +27,12 @@ from sklearn.metrics import (
 from treewright.core.confidence import share_interval
 from treewright.data.cells import shown
 from treewright.estimators.after_fit import without_steps
+from treewright.evaluation.curves import Curve, error_curve, learning_curve
+from treewright.evaluation.folds import as_array, folds_within
+from treewright.evaluation.measures import TWO, brier_score_of, log_loss_of
+from treewright.evaluation.path import family_of, usually_over
+from treewright.evaluation.scores import WORDS, in_units, rows_worth
 from treewright.exceptions import DataError, ParameterError
-from treewright.judge.folds import as_array, folds_within
-from treewright.judge.scores import WORDS, in_units
-from treewright.judge.shares import TWO, brier_score_of, log_loss_of
-from treewright.judge.uncertainty import rows_worth
-from treewright.model.data import quantile_levels
-from treewright.model.summary import counted, written_labels
-from treewright.model.threshold import COST, Threshold, positive_code
-from treewright.model_selection.curves import Curve, error_curve, learning_curve
-from treewright.model_selection.family import family_of, usually_over
 from treewright.reporting.estimator import estimator_of
 from treewright.reporting.judged import Judged, Options
 from treewright.show.page.parts import (
@@ -51,7 +47,10 @@ from treewright.show.page.parts import (
     ResidualsPart,
 )
 from treewright.show.page.plain import amount
-from treewright.tree.writing import shorten, written_name
+from treewright.trees.data import quantile_levels
+from treewright.trees.summary import counted, written_labels
+from treewright.trees.threshold import COST, Threshold, positive_code
+from treewright.trees.writing import shorten, written_name
 
 NAME_WIDTH = 200
 MOST_SHOWN = 20  # classes of a readable matrix, lines of a table

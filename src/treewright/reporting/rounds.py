@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from treewright.boosting.fewer_rounds import losses_of_rounds
-from treewright.boosting.losses_given import loss_words
-from treewright.data.weights import class_factors, weighed
+from treewright.boosting.growth import losses_of_rounds
+from treewright.boosting.losses import loss_words
+from treewright.data.target import class_factors, weighed
+from treewright.evaluation.scores import share_right
 from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import counts_to_show
-from treewright.judge.scores import share_right
-from treewright.model.aggregation import predicted_codes
-from treewright.model.summary import counted
 from treewright.predict.ensemble import answers_after
 from treewright.prune.methods import Rows
 from treewright.reporting.estimator import POINTS_OF_TREES, out_of_bag_of
 from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.show.page.parts import CurvePart, MarkPart, SeriesPart
 from treewright.show.page.plain import amount
+from treewright.trees.data import predicted_codes
+from treewright.trees.summary import counted
 
 # Rows times trees that predict; a median sorts the predictions of all trees at every point.
 MOST_ASKED, MOST_ORDERED = 20_000_000, 400_000

@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 
 from treewright.exceptions import DataError, ParameterError
+from treewright.exchange.structure import branches_of_levels
 from treewright.explain.audit import Audit, audit_model, refuse_other_growth
 from treewright.explain.counterfactual import levels_of, scales_of_rows
 from treewright.explain.prediction import predictions_made
 from treewright.explain.rules import OutcomeTeller
-from treewright.export.structure import branches_of_levels
-from treewright.model.summary import TreeSummary, summarize
 from treewright.reporting.asked import with_asked
 from treewright.reporting.estimator import kept_rows
 from treewright.reporting.judged import Judged, Options
 from treewright.show.page.parts import CandidatePart, ExampleRow, ExamplesPart, NodePart, SupportPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.tree import NAME_WIDTH
-from treewright.tree.tests import bounds_below
-from treewright.tree.writing import escape_controls, shorten
+from treewright.trees.summary import TreeSummary, summarize
+from treewright.trees.tests import bounds_below
+from treewright.trees.writing import escape_controls, shorten
 
 N_CELLS = 12
 MAX_AUDITS, MAX_CANDIDATES = 31, 6

@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from treewright.model.growth import node_test
-from treewright.model.summary import TreeSummary, counted, n_named
 from treewright.show.style import ELLIPSIS, Sizes, fitted, text_width
-from treewright.tree.tests import Bound, bounds_below
-from treewright.tree.walk import children, subtree_sizes
-from treewright.tree.wording import (
+from treewright.trees.arrays import children, subtree_sizes
+from treewright.trees.facts import node_test
+from treewright.trees.summary import TreeSummary, counted, n_named
+from treewright.trees.tests import Bound, bounds_below
+from treewright.trees.wording import (
     IntervalTest,
     NodeTest,
     SubsetTest,
@@ -27,7 +27,7 @@ from treewright.tree.wording import (
     surrogates_of,
     threshold_digits,
 )
-from treewright.tree.writing import shorten, written_amount, written_count, written_number
+from treewright.trees.writing import shorten, written_amount, written_count, written_number
 
 TOOLTIP_CLASSES = 12
 TOOLTIP_WIDTH = 1000

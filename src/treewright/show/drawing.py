@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treewright.model.summary import Output, TreeSummary, counted
-from treewright.model.threshold import decision_words
 from treewright.show.cards import Card, cards_of
 from treewright.show.layout import tidy
 from treewright.show.media import Medium
 from treewright.show.style import COMPACT, COMPACT_LEAVES, NORMAL, Sizes, class_color, fitted, text_width
-from treewright.tree.walk import children, unfolded
-from treewright.tree.writing import written_amount
+from treewright.trees.arrays import children, unfolded
+from treewright.trees.summary import Output, TreeSummary, counted
+from treewright.trees.threshold import decision_words
+from treewright.trees.writing import written_amount
 
 MAX_NODES = 151
 MARGIN = 24.0

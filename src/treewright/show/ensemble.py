@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.model.aggregation import Boosting
-from treewright.model.check import ISOLATION_FOREST
-from treewright.model.data import ModelData, sizes_of
-from treewright.model.summary import counted, grown_by, n_named, score_names
-from treewright.model.threshold import decision_words, positive_code
-from treewright.tree.walk import Sizes
-from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
+from treewright.trees.arrays import Sizes
+from treewright.trees.check_model import ISOLATION_FOREST
+from treewright.trees.data import Boosting, ModelData, sizes_of
+from treewright.trees.summary import counted, grown_by, n_named, score_names
+from treewright.trees.threshold import decision_words, positive_code
+from treewright.trees.writing import escape_controls, shorten, written_amount, written_name
 
 COLUMN_NAME = 40
 MOST_USED = 10

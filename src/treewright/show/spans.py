@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from treewright.tree.writing import cell_width, shorten
+from treewright.trees.writing import cell_width, shorten
 
 # plain: text. strong: to be seen first, such as a prediction. faint: lines and hints. class: the mark or bar of a
 # class. number: the bar of a number. good, bad: right and wrong predictions.

@@ -11,8 +11,6 @@ from html import escape
 from typing import Literal
 
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
-from treewright.model.summary import summarize
 from treewright.show.drawing import (
     MAX_NODES,
     Box,
@@ -30,8 +28,10 @@ from treewright.show.drawing import (
 from treewright.show.media import current_medium, medium_of
 from treewright.show.pictures import SCREEN_DPI, SvgPicture
 from treewright.show.style import fitted, stylesheet
-from treewright.tree.walk import unfolded
-from treewright.tree.writing import escape_controls
+from treewright.trees.arrays import unfolded
+from treewright.trees.data import ModelData
+from treewright.trees.summary import summarize
+from treewright.trees.writing import escape_controls
 
 __all__ = ["SvgPicture", "plot"]
 
@@ -83,8 +83,8 @@ def plot(
     --------
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.tree.arrays import Tree
-    >>> from treewright.model.data import ModelData
+    >>> from treewright.trees.arrays import Tree
+    >>> from treewright.trees.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> leaf = Tree(np.zeros(1, np.uint8), ints(-1), np.zeros(1), ints(-1), ints(0), ints(0), ints(-1), np.array([4]),
     ...             np.array([4.0]), np.array([1.2]), np.array([[7.0]]), np.zeros(0, np.uint64), np.zeros(0, np.uint64))

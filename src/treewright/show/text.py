@@ -19,15 +19,15 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
-from treewright.model.data import ModelData
-from treewright.model.growth import node_test
-from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
-from treewright.model.threshold import decision_words
 from treewright.show.bars import class_bar, mark_of, number_bar
 from treewright.show.spans import ELLIPSIS, Role, Span, Spans, cut, fitted, folded, width_of
-from treewright.tree.walk import children, subtree_sizes, unfolded
-from treewright.tree.wording import NodeTest, surrogates_of, threshold_digits
-from treewright.tree.writing import cell_width, shorten, written_amount, written_count
+from treewright.trees.arrays import children, subtree_sizes, unfolded
+from treewright.trees.data import ModelData
+from treewright.trees.facts import node_test
+from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
+from treewright.trees.threshold import decision_words
+from treewright.trees.wording import NodeTest, surrogates_of, threshold_digits
+from treewright.trees.writing import cell_width, shorten, written_amount, written_count
 
 MAX_NODES = 200
 # With up to this many classes all counts are listed; with more only the largest are named.
@@ -147,8 +147,8 @@ def show(
     --------
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.tree.arrays import Tree
-    >>> from treewright.model.data import ModelData
+    >>> from treewright.trees.arrays import Tree
+    >>> from treewright.trees.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.5, 0, 0]), ints(1, -1, -1),
     ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([4, 1, 3]), np.array([4.0, 1, 3]),

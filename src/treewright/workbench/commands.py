@@ -25,7 +25,7 @@ from treewright.grow.by_node.grower import Stops, grow_below
 from treewright.grow.by_node.policies import count_of
 from treewright.prune.cost_complexity import path_of_costs
 from treewright.prune.costs import impurity_share
-from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
 from treewright.workbench.plan import (
     LEAF,
     Path,

@@ -20,7 +20,7 @@ from treewright.grow.by_node.grower import Record, assemble, divide_by, shares_o
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.search import Policy
 from treewright.grow.problem import Problem
-from treewright.tree.arrays import MULTIWAY, SUBSET, Tree
+from treewright.trees.arrays import MULTIWAY, SUBSET, Tree
 
 Path = tuple[int, ...]
 

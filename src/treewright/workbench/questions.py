@@ -21,8 +21,7 @@ import numpy as np
 from treewright.core.elementary import log_of
 from treewright.core.whole import is_whole
 from treewright.data.dataset import Dataset
-from treewright.data.matching import did_you_mean
-from treewright.data.schema import Column
+from treewright.data.schema import Column, did_you_mean
 from treewright.exceptions import ColumnError, ParameterError
 from treewright.grow.by_node.candidates import Candidate, level_branches
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances
@@ -30,8 +29,8 @@ from treewright.grow.by_node.search import GainPolicy
 from treewright.grow.by_node.significance import Chance, log_count_of_tests, log_divisions, log_p_of
 from treewright.grow.problem import Problem
 from treewright.learn.single import TreeParams, problem_and_policy
-from treewright.model.summary import n_named
-from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
+from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
+from treewright.trees.summary import n_named
 from treewright.workbench.plan import Path, Plan, divided, instances_at, named, without_orders, written
 
 SIDES = ("left", "right")

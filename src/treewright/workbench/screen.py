@@ -31,14 +31,14 @@ from treewright.data.schema import Column
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.grow.by_node.candidates import Candidate
 from treewright.learn.params import CLASSES
-from treewright.model.by_hand import line_of, words_of
-from treewright.model.codec import dumps
-from treewright.model.summary import counted
-from treewright.model.threshold import threshold_words
 from treewright.show.page.plain import plain
 from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_ways
-from treewright.tree.arrays import MULTIWAY, SUBSET
-from treewright.tree.writing import shorten, written_level
+from treewright.trees.arrays import MULTIWAY, SUBSET
+from treewright.trees.by_hand import line_of, words_of
+from treewright.trees.codec import dumps
+from treewright.trees.summary import counted
+from treewright.trees.threshold import threshold_words
+from treewright.trees.writing import shorten, written_level
 from treewright.workbench.commands import Command, leaf_counts
 from treewright.workbench.plan import Path, as_seen, node_at, path_of, paths_of
 from treewright.workbench.session import Session

@@ -29,17 +29,7 @@ from treewright.data.kinds import ALL, listed_columns
 from treewright.data.schema import Kind
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import are_classes
-from treewright.exceptions import DataError, DataWarning, InputFileError, ParameterError, TreewrightError
-from treewright.explain.audit import Audit, audit_node
-from treewright.files import ReadOptions, Table, read_table
-from treewright.files.columns import CellType
-from treewright.files.matching import as_whole
-from treewright.files.table import checked_weights, pick, rows_with_target
-from treewright.files.text import READING, check_regular
-from treewright.fitted import Model
-from treewright.grow.by_node.grower import candidate_of
-from treewright.grow.settings import REGRESSION_CRITERIA
-from treewright.judge.measures import (
+from treewright.evaluation.measures import (
     MEASURES_OF_NUMBERS,
     Measure,
     Said,
@@ -49,17 +39,27 @@ from treewright.judge.measures import (
     own_choice,
     place_of,
 )
+from treewright.evaluation.surrogate import surrogate_tree
+from treewright.exceptions import DataError, DataWarning, InputFileError, ParameterError, TreewrightError
+from treewright.explain.audit import Audit, audit_node
+from treewright.files import ReadOptions, Table, read_table
+from treewright.files.columns import CellType
+from treewright.files.matching import as_whole
+from treewright.files.table import checked_weights, pick, rows_with_target
+from treewright.files.text import READING, check_regular
+from treewright.grow.by_node.grower import candidate_of
+from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.rows_aside import contents_of, held_out, names_of
 from treewright.learn.single import TreeParams
 from treewright.learn.train import make_dataset, model_of
-from treewright.model.summary import counted
-from treewright.model.threshold import Threshold, code_of_positive, threshold_given
-from treewright.model_selection.surrogate import surrogate_tree
+from treewright.model import Model
 from treewright.reporting.document import Report, report
-from treewright.tree.arrays import LEAF as LEAF_KIND
-from treewright.tree.arrays import Tree
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.trees.arrays import LEAF as LEAF_KIND
+from treewright.trees.arrays import Tree
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.trees.summary import counted
+from treewright.trees.threshold import Threshold, code_of_positive, threshold_given
 from treewright.workbench.commands import Command, NothingGrowsError, done
 from treewright.workbench.plan import (
     LEAF,

@@ -12,12 +12,12 @@ from boosted_models import boosted, naive_answer, naive_scores, table_of, weight
 from random_forests import SCHEMA, random_rows
 
 import treewright as tw
-from treewright.boosting.fewer_rounds import RoundsLog
+from treewright.boosting.growth import RoundsLog
 from treewright.exceptions import DataError, ParameterError
-from treewright.fitted import Model
-from treewright.model.check import check_model
-from treewright.model.codec import dumps
-from treewright.tree.packing import take
+from treewright.model import Model
+from treewright.trees.check_model import check_model
+from treewright.trees.codec import dumps
+from treewright.trees.packed import take
 
 
 def rows_for(case: str, seed: int = 1, **facts: Any) -> tuple[Model, np.ndarray, dict[str, Any], Any, np.ndarray]:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from treewright.boosting.losses import (
+    CLASS_LOSSES,
+    NUMBER_LOSSES,
     AbsoluteError,
     Gamma,
     Huber,
@@ -18,8 +20,8 @@ from treewright.boosting.losses import (
     SquaredError,
     Tweedie,
     TwoClasses,
+    build_loss,
 )
-from treewright.boosting.losses_given import CLASS_LOSSES, NUMBER_LOSSES, build_loss
 from treewright.exceptions import DataError, ParameterError
 
 NAN = float("nan")

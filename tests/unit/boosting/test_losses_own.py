@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from treewright.boosting.losses import OneClass
-from treewright.boosting.losses_given import OwnLoss, build_loss
+from treewright.boosting.losses import OneClass, OwnLoss, build_loss
 from treewright.exceptions import DataError, ParameterError
 
 Y = np.array([1.0, 2.0, 4.0])

@@ -13,20 +13,14 @@ from gradient_tables import bins_with, padded, schema_of
 
 import treewright as tw
 from treewright.boosting.losses import SquaredError
-from treewright.boosting.rounds import (
-    BoostRows,
-    BoostSettings,
-    BoostTable,
-    Evaluation,
-    grow_members,
-)
+from treewright.boosting.rounds import BoostRows, BoostSettings, BoostTable, Evaluation, grow_members
 from treewright.core.progress import listen
 from treewright.data import encoder
 from treewright.data.table import is_sparse
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient import bundles
 from treewright.learn.boosting_params import BoostingParams
-from treewright.learn.quality import Size, plan_of
+from treewright.learn.plan import Size, plan_of
 from treewright.learn.rows_aside import held_out
 
 RNG = np.random.default_rng(7)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gradient_tables import answers, draw_case, leaf_of_rows, leaves_of
 
-from treewright.boosting.packing import KeptTree, packed_trees
-from treewright.tree.packing import leaf_samples_of, leaf_weights_of
+from treewright.boosting.growth import KeptTree, packed_trees
+from treewright.trees.packed import leaf_samples_of, leaf_weights_of
 
 
 @pytest.fixture(params=[(1, True), (2, False), (3, True)], ids=["unit", "hessians", "nominal"])

@@ -25,9 +25,8 @@ from treewright.boosting.rounds import Boosted, BoostRows, Evaluation, Round
 from treewright.boosting.sampling import drawn_by_gradient, drawn_by_variance, drawn_uniformly, keys_of
 from treewright.core.random import mixed
 from treewright.exceptions import DataError, ParameterError
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import leaf_samples_of, leaf_weights_of, take
-from treewright.tree.records import LEAF_RECORD, child_of, kind_of
+from treewright.trees.arrays import LEAF_RECORD, child_of, kind_of
+from treewright.trees.packed import PackedTrees, leaf_samples_of, leaf_weights_of, take
 
 TREE: dict[str, Any] = {"min_samples_leaf": 3, "max_leaf_nodes": 8, "l2": 0.25}
 N = 240

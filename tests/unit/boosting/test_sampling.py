@@ -22,7 +22,7 @@ from treewright.boosting.sampling import (
 )
 from treewright.core.random import mixed
 from treewright.exceptions import ParameterError
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)
 seeds = st.integers(0, 2**64 - 1)

@@ -15,8 +15,7 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.tree.check import column_facts
-from treewright.tree.check_packed import check_bins
+from treewright.trees.check import check_bins, column_facts
 
 HASHED = """
 import numpy as np

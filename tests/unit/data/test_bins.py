@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treewright.data.bins import Bins, bins_of, cuts_of
-from treewright.data.column_summary import merge, summary_of, whole_weights
+from treewright.data.bins import Bins, bins_of, cuts_of, merge, middle_of, summary_of, whole_weights
 from treewright.data.schema import Column, Schema
-from treewright.data.thresholds import middle_of
 from treewright.exceptions import ParameterError
 
 LARGEST = np.finfo(np.float64).max

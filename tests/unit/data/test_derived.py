@@ -23,8 +23,8 @@ from treewright.data.derived import (
 )
 from treewright.data.encoder import encode, encode_fit, encode_row
 from treewright.exceptions import ModelFileError, TreewrightError
-from treewright.model.check import check_columns
-from treewright.model.codec import dumps
+from treewright.trees.check_model import check_columns
+from treewright.trees.codec import dumps
 
 RNG = np.random.default_rng(11)
 N = 600

@@ -16,13 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treewright.data.encoder import encode, encode_fit, encode_row, has_nan
-from treewright.exceptions import (
-    ColumnError,
-    DataError,
-    DataWarning,
-    ParameterError,
-    UnseenLevelError,
-)
+from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError, UnseenLevelError
 
 
 def same(left: np.ndarray, right: object) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from treewright.data import bins
 from treewright.data import bins as bins_module
-from treewright.data import column_summary
 from treewright.data.bin_rows import bin_rows
-from treewright.data.bins import bins_of
-from treewright.data.column_summary import Gathered
+from treewright.data.bins import Gathered, bins_of
 from treewright.data.schema import Column, Schema
 
 N_LEVELS = 3000
@@ -19,7 +18,7 @@ SCHEMA = Schema((Column("c", "nominal", tuple(range(N_LEVELS))), Column("x", "nu
 @pytest.fixture
 def few_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more than 600 values not all are told apart, and a block has 1,500 rows."""
-    monkeypatch.setattr(column_summary, "MAX_ENTRIES", 600)
+    monkeypatch.setattr(bins, "MAX_ENTRIES", 600)
     for module in (column_summary, bins_module):
         monkeypatch.setattr(module, "BLOCK_ROWS", 1500)
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from treewright.data.elsewhere import PartLostError
+from treewright.data.dataset import PartLostError
 from treewright.data.processes import Processes
 from treewright.exceptions import DataError
 

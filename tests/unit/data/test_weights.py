@@ -11,7 +11,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.fitted import Model
+from treewright.model import Model
 from treewright.model_selection import pruning_path
 
 RNG = np.random.default_rng(7)

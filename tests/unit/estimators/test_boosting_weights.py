@@ -13,7 +13,7 @@ from treewright.forest.draws import carry_content
 from treewright.learn.boosting_params import BoostingParams
 from treewright.learn.rows_aside import held_out, parts_of
 from treewright.learn.train import make_dataset
-from treewright.tree.packing import leaf_samples_of
+from treewright.trees.packed import leaf_samples_of
 
 RNG = np.random.default_rng(12)
 N = 400

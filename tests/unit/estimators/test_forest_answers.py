@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.fitted import Model
+from treewright.model import Model
 
 FORESTS = [
     tw.RandomForestClassifier,

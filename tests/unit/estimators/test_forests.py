@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes, load_iris, make_classification
 
 import treewright as tw
 from treewright.exceptions import DataWarning, ParameterError
-from treewright.model import codec
+from treewright.trees import codec
 
 CLASSIFIERS = [tw.RandomForestClassifier, tw.ExtraTreesClassifier]
 REGRESSORS = [tw.RandomForestRegressor, tw.ExtraTreesRegressor]

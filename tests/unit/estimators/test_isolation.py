@@ -17,8 +17,8 @@ import treewright as tw
 from treewright.core import progress
 from treewright.estimators.isolation import IsolationForest
 from treewright.exceptions import DataWarning, ParameterError, UnseenLevelError
-from treewright.forest.isolation_scores import anomaly_scores
-from treewright.model import codec
+from treewright.forest.isolation import anomaly_scores
+from treewright.trees import codec
 
 
 def cloud_and_ring(rng):

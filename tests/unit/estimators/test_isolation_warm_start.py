@@ -7,7 +7,7 @@ import pytest
 
 from treewright.estimators.isolation import IsolationForest
 from treewright.exceptions import ParameterError
-from treewright.model import codec
+from treewright.trees import codec
 
 
 @pytest.fixture

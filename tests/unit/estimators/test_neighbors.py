@@ -103,7 +103,7 @@ def test_blocks_of_rows_change_nothing(case, monkeypatch):
     est = KNeighborsClassifier(weights="tricube").fit(X, y)
     many = np.tile(queries, (10, 1))
     whole = est.predict_proba(many), *est.kneighbors(many), est.kneighbors()[1], *est.radius_neighbors(many, 1.0)
-    monkeypatch.setattr("treewright.fitted.neighbors._BLOCK_BYTES", 1)
+    monkeypatch.setattr("treewright.model.neighbors._BLOCK_BYTES", 1)
 
     parts = est.predict_proba(many), *est.kneighbors(many), est.kneighbors()[1], *est.radius_neighbors(many, 1.0)
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
 from treewright.exceptions import ModelFileError
-from treewright.model.pickled import stamped
+from treewright.trees.data import stamped
 
 X, Y = load_iris(return_X_y=True)
 NAMED = {"length": X[:, 0].tolist(), "colour": np.array(["white", "blue", None], object)[Y].tolist()}

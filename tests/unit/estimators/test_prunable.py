@@ -15,10 +15,10 @@ from sklearn.exceptions import NotFittedError
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.export.dot import to_dot
-from treewright.fitted import Model
-from treewright.model import codec
-from treewright.model.check import check_model
+from treewright.exchange.dot import to_dot
+from treewright.model import Model
+from treewright.trees import codec
+from treewright.trees.check_model import check_model
 
 KINDS = {
     "DecisionTreeClassifier": tw.DecisionTreeClassifier,

@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.model import codec
+from treewright.trees import codec
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import Problem, class_problem, number_problem
-from treewright.model.data import ModelData
+from treewright.trees.data import ModelData
 
 # Quinlan 1986, table 1: is a Saturday morning suitable for tennis?
 TENNIS = """\

@@ -13,8 +13,7 @@ from scipy import stats
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.audit import Audit
-from treewright.explain.audit_rows import AuditRow
+from treewright.explain.audit import Audit, AuditRow
 from treewright.grow.by_node.grower import Stops
 from treewright.grow.by_node.instances import all_instances
 

@@ -13,15 +13,15 @@ from random_forests import SCHEMA, random_rows
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.export.dot import to_dot
-from treewright.export.structure import to_structure
-from treewright.fitted import Model
+from treewright.exchange.dot import to_dot
+from treewright.exchange.structure import to_structure
 from treewright.forest.importance import impurity_decrease
-from treewright.model.check import check_model
-from treewright.model.growth import growth_of
-from treewright.model.summary import node_of
-from treewright.model.trees import impurity_importances
-from treewright.tree.packed import PackedTrees
+from treewright.model import Model
+from treewright.trees.check_model import check_model
+from treewright.trees.data import impurity_importances
+from treewright.trees.facts import growth_of
+from treewright.trees.packed import PackedTrees
+from treewright.trees.summary import node_of
 
 
 @pytest.fixture(params=CASES, name="model")

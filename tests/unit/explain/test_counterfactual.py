@@ -12,9 +12,9 @@ import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.explain.counterfactual import counterfactual, preferred_level, scales_of_rows, scales_of_tree
-from treewright.model.data import ModelData
-from treewright.tree.arrays import MULTIWAY
-from treewright.tree.tests import Bound
+from treewright.trees.arrays import MULTIWAY
+from treewright.trees.data import ModelData
+from treewright.trees.tests import Bound
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from treewright.model.data import ModelData
-from treewright.model.trees import impurity_importances
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData, impurity_importances
 
 
 def looped(tree: Tree, n_features: int) -> np.ndarray:

@@ -13,8 +13,8 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.explain.rules import LeafRule, LeafRules, leaf_rules
-from treewright.model.data import ModelData
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
 
 X = Schema((Column("x", "numeric"),))
 

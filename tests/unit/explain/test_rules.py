@@ -13,8 +13,8 @@ from treewright.core.confidence import mean_interval, wilson_interval
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.explain.rules import leaf_rules, readable_cuts, rounded
-from treewright.model.data import ModelData
-from treewright.tree.arrays import INTERVALS, LEAF, Tree
+from treewright.trees.arrays import INTERVALS, LEAF, Tree
+from treewright.trees.data import ModelData
 
 X = Schema((Column("x", "numeric", missing_seen=True),))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.explain.audit_search import significance_text
+from treewright.explain.audit import significance_text
 from treewright.grow.by_node.significance import Chance
 
 # Left of 5 rows of one class only; right of it chance.

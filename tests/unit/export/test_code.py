@@ -20,14 +20,13 @@ from treewright.cli import app
 from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError, TreewrightError
-from treewright.export.code import LANGUAGES
-from treewright.export.engines import ENGINES, _output
-from treewright.export.formats import FORMATS
-from treewright.export.program import EXTRAS, program_of
-from treewright.export.vectors import vectors_of
-from treewright.export.verify import read_vectors, verify
-from treewright.fitted import Model
-from treewright.forest.isolation_scores import anomaly_scores
+from treewright.exchange.code import EXTRAS, LANGUAGES, program_of
+from treewright.exchange.engines import ENGINES, _output
+from treewright.exchange.formats import FORMATS
+from treewright.exchange.vectors import vectors_of
+from treewright.exchange.verify import read_vectors, verify
+from treewright.forest.isolation import anomaly_scores
+from treewright.model import Model
 from treewright.predict.ensemble import combined, scores_of
 from treewright.predict.values import leaf_table
 from treewright.predict.walks import answers_of_tree

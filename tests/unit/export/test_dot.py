@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from treewright.export.dot import quoted, to_dot
-from treewright.model.data import ModelData
+from treewright.exchange.dot import quoted, to_dot
+from treewright.trees.data import ModelData
 
 # Statements of the subset of DOT that is written: attributes are names or quoted strings, in which a quote is escaped.
 STRING = r'"(?:[^"\\\n]|\\.)*"'

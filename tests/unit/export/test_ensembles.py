@@ -9,10 +9,10 @@ import pytest
 from packed_trees import SCHEMA, draw
 
 from treewright.exceptions import ParameterError
-from treewright.export.dot import to_dot
-from treewright.export.structure import to_structure
-from treewright.model.data import ModelData
-from treewright.tree.packing import join
+from treewright.exchange.dot import to_dot
+from treewright.exchange.structure import to_structure
+from treewright.trees.data import ModelData
+from treewright.trees.packed import join
 
 
 @pytest.fixture(scope="module")

@@ -19,13 +19,13 @@ import treewright as tw
 from treewright.data.derived import levels_together, linear_score, pairs_of, rows_of_levels, with_derived
 from treewright.data.encoder import encode_fit
 from treewright.exceptions import MissingLibraryError, ParameterError, TooLargeError, TreewrightError
-from treewright.export import onnx as writer
-from treewright.export.engines import ENGINES
-from treewright.export.formats import FORMATS, exported
-from treewright.export.onnx import onnx_of
-from treewright.export.program import program_of
-from treewright.export.vectors import vectors_of
-from treewright.export.verify import ulps_between, verify
+from treewright.exchange import to_onnx as writer
+from treewright.exchange.code import program_of
+from treewright.exchange.engines import ENGINES
+from treewright.exchange.formats import FORMATS, exported
+from treewright.exchange.to_onnx import onnx_of
+from treewright.exchange.vectors import vectors_of
+from treewright.exchange.verify import ulps_between, verify
 
 onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -53,7 +53,7 @@ def said_by_onnx(program, version, rows, folder, classes):
 
 def said_by_python(program, rows):
     """Sums, values and codes of the program's evaluator in Python."""
-    from treewright.export.code import PYTHON, written
+    from treewright.exchange.code import PYTHON, written
 
     exec(written(program, PYTHON, "model"), own := {})
     found = []
@@ -342,7 +342,7 @@ def test_without_the_package_it_is_said_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(MissingLibraryError, match=r"pip install \"treewright\[onnx\]\""):
         exported(model, "m.onnx", "model")
-    monkeypatch.setattr("treewright.export.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("treewright.exchange.engines.find_spec", lambda name: None)
     with pytest.raises(MissingLibraryError, match=r"treewright\[onnx\]"):
         verify(tmp_path / "m.onnx", vectors_of(model))
 

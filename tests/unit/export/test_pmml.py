@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 import treewright as tw
 from treewright.data.derived import DERIVED
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
-from treewright.export.engines import ENGINES, by_jpmml
-from treewright.export.formats import exported
-from treewright.export.vectors import vectors_of
-from treewright.export.verify import verify
-from treewright.model.data import ModelData
+from treewright.exchange.engines import ENGINES, by_jpmml
+from treewright.exchange.formats import exported
+from treewright.exchange.vectors import vectors_of
+from treewright.exchange.verify import verify
+from treewright.trees.data import ModelData
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 EVALUATOR = pytest.mark.skipif(

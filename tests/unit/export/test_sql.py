@@ -30,12 +30,12 @@ from treewright.data.derived import (
 from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
-from treewright.export import sql
-from treewright.export.databases import DATABASES
-from treewright.export.formats import FORMATS
-from treewright.export.vectors import vectors_of
-from treewright.export.verify import verify
-from treewright.fitted.model import Model
+from treewright.exchange import sql
+from treewright.exchange.formats import FORMATS
+from treewright.exchange.sql import DATABASES
+from treewright.exchange.vectors import vectors_of
+from treewright.exchange.verify import verify
+from treewright.model.model import Model
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from treewright.data.schema import Column, Schema
-from treewright.export.structure import to_structure
-from treewright.model.data import ModelData
-from treewright.tree.arrays import Tree
+from treewright.exchange.structure import to_structure
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
 
 
 def nodes_of(model: ModelData) -> list[dict[str, Any]]:

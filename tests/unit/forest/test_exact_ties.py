@@ -9,8 +9,8 @@ import pytest
 
 import treewright as tw
 from treewright.estimators.members import Average
-from treewright.forest.isolation_scores import lowest_share
-from treewright.model.data import with_grid
+from treewright.forest.isolation import lowest_share
+from treewright.trees.data import with_grid
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # of a few rows
 

@@ -13,19 +13,18 @@ from treewright.data import memory
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
-from treewright.data.weights import factors_by_code
+from treewright.data.target import factors_by_code
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest import grower
 from treewright.forest.draws import Draws, candidate_columns, row_order
 from treewright.forest.grower import ForestSettings, GrownForest, grow_forest, refuse_too_many
 from treewright.forest.out_of_bag import mean_votes
 from treewright.grow.settings import BinnedSettings
-from treewright.model.trees import ListedTrees
 from treewright.predict.route import leaf_of
-from treewright.tree.check import check_tree
-from treewright.tree.edit import level_order, rebuild
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join
+from treewright.trees.check import check_tree
+from treewright.trees.data import ListedTrees
+from treewright.trees.edit import level_order, rebuild
+from treewright.trees.packed import PackedTrees, join
 
 N, P = 300, 5
 LEVELS = ("a", "b", "c", "d")

@@ -11,7 +11,7 @@ import pytest
 import treewright as tw
 from treewright.estimators import forest as forest_importance
 from treewright.exceptions import DataError, ParameterError
-from treewright.forest.importance_table import Importances
+from treewright.forest.importance import Importances
 from treewright.predict import walks as ways
 
 N = 400
@@ -167,7 +167,7 @@ def test_columns_that_no_tree_asks_cost_nothing(monkeypatch):
 
 def test_a_tree_of_twenty_thousand_levels_is_judged():
     from treewright.forest.importance import add_up_gains
-    from treewright.tree.records import CHILD_SHIFT, THRESHOLD_RECORD
+    from treewright.trees.arrays import CHILD_SHIFT, THRESHOLD_RECORD
 
     n = 40_001
     records = np.zeros(n, np.int64)

@@ -10,17 +10,19 @@ import pytest
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.draws import Draws
-from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees, rows_of_tree
-from treewright.forest.isolation_scores import (
+from treewright.forest.isolation import (
     anomaly_scores,
+    grow_isolation_forest,
     path_lengths,
+    refuse_too_many_trees,
+    rows_of_tree,
     scores_of_rows,
 )
-from treewright.model import codec
-from treewright.model.data import ModelData
-from treewright.model.isolation import average_path_length
 from treewright.predict.route import leaf_of
-from treewright.tree.arrays import FIELDS, LEAF, SUBSET, THRESHOLD
+from treewright.trees import codec
+from treewright.trees.arrays import FIELDS, LEAF, SUBSET, THRESHOLD
+from treewright.trees.data import ModelData
+from treewright.trees.isolation import average_path_length
 
 
 def schema_of(n_levels):

@@ -14,11 +14,11 @@ from file_damage import edited
 import treewright as tw
 from treewright.data import memory
 from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
-from treewright.fitted import Model
 from treewright.forest import quantiles
-from treewright.model.check import check_model
-from treewright.model.codec import dumps, loads
-from treewright.model.leaf_targets import WHOLE, LeafTargets
+from treewright.model import Model
+from treewright.trees.check_model import check_model
+from treewright.trees.codec import dumps, loads
+from treewright.trees.data import WHOLE, LeafTargets
 
 WANTED = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
 
@@ -285,7 +285,7 @@ def test_shares_that_fall_within_a_leaf_are_refused():
 def test_checks_do_not_depend_on_where_a_block_of_entries_ends(monkeypatch):
     model = small()
     for block in (1, 2, 3, 7):
-        monkeypatch.setattr("treewright.model.leaf_targets._BLOCK", block)
+        monkeypatch.setattr("treewright.trees.data._BLOCK", block)
         check_model(model)
         for message, targets in wrongs(model.leaf_targets):
             with pytest.raises(ModelFileError, match=message):

@@ -13,7 +13,7 @@ import pytest
 import treewright as tw
 from treewright.core.elementary import exp_of
 from treewright.exceptions import InputFileError, ParameterError
-from treewright.importing.reading import READERS
+from treewright.exchange.foreign import READERS
 
 catboost = pytest.importorskip("catboost", reason="models of CatBoost are made here by CatBoost (pip install catboost)")
 

@@ -14,12 +14,12 @@ from treewright.cli.app import app
 from treewright.data.encoder import encode
 from treewright.data.schema import Column
 from treewright.exceptions import InputFileError, ParameterError
-from treewright.export.structure import to_structure
-from treewright.fitted import Model, load, read_model
-from treewright.importing import lightgbm as reader
-from treewright.importing.lightgbm import ZERO, of_file
-from treewright.model.trees import BoostedTrees
+from treewright.exchange import from_lightgbm as reader
+from treewright.exchange.from_lightgbm import ZERO, of_file
+from treewright.exchange.structure import to_structure
+from treewright.model import Model, load, read_model
 from treewright.predict.ensemble import scores_of
+from treewright.trees.data import BoostedTrees
 
 lgb = pytest.importorskip("lightgbm", reason="the library whose models are read")
 pd = pytest.importorskip("pandas", reason="LightGBM takes categories from pandas")

@@ -11,9 +11,9 @@ from export_models import BEYOND, CELLS, MODELS, model_of
 
 import treewright as tw
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
-from treewright.export.vectors import vectors_of
-from treewright.importing.onnx import begins
-from treewright.model.codec import dumps
+from treewright.exchange.from_onnx import begins
+from treewright.exchange.vectors import vectors_of
+from treewright.trees.codec import dumps
 
 onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -129,7 +129,7 @@ def edge_rows(rng, cuts, n_columns, n=300, kind=np.float32):
 
 def numbers_said(model, rows):
     """Predictions of rows of numbers, infinite ones too, without the checks of tables."""
-    from treewright.fitted import Model
+    from treewright.model import Model
 
     return Model.of(model).numbers_of(np.ascontiguousarray(rows, dtype=np.float64))
 

@@ -37,11 +37,11 @@ from threadpoolctl import threadpool_limits
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, MissingValueError, ParameterError
-from treewright.export.structure import to_structure
-from treewright.forest.isolation_scores import anomaly_scores
-from treewright.importing.scikit import counts_of_shares
+from treewright.exchange.from_scikit import counts_of_shares
+from treewright.exchange.structure import to_structure
+from treewright.forest.isolation import anomaly_scores
 from treewright.predict.ensemble import leaves_of_trees, scores_of
-from treewright.tree.packed import PackedTrees
+from treewright.trees.packed import PackedTrees
 
 N, P = 160, 5
 RNG = np.random.default_rng(0)

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError
-from treewright.fitted import Model
-from treewright.importing.trees import ForeignTree, cut_of_float32, imported, tree_of
-from treewright.model.aggregation import Boosting
-from treewright.model.codec import dumps, loads
-from treewright.model.repacking import packed_of, repacked
-from treewright.model.trees import BoostedTrees
-from treewright.tree.packed import PackedTrees
+from treewright.exchange.foreign import ForeignTree, cut_of_float32, imported, tree_of
+from treewright.model import Model
+from treewright.trees.codec import dumps, loads
+from treewright.trees.data import BoostedTrees, Boosting
+from treewright.trees.packed import PackedTrees
+from treewright.trees.repacking import packed_of, repacked
 
 SCHEMA = Schema(
     (

@@ -10,9 +10,9 @@ import pytest
 
 from treewright import load, read_model, report
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
-from treewright.importing.reading import read
-from treewright.importing.xgboost import _ubjson, of_file
-from treewright.model.codec import dumps
+from treewright.exchange.foreign import read
+from treewright.exchange.from_xgboost import _ubjson, of_file
+from treewright.trees.codec import dumps
 
 xgboost = pytest.importorskip(
     "xgboost", reason="reads models that XGBoost trains here: pip install xgboost-cpu (19 MB)"
@@ -412,7 +412,7 @@ def as_old(own):
 
 
 def read_bytes(data):
-    from treewright.fitted import Model
+    from treewright.model import Model
 
     return Model.of(of_file(data))
 

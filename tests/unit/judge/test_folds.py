@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
 
+from treewright.evaluation.folds import as_array, check_tested_once, folds_within, splits_of, times_tested, two_parts
 from treewright.exceptions import DataError, ParameterError
-from treewright.judge.folds import as_array, check_tested_once, folds_within, splits_of, times_tested, two_parts
 
 LABELS = ["a"] * 12 + ["b"] * 8
 

@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+from treewright.evaluation.measures import MEASURES_OF_NUMBERS, Said, cost_matrix, measure_named, measures_of_classes
 from treewright.exceptions import ParameterError
-from treewright.judge.measures import (
-    MEASURES_OF_NUMBERS,
-    Said,
-    cost_matrix,
-    measure_named,
-    measures_of_classes,
-)
 
 COST = {2: np.array([[0.0, 1.0], [5.0, 0.0]]), 3: np.array([[0.0, 1.0, 2.0], [4.0, 0.0, 1.0], [8.0, 3.0, 0.0]])}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from treewright.evaluation.folds import check_random_state, overlap_of, seed_beside, splits_of
 from treewright.exceptions import ParameterError
-from treewright.judge.folds import check_random_state, overlap_of, seed_beside, splits_of
 
 
 def test_a_seed_beside_is_another_one_for_every_seed_and_purpose():

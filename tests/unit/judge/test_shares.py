@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from treewright.judge.shares import ShareScore, are_unequal, calibration_error_of
-from treewright.judge.tallies import LabelScore, label_series
+from treewright.evaluation.measures import LabelScore, ShareScore, are_unequal, calibration_error_of, label_series
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from treewright.judge.folds import two_parts
+from treewright.evaluation.folds import two_parts
 
 
 @given(st.lists(st.integers(2, 25), min_size=1, max_size=6), st.floats(0.05, 0.95), st.integers(0, 2**32 - 1))

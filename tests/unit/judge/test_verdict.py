@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.judge.verdict import likely_reason, of_classes, reason_of, verdict
+from treewright.evaluation.verdict import likely_reason, of_classes, reason_of, verdict
 from treewright.reporting.findings import findings_of
 from treewright.reporting.judged import judged_rows
 

@@ -23,7 +23,7 @@ from treewright.data.cells import cells_of_list
 from treewright.data.kinds import Declared
 from treewright.exceptions import DataError, DataWarning, InputFileError, ParameterError, TooLargeError
 from treewright.files import places
-from treewright.model.codec import dumps
+from treewright.trees.codec import dumps
 
 N = 1_500
 RNG = np.random.default_rng(0)
@@ -96,13 +96,13 @@ def test_files_in_any_number_give_the_model_of_the_table(tmp_path, of_numbers, m
 
 
 def test_many_values_of_a_large_table_are_cut_alike(tmp_path, monkeypatch):
-    from treewright.data import bins, column_summary
+    from treewright.data import bins
     from treewright.files import sources
 
     for patched in (bins, column_summary):
         monkeypatch.setattr(patched, "BLOCK_ROWS", 400)
-    monkeypatch.setattr(column_summary, "MAX_ENTRIES", 100)
-    monkeypatch.setattr(column_summary, "SHARES", 512)
+    monkeypatch.setattr(bins, "MAX_ENTRIES", 100)
+    monkeypatch.setattr(bins, "SHARES", 512)
     monkeypatch.setattr(sources, "_BLOCK", 130)
     expected = boosting(of_numbers=False).fit(TABLE, pl.Series("target", CLASSES)).model_
     folder = written(with_target(CLASSES), tmp_path / "files", 3)
@@ -415,12 +415,12 @@ def test_a_column_of_whole_numbers_in_text_that_has_a_fraction_later_is_read(tmp
 
 
 def test_a_table_of_about_as_many_rows_as_a_block_is_cut_as_in_memory(tmp_path, monkeypatch):
-    from treewright.data import bins, column_summary
+    from treewright.data import bins
 
     for patched in (bins, column_summary):
         monkeypatch.setattr(patched, "BLOCK_ROWS", N + 100)
-    monkeypatch.setattr(column_summary, "MAX_ENTRIES", 100)
-    monkeypatch.setattr(column_summary, "SHARES", 64)
+    monkeypatch.setattr(bins, "MAX_ENTRIES", 100)
+    monkeypatch.setattr(bins, "SHARES", 64)
     expected = boosting(of_numbers=False).fit(TABLE, pl.Series("target", CLASSES)).model_
     folder = written(with_target(CLASSES), tmp_path / "files", 3)
     dataset = tw.Dataset.from_parquet(folder, target="target", memory=SMALL)

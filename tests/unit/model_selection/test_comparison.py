@@ -12,8 +12,8 @@ from sklearn.dummy import DummyClassifier
 
 import treewright as tw
 from treewright.core.progress import COMPILING, listen
+from treewright.evaluation.scores import corrected_t, holm
 from treewright.exceptions import DataWarning, ParameterError, TooLargeError
-from treewright.judge.uncertainty import corrected_t, holm
 from treewright.model_selection import (
     choose_threshold,
     compare,

@@ -8,9 +8,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 
 import treewright as tw
+from treewright.evaluation.curves import LOG_FROM, Curve
 from treewright.exceptions import ParameterError
 from treewright.model_selection import error_curve, learning_curve
-from treewright.model_selection.curves import LOG_FROM, Curve
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[::2], Y[::2]

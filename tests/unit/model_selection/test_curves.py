@@ -22,11 +22,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
+from treewright.evaluation.folds import nested_order, nested_orders, task_of
+from treewright.evaluation.path import family_of
 from treewright.exceptions import DataError, ParameterError
-from treewright.judge.folds import nested_order, nested_orders
-from treewright.judge.tasks import task_of
 from treewright.model_selection import cross_validate, error_curve, learning_curve
-from treewright.model_selection.family import family_of
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[::2], Y[::2]

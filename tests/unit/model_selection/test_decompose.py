@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 
 import treewright as tw
+from treewright.evaluation.decompose import ERRORS, JUMPS, NAMES, squared_parts
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection import bias_variance, bias_variance_curve
-from treewright.model_selection.decomposition import ERRORS, JUMPS, NAMES, squared_parts
 
 DEVIATION = 0.5
 POINTS = np.linspace(-1, 1, 15)

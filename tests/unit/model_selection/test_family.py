@@ -9,11 +9,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import KFold
 
 import treewright as tw
-from treewright.judge.scores import mean_loss
-from treewright.judge.tasks import task_of
+from treewright.evaluation.folds import task_of
+from treewright.evaluation.path import family_of, unpruned
+from treewright.evaluation.scores import mean_loss
 from treewright.model_selection import error_curve
-from treewright.model_selection.family import family_of
-from treewright.model_selection.path import unpruned
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[::2], Y[::2]

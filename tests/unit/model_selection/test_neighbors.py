@@ -10,8 +10,9 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsRegressor as Theirs
 
 import treewright as tw
+from treewright.evaluation import neighbors
 from treewright.exceptions import DataError, MissingValueError, ParameterError
-from treewright.model_selection import leave_one_out, neighbor_curve, neighbors
+from treewright.model_selection import leave_one_out, neighbor_curve
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.integers(0, 6, (60, 3)) + 1.0

@@ -14,9 +14,9 @@ from sklearn.model_selection import GroupKFold, RepeatedKFold
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 import treewright as tw
+from treewright.evaluation.path import pruning_path, step_by
+from treewright.evaluation.tables import MOST_LINES
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.path import pruning_path, step_by
-from treewright.model_selection.tables import MOST_LINES
 
 WINE = load_wine(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)

@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treewright as tw
+from treewright.evaluation import pruning as pruned
+from treewright.evaluation.folds import rows_in_two
 from treewright.exceptions import DataError, ParameterError
-from treewright.judge.folds import rows_in_two
-from treewright.model_selection import pruning as pruned
 
 PrunedTree = tw.model_selection.PrunedTree
 

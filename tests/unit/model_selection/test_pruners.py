@@ -9,9 +9,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import treewright as tw
+from treewright.evaluation.folds import rows_in_two
+from treewright.evaluation.pruning import DEFAULT, PrunedResult, PrunerTable
 from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.judge.folds import rows_in_two
-from treewright.model_selection.pruning import DEFAULT, PrunedResult, PrunerTable
 
 compare_pruning = tw.model_selection.compare_pruning
 

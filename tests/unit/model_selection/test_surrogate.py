@@ -63,7 +63,7 @@ def test_fidelity_is_the_variance_of_the_probabilities_that_is_explained_on_the_
     found = halves(surrogate_tree(forest, X, max_leaf_nodes=5, random_state=3), len(X))
 
     # The rows that it was grown on are those in its root: the others are found by drawing them again.
-    from treewright.judge.folds import two_parts
+    from treewright.evaluation.folds import two_parts
 
     _, aside = two_parts(forest.predict(X), found.n_judged, 3, by_class="where possible")
     own, true = (each.predict_proba(X[aside])[:, 1] for each in (found.estimator, forest))
@@ -76,7 +76,7 @@ def test_fidelity_is_the_variance_of_the_probabilities_that_is_explained_on_the_
 def test_it_is_grown_on_the_answers_and_not_on_a_truth(forest):
     found = surrogate_tree(forest, X, random_state=2)
 
-    from treewright.judge.folds import two_parts
+    from treewright.evaluation.folds import two_parts
 
     grown_on, _ = two_parts(forest.predict(X), found.n_judged, 2, by_class="where possible")
     assert found.estimator.tree_.value[0] == pytest.approx(forest.predict_proba(X[grown_on]).sum(axis=0), abs=1e-9)
@@ -159,7 +159,7 @@ def test_a_row_of_weight_two_counts_as_two(forest):
 
     found = surrogate_tree(forest, X, sample_weight=weights, random_state=1)
 
-    from treewright.judge.folds import two_parts
+    from treewright.evaluation.folds import two_parts
 
     _, aside = two_parts(forest.predict(X), found.n_judged, 1, by_class="where possible")
     own, true = (each.predict_proba(X[aside])[:, 1] for each in (found.estimator, forest))

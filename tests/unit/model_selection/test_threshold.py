@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.export.structure import to_structure
+from treewright.exchange.structure import to_structure
 from treewright.model_selection import choose_threshold
 
 # Eight rows a value of x; of the rows of each x so many of ten are "yes".

@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
 from treewright.core.progress import listen
+from treewright.evaluation.tuning import Candidate, _chosen
 from treewright.exceptions import DataError, DataWarning, ParameterError, TooLargeError
 from treewright.model_selection import tune
-from treewright.model_selection.tuning import Candidate, _chosen
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[::3], Y[::3]

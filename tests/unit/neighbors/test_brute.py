@@ -8,7 +8,7 @@ import pytest
 from treewright.neighbors import brute
 from treewright.neighbors.brute import TILE, Brute
 from treewright.neighbors.direct import Direct
-from treewright.neighbors.ranks import SQUARES
+from treewright.neighbors.nearest import SQUARES
 
 N, M, D = 5 * TILE + 11, 70, 6
 

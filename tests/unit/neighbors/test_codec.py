@@ -14,9 +14,9 @@ from safetensors.numpy import load_file
 
 import treewright as tw
 from treewright.exceptions import ModelFileError, ParameterError
-from treewright.fitted.neighbors import NeighborsModel
-from treewright.model import codec as tree_codec
+from treewright.model.neighbors import NeighborsModel
 from treewright.neighbors.codec import dumps, loads
+from treewright.trees import codec as tree_codec
 
 
 def queries_of(case: str) -> Any:
@@ -150,7 +150,7 @@ def test_load_gives_whichever_model_a_file_holds(tmp_path: Path) -> None:
     tw.DecisionTreeClassifier().fit(NUMBERS, labels).save(tmp_path / "tree.tw")
     tw.KNeighborsClassifier(1).fit(NUMBERS, labels).save(tmp_path / "rows.tw")
 
-    from treewright.fitted import load
+    from treewright.model import load
 
     for reader in (tw.load, load):
         assert isinstance(reader(tmp_path / "tree.tw"), tw.Model)

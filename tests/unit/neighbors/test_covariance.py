@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.neighbors.direct import Direct
-from treewright.neighbors.metrics_by_name import metric_of
+from treewright.neighbors.metrics import metric_of
 
 
 def made(name, matrix, **options):

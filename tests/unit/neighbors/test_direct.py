@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from treewright.neighbors import direct
 from treewright.neighbors.direct import COLUMNS, TILE, Direct
-from treewright.neighbors.ranks import (
+from treewright.neighbors.nearest import (
     CANBERRA,
     CHEBYSHEV,
     HAMMING,

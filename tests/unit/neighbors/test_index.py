@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from treewright.data.encoder import encode_fit
 from treewright.exceptions import ParameterError
-from treewright.neighbors.metrics_by_name import metric_of
+from treewright.neighbors.metrics import metric_of
 from treewright.neighbors.sparse import SparseRows
 from treewright.neighbors.stored import Stored, index_for, search_for
 

@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from treewright.neighbors import kd_tree
 from treewright.neighbors.kd_tree import LEAF, NO_ROW, KdTree
-from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, POWERS, SQUARES
+from treewright.neighbors.nearest import CHEBYSHEV, MANHATTAN, POWERS, SQUARES
 
 KINDS = (SQUARES, MANHATTAN, CHEBYSHEV, POWERS)
 

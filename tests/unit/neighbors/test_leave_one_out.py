@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 from treewright.neighbors import votes
 from treewright.neighbors.metrics import Metric
-from treewright.neighbors.ranks import CANBERRA, MANHATTAN, SQUARES
+from treewright.neighbors.nearest import CANBERRA, MANHATTAN, SQUARES
 from treewright.neighbors.stored import Stored
 from treewright.neighbors.votes import (
     KERNELS,

@@ -16,9 +16,8 @@ from treewright.data.encoder import encode_fit
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors.direct import Direct
-from treewright.neighbors.metrics import Metric
-from treewright.neighbors.metrics_by_name import METRICS, metric_of
-from treewright.neighbors.ranks import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, SQUARES
+from treewright.neighbors.metrics import METRICS, Metric, metric_of
+from treewright.neighbors.nearest import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, SQUARES
 
 NUMERIC = ("euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "correlation", "cosine", "angle")
 NUMERIC = (*NUMERIC, "hamming", "jaccard", "canberra")

@@ -10,7 +10,7 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError
 from treewright.neighbors.direct import Direct
-from treewright.neighbors.metrics_by_name import metric_of
+from treewright.neighbors.metrics import metric_of
 
 
 def made(name, matrix, **options):

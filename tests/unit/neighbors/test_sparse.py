@@ -11,7 +11,7 @@ from treewright import KNeighborsRegressor
 from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors import sparse
 from treewright.neighbors.metrics import Metric
-from treewright.neighbors.ranks import SQUARES
+from treewright.neighbors.nearest import SQUARES
 from treewright.neighbors.sparse import KINDS, SparseRows, checked_rows
 
 

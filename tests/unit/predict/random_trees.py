@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from treewright.data.schema import Column, Schema
-from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 N_LEVELS = (0, 0, 4, 5, 70)
 SCHEMA = Schema(

@@ -14,10 +14,9 @@ from random_forests import NUMBERS, SCHEMA, random_rows
 from treewright.exceptions import TooLargeError
 from treewright.predict import boosted
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
-from treewright.predict.column_steps import steps_of, tables_of_sets
-from treewright.predict.column_walk import CHOOSE, LOOK_UP, MERGE, OUT, PUT
+from treewright.predict.columns import CHOOSE, LOOK_UP, MERGE, OUT, PUT, steps_of, tables_of_sets
 from treewright.predict.walks import packed_sums
-from treewright.tree.packed import PackedTrees
+from treewright.trees.packed import PackedTrees
 
 
 @pytest.fixture(scope="module")

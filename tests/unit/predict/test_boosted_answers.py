@@ -12,11 +12,10 @@ from random_forests import SCHEMA, random_rows
 from scipy.special import expit, softmax
 
 from treewright.data.schema import Column, Schema
-from treewright.fitted import Model
-from treewright.model.aggregation import Boosting, Link, answers_of, weighted_median
-from treewright.model.data import ModelData
+from treewright.model import Model
 from treewright.predict.ensemble import combined, scores_of, staged_answers
 from treewright.predict.values import predict_codes, predict_leaves, predict_shares
+from treewright.trees.data import Boosting, Link, ModelData, answers_of, weighted_median
 
 X = Schema((Column("x", "numeric"),))
 

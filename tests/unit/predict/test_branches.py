@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from random_trees import SCHEMA, flat, grow_at_random, leaf_for, random_matrix
 
-from treewright.model.data import ModelData
 from treewright.predict.one import leaf_of_row
 from treewright.predict.route import is_packable, leaf_of
-from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_tree
+from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.check import check_tree
+from treewright.trees.data import ModelData
 
 nan = math.nan
 

@@ -12,12 +12,12 @@ from random_forests import NUMBERS, SCHEMA, forest_model, random_forest, random_
 
 from treewright.data.bin_rows import bin_rows
 from treewright.exceptions import MissingValueError
-from treewright.fitted import Model
+from treewright.model import Model
 from treewright.predict import values
 from treewright.predict import walks as ensemble_blocks
 from treewright.predict.ensemble import combined, contents_of
 from treewright.predict.walks import leaf_rows_of_bins, packed_leaves, packed_sums
-from treewright.tree.packed import PackedTrees
+from treewright.trees.packed import PackedTrees
 
 CLASSES = (3,)
 

@@ -10,9 +10,8 @@ import pytest
 from random_forests import SCHEMA, forest_model, random_forest
 
 from treewright.exceptions import ParameterError
-from treewright.fitted import Model
-from treewright.model.data import sizes_of
-from treewright.model.trees import impurity_importances
+from treewright.model import Model
+from treewright.trees.data import impurity_importances, sizes_of
 
 
 @pytest.fixture(scope="module")

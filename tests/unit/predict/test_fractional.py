@@ -14,12 +14,12 @@ from sklearn.datasets import load_wine
 
 import treewright as tw
 from treewright.exceptions import DataWarning
-from treewright.fitted import Model
-from treewright.model.check import check_model
-from treewright.model.data import ModelData
+from treewright.model import Model
 from treewright.predict import values
 from treewright.predict.fractional import rows_with_missing
-from treewright.tree.arrays import LEAF, MULTIWAY, Tree
+from treewright.trees.arrays import LEAF, MULTIWAY, Tree
+from treewright.trees.check_model import check_model
+from treewright.trees.data import ModelData
 
 nan = math.nan
 

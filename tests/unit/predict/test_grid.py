@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.exceptions import ModelFileError
-from treewright.model.aggregation import grid_of, grids_of, on_grid, parts_of, together
-from treewright.model.check import check_model
-from treewright.model.codec import dumps, loads
 from treewright.predict.ensemble import addends_of, boosted_parts, combined, contents_of, scores_of
 from treewright.predict.walks import reading_of
+from treewright.trees.check_model import check_model
+from treewright.trees.codec import dumps, loads
+from treewright.trees.data import grid_of, grids_of, on_grid, parts_of, together
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))

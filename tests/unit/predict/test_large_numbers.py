@@ -13,10 +13,10 @@ from random_forests import NUMBERS, forest_model, random_forest, random_rows
 from treewright.data import memory
 from treewright.data.bin_rows import bin_rows
 from treewright.exceptions import TooLargeError
-from treewright.fitted import Model
+from treewright.model import Model
 from treewright.predict.ensemble import combined
 from treewright.predict.walks import leaf_rows_of_bins, packed_sums
-from treewright.tree.packed import PackedTrees
+from treewright.trees.packed import PackedTrees
 
 LARGEST = float(np.finfo(np.float64).max)
 ROWS = random_rows(np.random.default_rng(3), 150, NUMBERS)

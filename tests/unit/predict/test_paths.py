@@ -8,8 +8,8 @@ from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.model.data import ModelData
 from treewright.predict.paths import decision_path
+from treewright.trees.data import ModelData
 
 
 def chain(depth: int) -> ModelData:

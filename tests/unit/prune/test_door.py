@@ -13,19 +13,16 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.fitted import Model
-from treewright.model import codec
-from treewright.model.data import ModelData
+from treewright.model import Model
 from treewright.prune.cost_complexity import cost_complexity, depth, leaves
 from treewright.prune.description_length import description_length
-from treewright.prune.equal_leaves import merge_equal_leaves
 from treewright.prune.error_based import error_based
+from treewright.prune.estimates import merge_equal_leaves, minimum_error, pessimistic, reduced_error
 from treewright.prune.methods import METHODS, Decision, Method, Rows, method_of, options_of, prune_model
-from treewright.prune.minimum_error import minimum_error
-from treewright.prune.pessimistic import pessimistic
-from treewright.prune.reduced_error import reduced_error
 from treewright.prune.significance import significance
-from treewright.tree.edit import collapse
+from treewright.trees import codec
+from treewright.trees.data import ModelData
+from treewright.trees.edit import collapse
 
 
 @pytest.fixture(scope="module")

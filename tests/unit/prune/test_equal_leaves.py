@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.prune.equal_leaves import merge_equal_leaves
+from treewright.prune.estimates import merge_equal_leaves
 
 
 def test_leaves_of_one_class_are_merged_from_the_leaves_up(build_tree, golf_model):

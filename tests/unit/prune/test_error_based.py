@@ -15,8 +15,8 @@ from same_trees import trees_equal
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.prune.error_based import added_errors, prune_error_based
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_tree
+from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.check import check_tree
 
 
 @pytest.mark.parametrize(("total", "share"), [(6, 0.206), (9, 0.143), (1, 0.75)])

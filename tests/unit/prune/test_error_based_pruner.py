@@ -14,12 +14,12 @@ from same_trees import trees_equal
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, ParameterError
-from treewright.fitted import Model
-from treewright.model.check import check_model
+from treewright.model import Model
 from treewright.prune.error_based import added_errors, error_based
 from treewright.prune.methods import Rows
-from treewright.tree.arrays import THRESHOLD, Tree
-from treewright.tree.edit import collapse as cut_at
+from treewright.trees.arrays import THRESHOLD, Tree
+from treewright.trees.check_model import check_model
+from treewright.trees.edit import collapse as cut_at
 
 NAMES = ("training_as_leaf", "training_of_subtree", "estimated_as_leaf", "estimated_of_subtree", "estimated_of_branch")
 

@@ -10,7 +10,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.prune.minimum_error import _of_numbers, minimum_error
+from treewright.prune.estimates import _of_numbers, minimum_error
 
 PRIOR = (Fraction(5, 14), Fraction(9, 14))
 

@@ -7,8 +7,8 @@ import pytest
 from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
-from treewright.model.data import ModelData
 from treewright.prune.cost_complexity import Path, path_losses
+from treewright.trees.data import ModelData
 
 
 def chain(depth, *, value=None, classes=()):

@@ -10,8 +10,8 @@ import pytest
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
-from treewright.prune.pessimistic import pessimistic
+from treewright.prune.estimates import pessimistic
+from treewright.trees.data import ModelData
 
 
 def test_half_an_error_a_leaf_and_one_standard_error_decide(golf_model):

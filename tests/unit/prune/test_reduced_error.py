@@ -12,10 +12,10 @@ from same_trees import trees_equal
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, ParameterError
-from treewright.fitted import Model
-from treewright.model.check import check_model
+from treewright.model import Model
+from treewright.prune.estimates import reduced_error
 from treewright.prune.methods import Rows
-from treewright.prune.reduced_error import reduced_error
+from treewright.trees.check_model import check_model
 
 X = [[1.0], [2.0], [3.0], [4.0]]
 

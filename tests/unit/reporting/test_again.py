@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import treewright as tw
-from treewright.fitted import Model
+from treewright.model import Model
 from treewright.reporting.estimator import estimator_of
 
 X, Y = load_iris(return_X_y=True)

@@ -12,14 +12,14 @@ from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.model.data import sizes_of
 from treewright.predict.ensemble import answers_after, combined
 from treewright.reporting.ensemble import ensemble_part, surrogate_part
 from treewright.reporting.judged import Options, judged_rows
 from treewright.reporting.rounds import drawn_over_rounds
 from treewright.show.page.parts import MarkPart
 from treewright.show.page.plain import json_for_script, plain
-from treewright.tree.packing import take
+from treewright.trees.data import sizes_of
+from treewright.trees.packed import take
 
 X, Y = load_breast_cancer(return_X_y=True)
 NAMES = np.where(Y == 1, "benign", "malignant")

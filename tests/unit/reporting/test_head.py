@@ -11,7 +11,7 @@ from treewright.model_selection import choose_threshold
 from treewright.reporting.document import facts_of, report, subtitle_of
 from treewright.reporting.ensemble import headline_of
 from treewright.reporting.judged import judged_rows
-from treewright.tree.writing import written_amount
+from treewright.trees.writing import written_amount
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 CLASSES, NUMBERS = (X[:, 0] > 0).astype(int), X[:, 0] + X[:, 1]

@@ -12,11 +12,11 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
 from treewright.core.confidence import wilson_interval
-from treewright.judge.uncertainty import rows_worth
-from treewright.model.aggregation import aggregation_of
+from treewright.evaluation.scores import rows_worth
 from treewright.reporting.judged import Judged, Options, judged_rows
 from treewright.reporting.quality import class_quality, number_quality, quality_parts, rank_part
 from treewright.show.page.plain import plain
+from treewright.trees.data import aggregation_of
 
 
 def classes(truth, shares, weights=None, *, labels=None, combine="mean"):

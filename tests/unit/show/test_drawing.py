@@ -12,10 +12,10 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
 from treewright.show.spans import text_of, width_of
 from treewright.show.text import draw_tree, show
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
 
 WIDTHS = (20, 40, 60, 80, 120, 200)
 

@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import treewright as tw
+from treewright.evaluation.curves import Curve
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.curves import Curve
 from treewright.show.figures.impurity import two_class_impurity
 from treewright.show.figures.look import drawable
 

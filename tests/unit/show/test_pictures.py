@@ -16,13 +16,13 @@ import pytest
 from matplotlib.image import imread
 
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
-from treewright.model.data import ModelData
 from treewright.plot import sized
 from treewright.show import pictures as raster
 from treewright.show.media import MEDIA, current_medium, medium_of
 from treewright.show.pictures import SvgPicture, check_ending, in_light
 from treewright.show.svg import plot
-from treewright.tree.arrays import Tree
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treewright.show.spans import Span, cut, fitted, folded, text_of, width_of
-from treewright.tree.writing import cell_width
+from treewright.trees.writing import cell_width
 
 HOSTILE = ["", "a", "petal length (cm)", "東京" * 50, "e" + "\u0301" * 10_000, "x" * 10_000, "👩\u200d🔬" * 30, " a b "]
 

@@ -15,12 +15,12 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
 from treewright.show.cards import typographic
 from treewright.show.style import text_width
 from treewright.show.svg import plot
-from treewright.tree.arrays import Tree
-from treewright.tree.wording import IntervalTest
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
+from treewright.trees.wording import IntervalTest
 
 SVG = "{http://www.w3.org/2000/svg}"
 

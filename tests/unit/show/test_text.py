@@ -13,10 +13,10 @@ import pytest
 from treewright.data.schema import Column, Schema
 from treewright.estimators.trees import DecisionTreeClassifier
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
 from treewright.show.text import show
-from treewright.tree.arrays import Tree
-from treewright.tree.writing import cell_width
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
+from treewright.trees.writing import cell_width
 
 
 def test_a_small_tree_reads_like_this(iris_model: ModelData) -> None:

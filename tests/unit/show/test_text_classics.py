@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from treewright.data.schema import Column, Schema
-from treewright.model.data import ModelData
 from treewright.show.text import show
+from treewright.trees.data import ModelData
 
 
 def test_a_line_per_branch_and_a_leaf_without_rows_predicts_what_its_parent_would(golf_model: ModelData) -> None:

@@ -18,8 +18,8 @@ import pytest
 from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
-from treewright.model.data import ModelData
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.data import ModelData
 
 COUNTS = np.array([[6, 4], [5, 1], [1, 3], [4, 0], [1, 1]], np.float64)
 

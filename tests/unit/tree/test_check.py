@@ -13,10 +13,10 @@ from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
-from treewright.model.check import check_model
-from treewright.model.data import ModelData
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_tree
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.check import check_tree
+from treewright.trees.check_model import check_model
+from treewright.trees.data import ModelData
 
 BROKEN = [
     ("kind", 3, 5, "node 3: kind 5 is not known"),

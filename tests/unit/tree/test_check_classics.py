@@ -12,10 +12,10 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
-from treewright.model.check import check_model
-from treewright.model.data import ModelData
-from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_tree
+from treewright.trees.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.check import check_tree
+from treewright.trees.check_model import check_model
+from treewright.trees.data import ModelData
 
 WithCell = Callable[..., Tree]
 

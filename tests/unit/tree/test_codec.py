@@ -21,11 +21,11 @@ from same_trees import trees_equal
 from treewright.core import files
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, ModelFileError, ParameterError, TooLargeError
-from treewright.model import container
-from treewright.model.codec import dumps, load, loads, save
-from treewright.model.data import ModelData
-from treewright.tree.arrays import Tree
-from treewright.tree.edit import collapse
+from treewright.trees import container
+from treewright.trees.arrays import Tree
+from treewright.trees.codec import dumps, load, loads, save
+from treewright.trees.data import ModelData
+from treewright.trees.edit import collapse
 
 
 def assert_same(one: ModelData, other: ModelData) -> None:
@@ -66,7 +66,7 @@ def test_the_same_model_has_the_same_bytes(model: ModelData) -> None:
 
 def test_the_bytes_do_not_depend_on_the_process(model: ModelData, tmp_path: Path) -> None:
     save(model, tmp_path / "a.tw")
-    code = "import sys; from treewright.model.codec import *; save(load(sys.argv[1]), sys.argv[2])"
+    code = "import sys; from treewright.trees.codec import *; save(load(sys.argv[1]), sys.argv[2])"
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
         subprocess.run([sys.executable, "-c", code, tmp_path / "a.tw", tmp_path / seed], check=True, env=environment)
@@ -221,7 +221,7 @@ def test_a_machine_of_the_other_byte_order_converts(monkeypatch: pytest.MonkeyPa
             for name in container_fields(model.trees[0])
         }
     )
-    monkeypatch.setattr("treewright.model.codec.check_model", lambda model: None)
+    monkeypatch.setattr("treewright.trees.codec.check_model", lambda model: None)
 
     assert dumps(replace(model, trees=(swapped,))) == dumps(model)
 
@@ -364,7 +364,7 @@ def test_two_processes_that_save_to_one_path_leave_one_whole_file(model: ModelDa
     save(model, tmp_path / "a.tw")
     save(replace(model, facts={"rows": 11}), tmp_path / "b.tw")
     code = (
-        "import sys; from treewright.model.codec import *; model = load(sys.argv[1])\n"
+        "import sys; from treewright.trees.codec import *; model = load(sys.argv[1])\n"
         "for _ in range(100): save(model, sys.argv[2])"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -392,7 +392,7 @@ def test_a_missing_model_file_is_named(tmp_path: Path) -> None:
 def test_loading_needs_none_of_the_heavy_libraries(model: ModelData, tmp_path: Path) -> None:
     save(model, tmp_path / "model.tw")
     code = (
-        "import sys; from treewright.model.codec import load; load(sys.argv[1])\n"
+        "import sys; from treewright.trees.codec import load; load(sys.argv[1])\n"
         "print(*{'sklearn', 'pandas', 'polars', 'matplotlib', 'numba', 'scipy', 'narwhals'} & set(sys.modules))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

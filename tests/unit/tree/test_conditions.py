@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from treewright.data.schema import Column, Schema
-from treewright.model.data import ModelData
-from treewright.tree.arrays import Tree
-from treewright.tree.check import check_tree
-from treewright.tree.tests import Bound, bounds_below
-from treewright.tree.wording import conditions, written_bound
+from treewright.trees.arrays import Tree
+from treewright.trees.check import check_tree
+from treewright.trees.data import ModelData
+from treewright.trees.tests import Bound, bounds_below
+from treewright.trees.wording import conditions, written_bound
 
 
 def texts_of(schema: Schema, tree: Tree, max_levels: int | None = None) -> dict[int, tuple[str, ...]]:

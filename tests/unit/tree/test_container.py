@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treewright.exceptions import ModelFileError
-from treewright.model.container import nesting, strict_json
+from treewright.trees.container import nesting, strict_json
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,12 @@ from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.model.check import check_model
-from treewright.model.data import ModelData
-from treewright.model.summary import node_of
-from treewright.tree.arrays import LEAF, MULTIWAY, NODE_FIELDS, SUBSET, Tree
-from treewright.tree.check import check_tree
-from treewright.tree.edit import collapse, rebuild, subtree
-from treewright.tree.walk import children, children_of
+from treewright.trees.arrays import LEAF, MULTIWAY, NODE_FIELDS, SUBSET, Tree, children, children_of
+from treewright.trees.check import check_tree
+from treewright.trees.check_model import check_model
+from treewright.trees.data import ModelData
+from treewright.trees.edit import collapse, rebuild, subtree
+from treewright.trees.summary import node_of
 
 RandomTree = Callable[..., tuple[Tree, Schema]]
 quietly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

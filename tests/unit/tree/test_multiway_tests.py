@@ -12,11 +12,11 @@ import pytest
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.grow.exact import subsets
-from treewright.model.data import ModelData
-from treewright.model.growth import node_test
-from treewright.tree import wording as readable
-from treewright.tree.arrays import Tree
-from treewright.tree.wording import IntervalTest, MultiwayTest, SubsetTest, ThresholdTest, describe, threshold_digits
+from treewright.trees import wording as readable
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
+from treewright.trees.facts import node_test
+from treewright.trees.wording import IntervalTest, MultiwayTest, SubsetTest, ThresholdTest, describe, threshold_digits
 
 
 def edges(test: Any, **options: Any) -> list[str]:

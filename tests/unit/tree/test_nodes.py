@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
-from treewright.model.summary import node_of
-from treewright.tree.wording import surrogates_of
+from treewright.trees.data import ModelData
+from treewright.trees.summary import node_of
+from treewright.trees.wording import surrogates_of
 
 
 def test_a_node_says_what_it_asks_holds_and_predicts(golf_model: ModelData) -> None:

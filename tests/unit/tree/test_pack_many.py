@@ -12,11 +12,7 @@ from packed_trees import draw
 from random_forests import SCHEMA, random_forest
 
 from treewright.exceptions import TooLargeError
-from treewright.model.check import check_model
-from treewright.tree import packing
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, leaf_samples_of, leaf_weights_of, pack_many, pack_one, take
-from treewright.tree.records import (
+from treewright.trees.arrays import (
     LEAF_RECORD,
     SUBSET_RECORD,
     child_of,
@@ -26,6 +22,8 @@ from treewright.tree.records import (
     missing_branch_of,
     set_of,
 )
+from treewright.trees.check_model import check_model
+from treewright.trees.packed import PackedTrees, join, leaf_samples_of, leaf_weights_of, pack_many, pack_one, take
 
 
 def same_packed(one: PackedTrees, other: PackedTrees) -> bool:
@@ -119,7 +117,7 @@ def test_the_arguments_are_neither_changed_nor_kept() -> None:
 
 def test_more_nodes_than_a_record_can_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = forest("gradient")
-    monkeypatch.setattr(packing, "MAX_NODES", 20)
+    monkeypatch.setattr(packed, "MAX_NODES", 20)
 
     with pytest.raises(TooLargeError, match="grow fewer or smaller trees"):
         pack_many(packed.bins, "gradient", (), roots=packed.roots, **flat_arrays(packed))

@@ -12,15 +12,13 @@ from same_trees import trees_equal
 
 from treewright.data.bins import Bins, bins_of
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.model.check import check_model
-from treewright.model.data import ModelData
-from treewright.tree import packing
-from treewright.tree import packing as leaf_table
-from treewright.tree.arrays import Tree
-from treewright.tree.check import check_tree
-from treewright.tree.packed import PackedTrees, count_impurity
-from treewright.tree.packing import first_come, join, pack_one, take
-from treewright.tree.records import bits_below
+from treewright.trees import packed
+from treewright.trees import packed as leaf_table
+from treewright.trees.arrays import Tree, bits_below
+from treewright.trees.check import check_tree
+from treewright.trees.check_model import check_model
+from treewright.trees.data import ModelData
+from treewright.trees.packed import PackedTrees, count_impurity, first_come, join, pack_one, take
 
 
 def same_packed(one: PackedTrees, other: PackedTrees) -> bool:
@@ -67,7 +65,7 @@ def test_trees_on_other_bins_or_of_another_criterion_are_not_joined(parts: list[
 def test_more_nodes_than_a_record_can_number_are_refused(
     parts: list[PackedTrees], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "MAX_NODES", 20)
+    monkeypatch.setattr(packed, "MAX_NODES", 20)
 
     with pytest.raises(TooLargeError, match="at most 20 and"):
         join(parts)

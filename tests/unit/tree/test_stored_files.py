@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from boosted_models import naive_answer, naive_leaf, naive_median, naive_scores
 
-from treewright.fitted import Model
-from treewright.model import codec, container
-from treewright.model import container as model_file
-from treewright.model.codec import dumps, loads
+from treewright.model import Model
 from treewright.predict.ensemble import combined
+from treewright.trees import codec, container
+from treewright.trees import container as model_file
+from treewright.trees.codec import dumps, loads
 
 STORED = Path(__file__).parent / "stored"
 FORMATS = {"format1": 1, "format2": 2, "format3_boosting": 3, "format3_weights": 3}

@@ -9,9 +9,9 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
-from treewright.tree.arrays import Tree
-from treewright.tree.wording import SubsetTest, ThresholdTest, describe, threshold_digits
+from treewright.trees.arrays import Tree
+from treewright.trees.data import ModelData
+from treewright.trees.wording import SubsetTest, ThresholdTest, describe, threshold_digits
 
 
 def test_a_cut_asks_and_answers_in_the_column_name(iris_model: ModelData) -> None:

@@ -7,8 +7,8 @@ from packed_trees import draw
 
 from treewright.data import memory
 from treewright.exceptions import TooLargeError
-from treewright.tree.packing import join
-from treewright.tree.records import SUBSET_RECORD, kind_of
+from treewright.trees.arrays import SUBSET_RECORD, kind_of
+from treewright.trees.packed import join
 
 
 def test_sets_of_levels_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from treewright.exceptions import ParameterError
-from treewright.model.data import ModelData
-from treewright.tree.walk import depth_of_tree, path_to, subtree_sizes, unfolded
+from treewright.trees.arrays import depth_of_tree, path_to, subtree_sizes, unfolded
+from treewright.trees.data import ModelData
 
 
 def test_a_path_names_each_node_and_the_branch_taken(penguin_model: ModelData) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright.tree.writing import (
+from treewright.trees.writing import (
     cell_width,
     escape_controls,
     gap_digits,

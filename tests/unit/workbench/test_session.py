@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 import treewright as tw
 from treewright.cli.app import app
+from treewright.evaluation.scores import share_right
 from treewright.exceptions import ColumnError, DataWarning, InputFileError, ParameterError
-from treewright.judge.scores import share_right
-from treewright.model.codec import dumps
 from treewright.show.page.tree import tree_part
+from treewright.trees.codec import dumps
 from treewright.workbench.plan import LEAF, Plan
 
 N = 400

@@ -14,7 +14,7 @@ from treewright.grow.criteria.counts import gain_of_sides, term, term_scale
 from treewright.grow.criteria.families import by_family
 from treewright.grow.layout import MISSING, NEW, NOT_FEW
 from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
-from treewright.tree.class_criteria import GINI, MISCLASSIFICATION
+from treewright.trees.class_criteria import GINI, MISCLASSIFICATION
 
 
 @inner_kernel

@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treewright.core import progress, threads
-from treewright.data.bins import Bins
+from treewright.data.bin_rows import SparseCodes
+from treewright.data.bins import Bins, middle_of
 from treewright.data.schema import Schema
-from treewright.data.sparse_bins import SparseCodes
-from treewright.data.thresholds import middle_of
 from treewright.exceptions import TooLargeError
 from treewright.grow.binned.layout import CELLS, N_NODES, N_SETS, N_WAITING, Growth
 from treewright.grow.binned.room import Plan, Room, plan_of, room_for
@@ -31,11 +30,9 @@ from treewright.grow.frontier import BestFirst
 from treewright.grow.layout import MAX_ROWS, Nodes
 from treewright.grow.objective import Objective
 from treewright.grow.settings import BinnedSettings
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.edit import level_order, rebuild
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import pack_one
-from treewright.tree.records import bits_below
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree, bits_below
+from treewright.trees.edit import level_order, rebuild
+from treewright.trees.packed import PackedTrees, pack_one
 
 APART_ROWS = 50_000  # a table of fewer rows is grown before threads have started
 N_PARTS = 16  # subtrees, for any number of threads

@@ -25,7 +25,7 @@ from treewright.grow.criteria.families import by_family
 from treewright.grow.criteria.means import add_squares, entropy_block, finish_block, forbid_unordered, largest
 from treewright.grow.layout import BLOCK
 from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
-from treewright.tree.class_criteria import GINI, MISCLASSIFICATION
+from treewright.trees.class_criteria import GINI, MISCLASSIFICATION
 
 _AHEAD = 16  # rows
 _LOW = (1 << 32) - 1

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from treewright.data.bin_rows import SparseCodes
 from treewright.data.bins import MISSING_BIN, Bins
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.binned.histograms import histogram_width
 from treewright.grow.binned.layout import MOST_TRACKED, SLOT_ROWS, WINDOW_ROWS, BinTable, Desk, Growth, Rules

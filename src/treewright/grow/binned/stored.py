@@ -22,8 +22,8 @@ import numpy as np
 
 from treewright.core.bits import trailing_zeros
 from treewright.core.jit import inner_kernel
+from treewright.data.bin_rows import MISSING_RANK
 from treewright.data.bins import MAX_BINS, MISSING_BIN
-from treewright.data.sparse_bins import MISSING_RANK
 from treewright.grow.binned.histograms import clear_touched, scan, unpack
 from treewright.grow.binned.layout import CONSTANT
 from treewright.grow.binned.random_cuts import cut_number

@@ -21,7 +21,7 @@ from treewright.grow.by_node.levels import Partition
 from treewright.grow.by_node.search import Choice, Found, Search
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import Problem
-from treewright.tree.class_criteria import ENTROPY
+from treewright.trees.class_criteria import ENTROPY
 
 CLOSE = 1e-6  # gains and ratios that differ by no more are equal: the first counts
 SLACK = 1e-3  # gains that are below the average by less than this still count as average

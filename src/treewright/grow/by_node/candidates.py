@@ -17,7 +17,7 @@ from treewright.core.elementary import log2_of
 from treewright.grow.by_node.cuts import middle_between
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.problem import Problem
-from treewright.tree.arrays import INTERVALS, SUBSET, THRESHOLD
+from treewright.trees.arrays import INTERVALS, SUBSET, THRESHOLD
 
 MIN_SIDE = 2  # rows that a surrogate cut must send either way; a set of levels needs one, as in rpart
 BETTER = 1e-10  # share by which a surrogate must agree more often than the heavier branch

@@ -25,7 +25,7 @@ from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, value_of
 from treewright.grow.by_node.search import Choice
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import Problem
-from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD
+from treewright.trees.arrays import INTERVALS, MULTIWAY, THRESHOLD
 
 TESTS = {"pearson": PEARSON, "likelihood_ratio": LIKELIHOOD_RATIO}
 SAME = 1e-10  # logarithms of p-values, and statistics, that differ by a smaller share are equal

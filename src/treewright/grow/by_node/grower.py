@@ -29,8 +29,8 @@ from treewright.grow.by_node.search import SAME, Choice, Policy
 from treewright.grow.by_node.significance import Chance, chance_of
 from treewright.grow.frontier import BestFirst
 from treewright.grow.problem import Problem
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.tests import level_bits, level_branches, node_cuts, node_levels
+from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.trees.tests import level_bits, level_branches, node_cuts, node_levels
 
 NODE_BYTES = 600  # of a node while the tree grows and is laid out: its record, arrays and level sets
 

@@ -18,7 +18,7 @@ from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Sear
 from treewright.grow.criteria.costs import NUMBERS, Criterion
 from treewright.grow.problem import Problem, class_problem, number_problem
 from treewright.grow.settings import columns_in_runs
-from treewright.tree.arrays import Missing
+from treewright.trees.arrays import Missing
 
 ALGORITHMS = ("cart", "id3", "c45", "chaid")
 

@@ -45,7 +45,7 @@ from treewright.grow.by_node.levels import (
 from treewright.grow.criteria import median_costs
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR, POISSON, Criterion
 from treewright.grow.problem import Problem
-from treewright.tree.arrays import MULTIWAY, SUBSET, THRESHOLD
+from treewright.trees.arrays import MULTIWAY, SUBSET, THRESHOLD
 
 MODES = {"direction": BOTH_SIDES, "branch": OWN_BRANCH}
 # Gains that differ by less than this share of the node's cost are equal: mathematically equal ones differ by rounding.

@@ -16,7 +16,7 @@ from treewright.core.jit import inner_kernel
 from treewright.exceptions import ParameterError
 from treewright.grow.criteria.counts import cost_of_counts
 from treewright.grow.problem import Problem
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, impurity_of_shares
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, impurity_of_shares
 
 SQUARED_ERROR, POISSON, ABSOLUTE_ERROR, OWN = range(100, 104)  # above those of class counts
 NUMBERS = {

@@ -24,7 +24,7 @@ from treewright.core.elementary import log2
 from treewright.core.jit import inner_kernel
 from treewright.grow.criteria.means import cut_range, never_few
 from treewright.grow.layout import ROW, SMALLEST
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI, MISCLASSIFICATION
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI, MISCLASSIFICATION
 
 # Smaller squares are added up exactly: whole weights then have the same gain as that many rows, bit for bit.
 _EXACT = 2.0**60

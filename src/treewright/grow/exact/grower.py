@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from treewright.core import progress, threads
+from treewright.data.bins import middle_of
 from treewright.data.schema import Schema
-from treewright.data.thresholds import middle_of
 from treewright.exceptions import TooLargeError
 from treewright.grow.exact.presort import presort
 from treewright.grow.exact.steps import advance_some, choose_some, draw_columns, grow_levels, split_some
@@ -19,7 +19,7 @@ from treewright.grow.frontier import BestFirst
 from treewright.grow.layout import MAX_ROWS, Columns, Limits, make_nodes, make_work, with_room
 from treewright.grow.objective import Objective
 from treewright.grow.settings import GrowSettings
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
 
 # Below this many cells a step runs inline: handing work to a thread and waiting for it takes about 50 us, a cell about
 # 4 ns.

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from treewright.data.bin_rows import SparseCodes
 from treewright.data.bins import MISSING_BIN, Bins
-from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.grow.settings import GradientSettings
 

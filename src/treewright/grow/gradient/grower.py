@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treewright.core import threads
+from treewright.data.bin_rows import SparseCodes
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
-from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.grow.gradient.bundles import Bundles, bundle, without_bundles
 from treewright.grow.gradient.layout import (

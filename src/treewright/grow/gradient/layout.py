@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core.structs import struct
+from treewright.data.bin_rows import SparseCodes
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
-from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.words import Scales

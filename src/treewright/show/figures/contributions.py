@@ -32,7 +32,7 @@ from treewright.show.figures.look import (
     tint,
 )
 from treewright.show.style import LIGHT, class_color
-from treewright.tree.writing import shorten, written_amount
+from treewright.trees.writing import shorten, written_amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

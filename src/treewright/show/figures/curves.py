@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.model.summary import counted
 from treewright.show.figures.look import (
     BAND,
     CHOSEN,
@@ -48,7 +47,8 @@ from treewright.show.figures.look import (
     whole,
 )
 from treewright.show.style import LIGHT
-from treewright.tree.writing import written_amount
+from treewright.trees.summary import counted
+from treewright.trees.writing import written_amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from treewright.data.dates import written_days
 from treewright.exceptions import DataError
-from treewright.model.summary import counted
 from treewright.show.figures.look import (
     DASH_DOT,
     DASHED,
@@ -36,7 +35,8 @@ from treewright.show.figures.look import (
     tint,
 )
 from treewright.show.style import LIGHT, class_color, mixed
-from treewright.tree.writing import shorten
+from treewright.trees.summary import counted
+from treewright.trees.writing import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

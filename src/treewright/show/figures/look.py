@@ -17,7 +17,7 @@ import numpy.typing as npt
 from treewright.exceptions import DataError, ParameterError
 from treewright.show.media import current_medium
 from treewright.show.style import LIGHT, class_color, mixed, text_width
-from treewright.tree.writing import escape_controls, shorten, written_amount
+from treewright.trees.writing import escape_controls, shorten, written_amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

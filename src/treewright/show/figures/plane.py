@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.cells import Cells, is_missing, shown
-from treewright.data.frame import known_frame, read_table
 from treewright.data.schema import Column, Schema
-from treewright.data.table import Table
+from treewright.data.table import Table, known_frame, read_table
 from treewright.exceptions import DataError, ParameterError
 from treewright.show.figures.look import x_limits
-from treewright.tree.writing import written_level, written_name, written_number
+from treewright.trees.writing import written_level, written_name, written_number
 
 BLOCK = 1 << 16  # rows that predict gets at once
 MOST_LEVELS = 500

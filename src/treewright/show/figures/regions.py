@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from treewright.core import notices
 from treewright.data.cells import is_missing
-from treewright.data.frame import target_columns
+from treewright.data.table import target_columns
 from treewright.data.take import warn_of_another_order
 from treewright.exceptions import DataError, ParameterError
-from treewright.model.summary import counted
 from treewright.show.figures.look import (
     LABEL,
     SMALL,
@@ -36,7 +35,8 @@ from treewright.show.figures.look import (
 )
 from treewright.show.figures.plane import Answers, Axis, Plane, answers_of, model_of, plane_of, schema_of
 from treewright.show.style import LIGHT, class_color, mixed
-from treewright.tree.writing import cell_width, shorten, written_level
+from treewright.trees.summary import counted
+from treewright.trees.writing import cell_width, shorten, written_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

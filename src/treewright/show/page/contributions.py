@@ -22,7 +22,7 @@ from treewright.show.page.parts import (
     Summary,
 )
 from treewright.show.page.render import render
-from treewright.tree.writing import escape_controls, shorten, written_level, written_name
+from treewright.trees.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
 MOST_COLUMNS, MOST_OUTPUTS, MOST_PAIRS, MOST_OF_A_ROW = 10, 6, 6, 8

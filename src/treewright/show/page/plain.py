@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.tree.writing import written_amount
+from treewright.trees.writing import written_amount
 
 GROUPED_FROM = 10_000  # from here on thousands are separated by commas
 

@@ -11,18 +11,18 @@ from dataclasses import replace
 import numpy as np
 
 from treewright.data.schema import Schema
+from treewright.exchange.structure import Node, Split, StandIn, nodes_of
 from treewright.explain.prediction import predictions_of_nodes
-from treewright.export.structure import Node, Split, StandIn, nodes_of
-from treewright.model.data import ModelData
-from treewright.model.summary import TreeSummary, summarize
 from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ByHandPart, ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.render import render
-from treewright.tree.tests import bounds_below
-from treewright.tree.walk import subtree_sizes, unfolded
-from treewright.tree.wording import clock_of, conditions, threshold_digits
-from treewright.tree.writing import escape_controls, shorten, written_level, written_name
+from treewright.trees.arrays import subtree_sizes, unfolded
+from treewright.trees.data import ModelData
+from treewright.trees.summary import TreeSummary, summarize
+from treewright.trees.tests import bounds_below
+from treewright.trees.wording import clock_of, conditions, threshold_digits
+from treewright.trees.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
 MAX_NODES = 4001

@@ -7,7 +7,7 @@ import pytest
 
 import treewright as tw
 from treewright.grow.by_node.candidates import heaviest_of
-from treewright.tree.arrays import LEAF, MULTIWAY
+from treewright.trees.arrays import LEAF, MULTIWAY
 
 NAN = np.nan
 

@@ -13,7 +13,7 @@ from treewright.exceptions import MissingValueError, ParameterError
 from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules, bin_numbers
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.problem import class_problem, number_problem
-from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD
+from treewright.trees.arrays import INTERVALS, MULTIWAY, THRESHOLD
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")
 

@@ -10,7 +10,7 @@ import pytest
 import treewright as tw
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.criteria.counts import WITH_TERMS, refuse_without_terms
-from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, impurity_of_shares
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, impurity_of_shares
 
 NAMES = sorted(CLASSIFICATION_CRITERIA)
 N = 60

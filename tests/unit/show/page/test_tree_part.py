@@ -12,7 +12,7 @@ import treewright as tw
 from treewright.show.page import tree as module
 from treewright.show.page.plain import json_for_script
 from treewright.show.page.tree import tree_part
-from treewright.tree.walk import children
+from treewright.trees.arrays import children
 
 N = 240
 

@@ -1,6 +1,0 @@
-"""Fitted models with their verbs: those that estimators keep as ``model_``, from files and from other libraries."""
-
-from treewright.fitted.loading import load, read_model
-from treewright.fitted.model import Model
-
-__all__ = ["Model", "load", "read_model"]

@@ -10,12 +10,10 @@ nothing of the estimator changes before the last step of a fit.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
 import warnings
 from abc import ABC
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
@@ -34,9 +32,9 @@ from treewright.data.dataset import Dataset
 from treewright.data.derived import given_to_sources
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
-from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps
+from treewright.evaluation.after_fit import Decided, Pruned, clone_with_steps, has_steps
 from treewright.exceptions import ParameterError
-from treewright.learn.other_names import keyword_hint
+from treewright.learn.other_names import keyword_hint, naming_keywords
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
 from treewright.learn.train import check_classes, check_domain, dataset_for, make_dataset, train
@@ -86,45 +84,6 @@ def keep(estimator: Any, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name != "self":
             setattr(estimator, name, value)
-
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def naming_keywords(method: Method, parameters: bool = False) -> Method:
-    """The same ``__init__`` or ``fit``, whose error about an unknown argument names the one to use here."""
-    arguments = inspect.signature(method).parameters
-    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in arguments.values()):
-        return method  # it looks at them itself
-    named = {name for name, each in arguments.items() if each.kind is not inspect.Parameter.POSITIONAL_ONLY}
-    n_positional = sum(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in arguments.values())
-
-    @functools.wraps(method)
-    def checked(self: Any, *positional: Any, **given: Any) -> Any:
-        if not given.keys() <= named:
-            word = next(name for name in given if name not in named)
-            refuse_keyword(self, method.__name__, word, [name for name in arguments if name != "self"])
-        if parameters and len(positional) >= n_positional:
-            raise TypeError(
-                f"{type(self).__name__}() takes {n_positional - 1} arguments by position, not {len(positional)}: give "
-                f"its parameters by name, as in {type(self).__name__}({list(arguments)[n_positional]}=...)"
-            )
-        return method(self, *positional, **given)
-
-    return checked  # type: ignore[return-value]
-
-
-def refuse_keyword(estimator: Any, method: str, word: str, known: Collection[str], hint: str = "") -> None:
-    """Raise a TypeError about a keyword that a method does not have; the known ones are those of the method."""
-    owner = type(estimator).__name__
-    hint = hint or keyword_hint(word, known)
-    if not hint and method == "fit":
-        of_class = estimator._parameters()
-        meant = word if word in of_class else keyword_hint(word, of_class).removeprefix("here it is ")
-        is_name = meant.partition("=")[0].split(" ")[0] in of_class
-        hint = f"here it is a parameter of {owner}: {meant}" if is_name else meant
-    hint = hint or f"choose one of {', '.join(sorted(known))}"
-    raise TypeError(f"{owner}.{method}() got an unexpected keyword argument {word!r}: {hint}")
 
 
 _SORTS = {"int": Integral, "real": Real, "share": RealNotInt}
@@ -443,8 +402,6 @@ class Estimator(BaseEstimator, ABC):
         ParameterError, DataError, InputFileError
             As ``treewright.report``.
         """
-        # The one import from a higher layer: the report is above the estimators, and is imported when it is needed
-        # (docs/decisions/0008-seeing.md).
         from treewright.reporting.document import report
 
         return report(self, X, y, path, **options)

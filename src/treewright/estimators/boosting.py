@@ -17,22 +17,15 @@ from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights, class_factors
-from treewright.estimators.after_fit import Decided, Pruned
-from treewright.estimators.base import (
-    Classifier,
-    Estimator,
-    Regressor,
-    TreesOf,
-    keep,
-    refuse_keyword,
-    sequence_of_estimators,
-)
+from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
+from treewright.evaluation.after_fit import Decided, Pruned
 from treewright.evaluation.scores import explained, share_right, true_codes, true_numbers
 from treewright.evaluation.scoring import round_score
 from treewright.exceptions import ParameterError
 from treewright.forest.importance import Importances
 from treewright.learn.boosting import n_rounds_of
 from treewright.learn.importance import permutation_importances, permutation_of_trees
+from treewright.learn.other_names import refuse_keyword
 from treewright.learn.params import CLASSES
 from treewright.learn.rows_aside import encode_other_rows
 from treewright.learn.train import Trained, train

@@ -33,8 +33,8 @@ from treewright.data.memory import check_fits
 from treewright.data.table import Table
 from treewright.data.take import take_rows
 from treewright.data.target import Labels, Numbers, encode_labels, recode
-from treewright.estimators.after_fit import Decided, decision_of, without_steps
 from treewright.estimators.base import Estimator, sequence_of_estimators
+from treewright.evaluation.after_fit import Decided, decision_of, without_steps
 from treewright.evaluation.folds import answers, refuse_pairs, with_positive
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded

@@ -14,8 +14,8 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.target import Labels, Numbers
-from treewright.estimators.after_fit import Pruned, without_steps
 from treewright.estimators.base import Classifier, Estimator, Regressor, keep
+from treewright.evaluation.after_fit import Pruned, without_steps
 from treewright.exceptions import ParameterError
 from treewright.forest.importance import Importances
 from treewright.learn.settings import columns_per_node

@@ -14,7 +14,7 @@ from treewright.core import notices
 from treewright.core.whole import is_whole
 from treewright.data.dataset import factors_for
 from treewright.data.target import encode_labels, weighed
-from treewright.estimators.after_fit import Decided, decision_of, has_steps, without_steps
+from treewright.evaluation.after_fit import Decided, decision_of, has_steps, without_steps
 from treewright.evaluation.folds import (
     Split,
     Task,

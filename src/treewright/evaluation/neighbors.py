@@ -13,12 +13,13 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.memory import check_fits
 from treewright.data.take import take_rows
-from treewright.estimators.neighbors import Neighbors as NeighborsEstimator
 from treewright.evaluation.folds import Fold, Task, answers, task_of, with_parameters
 from treewright.evaluation.scores import WORDS, Loss, are_right, check_loss, mean_of, row_losses, standard_error
 from treewright.evaluation.tables import abridged, best_and_simplest, lines_shown, side_by_side, written
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import TextColumn
+from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.registry import algorithm_of_estimator
 from treewright.model.neighbors import NeighborsModel, encoded_queries
 from treewright.neighbors.votes import answers_by_k, answers_without_itself, is_fixed, wants_next
 from treewright.trees.data import labels_of
@@ -78,7 +79,8 @@ def neighbor_curve(
     >>> curve.best, round(float(curve.error.min()), 3), curve.one_se
     (21, 0.02, 21)
     """
-    if not isinstance(est, NeighborsEstimator):
+    algorithm = algorithm_of_estimator(est)
+    if algorithm is None or not algorithm.is_neighbors:
         raise ParameterError(
             f"a {type(est).__name__} has no curve over neighbours: give KNeighborsClassifier or KNeighborsRegressor, "
             "or use error_curve"
@@ -307,9 +309,10 @@ def left_out_predictions(est: Any, task: Task, n_jobs: int | None) -> np.ndarray
 
     The estimator is one of this library itself, not a subclass, which may behave differently.
     """
-    from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-    if type(est) not in (KNeighborsClassifier, KNeighborsRegressor) or task.weights is not None:
+    algorithm = algorithm_of_estimator(est)
+    if algorithm is None or not algorithm.is_neighbors or task.weights is not None:
+        return None
+    if type(est) is not algorithm.estimator(CLASSES if task.is_classification else NUMBERS):
         return None
     if not is_whole(est.n_neighbors) or not 1 <= est.n_neighbors < task.n:
         return None  # the first of the fits raises the error

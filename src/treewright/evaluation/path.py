@@ -32,8 +32,7 @@ from treewright.data.target import (
     warn_of_small_weights,
     weighed,
 )
-from treewright.estimators.after_fit import has_steps
-from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from treewright.evaluation.after_fit import has_steps, without_steps
 from treewright.evaluation.folds import (
     Split,
     Task,
@@ -47,6 +46,7 @@ from treewright.evaluation.folds import (
 from treewright.evaluation.scores import WORDS, check_loss, in_units, standard_error_of_mean
 from treewright.evaluation.tables import abridged, lines_shown
 from treewright.exceptions import DataError, ParameterError, pruner, setting
+from treewright.learn.registry import CART, algorithm_of_estimator
 from treewright.model import Model
 from treewright.prune.cost_complexity import Path, PathLoss, PathLosses, check_price, path_losses, path_of
 from treewright.prune.costs import EQUAL, Risk
@@ -56,8 +56,6 @@ from treewright.trees.edit import collapse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from treewright.estimators.trees import SingleTree as TreeEstimator
 
 LARGEST = float(np.finfo(np.float64).max)
 LEAST_SQUARE = 1e-300  # a mean of squares below it has lost digits, and its parts are 0
@@ -352,7 +350,7 @@ def family_of(estimator: Any, over: str) -> Family | None:
 
 
 def _is_cart(estimator: Any) -> bool:
-    return isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor)
+    return algorithm_of_estimator(estimator) is CART
 
 
 def _grows_by_itself(estimator: Any) -> bool:
@@ -481,7 +479,7 @@ OWN_PRUNING = {"ccp_alpha": 0.0, "confidence": None}  # parameters that prune, w
 
 
 def pruning_path(
-    estimator: TreeEstimator,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
@@ -700,9 +698,8 @@ def _check(rule: Any, risk: Any, validation: Any, cv: Any, groups: Any) -> None:
 
 def is_single_tree(estimator: Any) -> bool:
     """Whether it is a single-tree estimator of this library."""
-    from treewright.estimators.trees import SingleTree as TreeEstimator
-
-    return isinstance(estimator, TreeEstimator)
+    algorithm = algorithm_of_estimator(estimator)
+    return algorithm is not None and algorithm.kind == "tree"
 
 
 def check_prunable(estimator: Any) -> None:
@@ -717,8 +714,6 @@ def check_prunable(estimator: Any) -> None:
 
 def unpruned(estimator: Any) -> Any:
     """An unfitted copy of a tree estimator that is not pruned: neither by its parameters nor after its fit."""
-    from treewright.estimators.after_fit import without_steps
-
     known = estimator.get_params(deep=False)
     off = {name: value for name, value in OWN_PRUNING.items() if name in known}
     return with_parameters(without_steps(estimator), off)

@@ -18,13 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 from treewright.data.schema import did_you_mean
 from treewright.data.take import count_rows, in_rows_of, take_rows, warn_of_another_order
 from treewright.data.target import check_weights, warn_of_small_weights
-from treewright.estimators.after_fit import Decided, Pruned, clone_with_steps, has_steps, without_steps
-from treewright.estimators.base import naming_keywords
+from treewright.evaluation.after_fit import Decided, Pruned, clone_with_steps, has_steps, without_steps
 from treewright.evaluation.folds import as_array, check_random_state, folds_within, rows_in_two
 from treewright.evaluation.path import BY_CROSS_VALIDATION, check_prunable, pruning_path, size_by_folds, unpruned
 from treewright.evaluation.scores import WORDS, Loss, check_loss, mean_loss, mean_with_error
 from treewright.evaluation.tables import beside
 from treewright.exceptions import DataError, ParameterError
+from treewright.learn.other_names import naming_keywords
 from treewright.prune.methods import METHODS, method_of, options_of
 
 if TYPE_CHECKING:

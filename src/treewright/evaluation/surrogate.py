@@ -29,10 +29,11 @@ from treewright.data.encoder import encode
 from treewright.data.identifiers import is_nearly_unique
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
-from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.evaluation.folds import two_parts
 from treewright.evaluation.scores import explained, rows_worth, share_right
 from treewright.exceptions import DataError, ParameterError
+from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.registry import CART
 from treewright.learn.train import Trained
 from treewright.model import Model
 from treewright.predict.values import predict_codes, predict_numbers, predict_shares
@@ -57,7 +58,7 @@ SHARED = (
     "missing",
     "n_jobs",
 )
-Tree = DecisionTreeClassifier | DecisionTreeRegressor
+Tree = Any  # DecisionTreeClassifier or DecisionTreeRegressor: the registry makes them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -421,7 +422,7 @@ def _as_classifier(tree: Tree, answers: _Answers, target_names: tuple[str, ...])
     counts = [share / share.sum(axis=1, keepdims=True) * grown.weight[:, None] for share in shares]
     impurity = np.mean([impurity_of_shares(GINI, share) for share in shares], axis=0)
     known = tree.get_params(deep=False)
-    own = DecisionTreeClassifier(**{name: known[name] for name in SHARED})
+    own = CART.estimator(CLASSES)(**{name: known[name] for name in SHARED})
     params = own._check_parameters()
     model = replace(
         numbers,
@@ -523,8 +524,7 @@ def _declared(fitted: Any) -> dict[str, Any]:
 
 def _unfitted(answers: _Answers, n_jobs: int | None, **more: Any) -> Tree:
     """The unfitted tree estimator."""
-    kind = DecisionTreeRegressor if answers.is_numeric else DecisionTreeClassifier
-    return kind(n_jobs=n_jobs, **more)
+    return CART.estimator(NUMBERS if answers.is_numeric else CLASSES)(n_jobs=n_jobs, **more)
 
 
 def _percent(share: float) -> str:

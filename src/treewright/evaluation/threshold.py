@@ -22,7 +22,7 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import check_lengths, check_weights, encode_labels, recode
-from treewright.estimators.after_fit import Decided, decision_of, has_steps, repeat_decision, without_steps
+from treewright.evaluation.after_fit import Decided, decision_of, has_steps, repeat_decision, without_steps
 from treewright.evaluation.folds import (
     Task,
     answers,
@@ -249,7 +249,7 @@ def _usual(model: Any) -> int:
 class DecidingAgain:
     """A classifier whose copies choose its decision threshold again, by its costs, at each fit.
 
-    A clone repeats a threshold as it is (``estimators.after_fit``); but one that has seen the test rows flatters, so
+    A clone repeats a threshold as it is (``judge.after_fit``); but one that has seen the test rows flatters, so
     folds that judge choose it again where costs have chosen it.
     """
 

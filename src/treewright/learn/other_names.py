@@ -1,14 +1,16 @@
 """Other libraries' names for our parameters: scikit-learn, LightGBM, XGBoost, CatBoost, rpart, randomForest.
 
-Whoever types one is told ours, in Python (`keyword_hint`) and on the command line (`option_hint`). The tables in
-docs/coming-from are the same for readers.
+Whoever types one is told ours, in Python (`naming_keywords`, `keyword_hint`) and on the command line (`option_hint`).
+The tables in docs/coming-from are the same for readers.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
-from typing import NamedTuple
+import functools
+import inspect
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple, TypeVar
 
 from treewright.data.schema import did_you_mean
 
@@ -241,3 +243,42 @@ def _ours(name: str, known: Collection[str]) -> str:
 
 def _fits(advice: _Advice, known: Collection[str]) -> bool:
     return not advice.needs or advice.needs in known
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def naming_keywords(method: Method, parameters: bool = False) -> Method:
+    """The same ``__init__`` or ``fit``, whose error about an unknown argument names the one to use here."""
+    arguments = inspect.signature(method).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in arguments.values()):
+        return method  # it looks at them itself
+    named = {name for name, each in arguments.items() if each.kind is not inspect.Parameter.POSITIONAL_ONLY}
+    n_positional = sum(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in arguments.values())
+
+    @functools.wraps(method)
+    def checked(self: Any, *positional: Any, **given: Any) -> Any:
+        if not given.keys() <= named:
+            word = next(name for name in given if name not in named)
+            refuse_keyword(self, method.__name__, word, [name for name in arguments if name != "self"])
+        if parameters and len(positional) >= n_positional:
+            raise TypeError(
+                f"{type(self).__name__}() takes {n_positional - 1} arguments by position, not {len(positional)}: give "
+                f"its parameters by name, as in {type(self).__name__}({list(arguments)[n_positional]}=...)"
+            )
+        return method(self, *positional, **given)
+
+    return checked  # type: ignore[return-value]
+
+
+def refuse_keyword(estimator: Any, method: str, word: str, known: Collection[str], hint: str = "") -> None:
+    """Raise a TypeError about a keyword that a method does not have; the known ones are those of the method."""
+    owner = type(estimator).__name__
+    hint = hint or keyword_hint(word, known)
+    if not hint and method == "fit":
+        of_class = estimator._parameters()
+        meant = word if word in of_class else keyword_hint(word, of_class).removeprefix("here it is ")
+        is_name = meant.partition("=")[0].split(" ")[0] in of_class
+        hint = f"here it is a parameter of {owner}: {meant}" if is_name else meant
+    hint = hint or f"choose one of {', '.join(sorted(known))}"
+    raise TypeError(f"{owner}.{method}() got an unexpected keyword argument {word!r}: {hint}")

@@ -85,11 +85,12 @@ class Algorithm:
         return None if name is None else getattr(import_module("treewright"), name)
 
 
+CART = Algorithm(
+    "cart", "cart", "CART", "single", "TreeParams", "train_tree",
+    "DecisionTreeClassifier", "DecisionTreeRegressor", aliases=("tree", "decision-tree"),
+)  # fmt: skip
 ALGORITHMS = (
-    Algorithm(
-        "cart", "cart", "CART", "single", "TreeParams", "train_tree",
-        "DecisionTreeClassifier", "DecisionTreeRegressor", aliases=("tree", "decision-tree"),
-    ),
+    CART,
     Algorithm("id3", "id3", "ID3", "single", "ID3Params", "train_tree", "ID3Classifier", None),
     Algorithm(
         "c45", "c45", "C4.5", "single", "C45Params", "train_tree", "C45Classifier", None, aliases=("c4.5", "j48")
@@ -145,6 +146,12 @@ def algorithm_of(name: str) -> Algorithm | None:
     ('forest', 'C4.5', None)
     """
     return _by_name().get(name)
+
+
+def algorithm_of_estimator(estimator: Any) -> Algorithm | None:
+    """The algorithm of an estimator of this library, or of a class made from one; None for any other object."""
+    name = getattr(type(estimator), "_algorithm", None)
+    return algorithm_of(name) if isinstance(name, str) else None
 
 
 def learner_of(params: Params) -> Callable[..., Any]:

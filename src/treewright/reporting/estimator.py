@@ -19,9 +19,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.calendar import asked_parts
 from treewright.data.kinds import resolve
 from treewright.data.schema import Schema
-from treewright.estimators.base import Estimator
-from treewright.estimators.forest import Forest
-from treewright.estimators.trees import SingleTree
+from treewright.evaluation.path import is_single_tree
 from treewright.exceptions import DataError, ParameterError, TooLargeError
 from treewright.forest.importance import Importances
 from treewright.forest.out_of_bag import OobCurve
@@ -36,7 +34,7 @@ from treewright.learn.importance import (
     rises_of,
 )
 from treewright.learn.params import plain
-from treewright.learn.registry import algorithm_of
+from treewright.learn.registry import algorithm_of, algorithm_of_estimator
 from treewright.neighbors.nearest import CALLED
 from treewright.prune.methods import Rows
 from treewright.reporting.judged import Judged
@@ -183,12 +181,10 @@ def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
     )
 
 
-def tree_estimator(judged: Judged) -> SingleTree | None:
+def tree_estimator(judged: Judged) -> Any:
     """The fitted estimator of the tree; None if the report is made from a model."""
-    found = judged.estimator
-    if not isinstance(found, SingleTree):
-        found = getattr(found, "estimator_", None)  # of ``PrunedTree``
-    return found if isinstance(found, SingleTree) else None
+    of_pruned = getattr(judged.estimator, "estimator_", None)  # of ``PrunedTree``
+    return next((each for each in (judged.estimator, of_pruned) if is_single_tree(each)), None)
 
 
 def kept_rows(estimator: Any) -> Any:
@@ -198,7 +194,7 @@ def kept_rows(estimator: Any) -> Any:
 
 def is_ours(given: Any) -> bool:
     """Whether something is an estimator of this library, fitted or not."""
-    return isinstance(given, Estimator)
+    return algorithm_of_estimator(given) is not None
 
 
 def shuffled(
@@ -260,7 +256,7 @@ def out_of_bag_of(judged: Judged) -> tuple[OobCurve | None, str]:
     no_curve = "There is no out-of-bag curve:"
     if est is None:
         return None, f"{no_curve} a model without its estimator does not hold its training rows."
-    if not isinstance(est, Forest):
+    if not hasattr(est, "oob_curve"):
         score = getattr(est, "oob_score_", None)
         what = "accuracy" if judged.is_classification else "R2"
         known = f" Out of bag, with all trees, the {what} is {score:.4g} (oob_score_)." if score is not None else ""

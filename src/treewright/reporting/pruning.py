@@ -18,7 +18,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.take import count_rows
 from treewright.data.target import check_weights, warn_of_small_weights
-from treewright.estimators.after_fit import without_steps
+from treewright.evaluation.after_fit import without_steps
 from treewright.evaluation.folds import Split, as_array, check_tested_once, folds_within, splits_of
 from treewright.evaluation.path import (
     DEFAULT_FOLDS,

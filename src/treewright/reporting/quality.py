@@ -26,7 +26,7 @@ from sklearn.metrics import (
 
 from treewright.core.confidence import share_interval
 from treewright.data.cells import shown
-from treewright.estimators.after_fit import without_steps
+from treewright.evaluation.after_fit import without_steps
 from treewright.evaluation.curves import Curve, error_curve, learning_curve
 from treewright.evaluation.folds import as_array, folds_within
 from treewright.evaluation.measures import TWO, brier_score_of, log_loss_of

@@ -88,8 +88,8 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
     if failed:
         raise failed[min(failed)]
     together = Notices()
-    for notices in heard:
-        for site, (text, _) in (notices.heard if notices else {}).items():
+    for each in heard:
+        for site, (text, _) in (each.heard if each else {}).items():
             together.add(site, text)
     together.tell(n_tasks, what)
     return done
@@ -910,8 +910,6 @@ def evaluate_folds(
     on_training_rows : bool
         Whether to score the training rows as well.
     """
-    pass
-
     if task.weights is not None:
         for at, (_, test) in enumerate(splits):
             try:

@@ -540,7 +540,7 @@ class Model(ModelData):
         return explain(self, X, **options)
 
     def interactions(self, X: Any, **options: Any) -> Interactions:
-        """Measure the interactions of pairs of columns; options as ``treewright.explain.partial_dependence.interactions``."""
+        """Measure the interactions of pairs of columns; options as ``partial_dependence.interactions``."""
         from treewright.explain.partial_dependence import interactions
 
         return interactions(self, X, **options)

@@ -178,8 +178,8 @@ _BLOCK = 16_384  # rows per task; about a millisecond
 _INLINE_ROWS = 20_000  # below, a second thread costs more than it saves
 
 # Bits of a record's second word: 0-1 kind, 2 missing branch, 3-31 column, 32-62 first child.
-_MISSING_BIT, COLUMN_SHIFT, CHILD_SHIFT = 2, 3, 32
-COLUMN_MASK = (1 << 29) - 1
+_MISSING_BIT, WORD_COLUMN_SHIFT, WORD_CHILD_SHIFT = 2, 3, 32
+WORD_COLUMN_MASK = (1 << 29) - 1
 
 
 class Route(NamedTuple):
@@ -244,7 +244,7 @@ def records_of(tree: Tree) -> np.ndarray:
     child = np.where(leaf, np.arange(n), tree.first_child).astype(np.int64)
     column = np.where(leaf, 0, tree.feature).astype(np.int64)
     missing = tree.missing_branch.astype(np.int64)
-    records[:, 1] = kind | missing << _MISSING_BIT | column << COLUMN_SHIFT | child << CHILD_SHIFT
+    records[:, 1] = kind | missing << _MISSING_BIT | column << WORD_COLUMN_SHIFT | child << WORD_CHILD_SHIFT
     return records
 
 
@@ -257,7 +257,7 @@ def next_node(records, thresholds, words, tests_subsets, here, packed, x):
         branch = 0 if x <= thresholds[here, 0] else 1
         if x != x:
             branch = (packed >> _MISSING_BIT) & 1
-    return (packed >> CHILD_SHIFT) + branch
+    return (packed >> WORD_CHILD_SHIFT) + branch
 
 
 @allocating_kernel
@@ -301,7 +301,7 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
                     row[lane] = row[lanes]
                     node[lane] = node[lanes]
                 continue
-            x = matrix[row[lane], (packed >> COLUMN_SHIFT) & COLUMN_MASK]
+            x = matrix[row[lane], (packed >> WORD_COLUMN_SHIFT) & WORD_COLUMN_MASK]
             node[lane] = next_node(records, thresholds, route.words, tests_subsets, here, packed, x)
             lane += 1
 

@@ -37,7 +37,15 @@ from treewright.data.bins import MISSING_BIN
 from treewright.data.memory import check_fits
 from treewright.exceptions import TooLargeError
 from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
-from treewright.predict.route import CHILD_SHIFT, COLUMN_MASK, COLUMN_SHIFT, is_packable, leaf_of, next_node, records_of
+from treewright.predict.route import (
+    WORD_CHILD_SHIFT,
+    WORD_COLUMN_MASK,
+    WORD_COLUMN_SHIFT,
+    is_packable,
+    leaf_of,
+    next_node,
+    records_of,
+)
 from treewright.trees.arrays import (
     CHILD_SHIFT,
     COLUMN_SHIFT,
@@ -88,7 +96,7 @@ def _join(model: ModelData) -> Joined:
     roots, at_word, parts = np.asarray(model.trees.begins, np.int64), 0, []
     for tree, root in zip(model.trees, roots.tolist(), strict=False):
         records = records_of(tree)
-        records[:, 1] += root << CHILD_SHIFT
+        records[:, 1] += root << WORD_CHILD_SHIFT
         records[tree.kind == SUBSET, 0] += at_word
         at_word += len(tree.levels_left)
         parts.append(records)
@@ -141,7 +149,7 @@ def add_leaves(matrix, records, words, tests_subsets, roots, weights, n_scores, 
                             node[lane] = node[lanes]
                             owner[lane] = owner[lanes]
                             continue
-                        x = matrix[row, (packed >> COLUMN_SHIFT) & COLUMN_MASK]
+                        x = matrix[row, (packed >> WORD_COLUMN_SHIFT) & WORD_COLUMN_MASK]
                         node[lane] = next_node(records, thresholds, words, tests_subsets, here, packed, x)
                         lane += 1
                 for lane in range(count):
@@ -174,7 +182,7 @@ def add_leaves(matrix, records, words, tests_subsets, roots, weights, n_scores, 
                         node[lane] = node[lanes]
                         owner[lane] = owner[lanes]
                     continue
-                x = matrix[row, (packed >> COLUMN_SHIFT) & COLUMN_MASK]
+                x = matrix[row, (packed >> WORD_COLUMN_SHIFT) & WORD_COLUMN_MASK]
                 node[lane] = next_node(records, thresholds, words, tests_subsets, here, packed, x)
                 lane += 1
 

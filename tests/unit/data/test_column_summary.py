@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.data import bins
 from treewright.data import bins as bins_module
 from treewright.data.bins import Cells, ColumnSummary, Gathered, bins_of, cuts_of
 from treewright.data.schema import Column, Schema
@@ -29,10 +28,9 @@ numbers = st.one_of(
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """A block has 50 rows; of more than 8 values of a larger table not all are told apart."""
-    for module in (column_summary, bins_module):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 50)
-    monkeypatch.setattr(bins, "MAX_ENTRIES", 8)
-    monkeypatch.setattr(bins, "SHARES", 16)
+    monkeypatch.setattr(bins_module, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(bins_module, "MAX_ENTRIES", 8)
+    monkeypatch.setattr(bins_module, "SHARES", 16)
 
 
 def gathered_of(parts: list[tuple[np.ndarray, np.ndarray]], *, elsewhere: bool) -> tuple[ColumnSummary, int]:
@@ -119,7 +117,7 @@ def test_a_summary_knows_no_order_and_no_parts(cells, n_parts, weighted, random)
 
 @pytest.mark.parametrize("made", ["normal", "steep", "narrow", "ties", "outliers"])
 def test_bins_of_cells_hold_about_equal_weight_whatever_the_order(monkeypatch, made):
-    monkeypatch.setattr(bins, "SHARES", 2**15)
+    monkeypatch.setattr(bins_module, "SHARES", 2**15)
     rng = np.random.default_rng(1)
     n = 60_000
     cells = {
@@ -133,7 +131,7 @@ def test_bins_of_cells_hold_about_equal_weight_whatever_the_order(monkeypatch, m
     shuffled = bins_of(rng.permutation(cells)[:, None], ONE, n_threads=2)
     assert bins.lowest.tobytes() + bins.highest.tobytes() == shuffled.lowest.tobytes() + shuffled.highest.tobytes()
     assert set(bins.lowest.tolist()) | set(bins.highest.tolist()) <= set(cells.tolist())
-    monkeypatch.setattr(bins, "MAX_ENTRIES", 2 * n)
+    monkeypatch.setattr(bins_module, "MAX_ENTRIES", 2 * n)
     told_apart = bins_of(cells[:, None], ONE)
     ranked = np.sort(cells)
     ranks, expected = (np.searchsorted(ranked, cuts_of(each)[1], "right") for each in (bins, told_apart))
@@ -148,7 +146,7 @@ def test_few_values_of_a_large_table_are_told_apart():
 
 
 def test_a_value_is_found_whatever_its_bits(monkeypatch):
-    monkeypatch.setattr(bins, "MAX_ENTRIES", 0)
+    monkeypatch.setattr(bins_module, "MAX_ENTRIES", 0)
     cells = np.repeat([1.0 + at * 2.0**-52 for at in range(3)] + [2.0, -1e300, np.inf], 20)
     found, n_passes = gathered_of([(cells, NO_WEIGHTS)], elsewhere=False)
     assert found.weights.tolist() == [20] * 6

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from treewright.data import bins
-from treewright.data import bins as bins_module
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Gathered, bins_of
 from treewright.data.schema import Column, Schema
@@ -19,8 +18,7 @@ SCHEMA = Schema((Column("c", "nominal", tuple(range(N_LEVELS))), Column("x", "nu
 def few_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more than 600 values not all are told apart, and a block has 1,500 rows."""
     monkeypatch.setattr(bins, "MAX_ENTRIES", 600)
-    for module in (column_summary, bins_module):
-        monkeypatch.setattr(module, "BLOCK_ROWS", 1500)
+    monkeypatch.setattr(bins, "BLOCK_ROWS", 1500)
 
 
 def table(n: int) -> np.ndarray:
@@ -43,7 +41,7 @@ def test_bins_of_levels_do_not_depend_on_the_number_of_blocks(
     matrix = table(9000)
     weights = uneven(matrix[:, 0]) if weighted else None
     by_block = bins_of(matrix, SCHEMA, weights)
-    monkeypatch.setattr(bins_module, "BLOCK_ROWS", 2**20)
+    monkeypatch.setattr(bins, "BLOCK_ROWS", 2**20)
     at_once = bins_of(matrix, SCHEMA, weights)
     assert by_block.level_bin.tobytes() == at_once.level_bin.tobytes()
     assert by_block.n_bins[0] == at_once.n_bins[0] == 254

@@ -99,8 +99,7 @@ def test_many_values_of_a_large_table_are_cut_alike(tmp_path, monkeypatch):
     from treewright.data import bins
     from treewright.files import sources
 
-    for patched in (bins, column_summary):
-        monkeypatch.setattr(patched, "BLOCK_ROWS", 400)
+    monkeypatch.setattr(bins, "BLOCK_ROWS", 400)
     monkeypatch.setattr(bins, "MAX_ENTRIES", 100)
     monkeypatch.setattr(bins, "SHARES", 512)
     monkeypatch.setattr(sources, "_BLOCK", 130)
@@ -417,8 +416,7 @@ def test_a_column_of_whole_numbers_in_text_that_has_a_fraction_later_is_read(tmp
 def test_a_table_of_about_as_many_rows_as_a_block_is_cut_as_in_memory(tmp_path, monkeypatch):
     from treewright.data import bins
 
-    for patched in (bins, column_summary):
-        monkeypatch.setattr(patched, "BLOCK_ROWS", N + 100)
+    monkeypatch.setattr(bins, "BLOCK_ROWS", N + 100)
     monkeypatch.setattr(bins, "MAX_ENTRIES", 100)
     monkeypatch.setattr(bins, "SHARES", 64)
     expected = boosting(of_numbers=False).fit(TABLE, pl.Series("target", CLASSES)).model_

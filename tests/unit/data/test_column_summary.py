@@ -86,7 +86,7 @@ def test_cells_are_those_of_the_twin(rows):
     while cells.refine():
         cells.add(values, weights)
     found = cells.summary()
-    expected = naive_cells(values.tolist(), weights.tolist(), bins.SHARES)
+    expected = naive_cells(values.tolist(), weights.tolist(), bins_module.SHARES)
     assert list(zip(found.lowest.tolist(), found.values.tolist(), found.weights.tolist(), strict=True)) == expected
 
 

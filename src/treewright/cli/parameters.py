@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treewright.cli.terminal import UsageRefusal, printable, say, screen_of
-from treewright.learn.params import CLASSES, NUMBERS, Parameter, Rule, Task, parameters_of, plain
+from treewright.learn.params import CLASSES, Parameter, Rule, parameters_of, plain
 from treewright.learn.registry import ALGORITHMS, Algorithm, algorithm_of
 
 __all__ = ["run_parameters"]
@@ -51,15 +51,9 @@ def run_parameters(word: str | None, form: str) -> None:
             _print(each, is_first=number == 0)
 
 
-def _tasks_of(algorithm: Algorithm) -> dict[Task, str]:
-    """The estimator for each task; one that needs no target is listed under classes."""
-    both: dict[Task, str | None] = {CLASSES: algorithm.classifier, NUMBERS: algorithm.regressor}
-    return {task: name for task, name in both.items() if name is not None} or {CLASSES: str(algorithm.detector)}
-
-
 def _lines(algorithm: Algorithm) -> list[_Line]:
     """Every parameter, in the order of the dataclass; a parameter of one task only is marked."""
-    kind, tasks = algorithm.params_class(), _tasks_of(algorithm)
+    kind, tasks = algorithm.params_class(), algorithm.estimators
     stated = {task: parameters_of(kind, task) for task in tasks}
     names = list(dict.fromkeys(name for known in stated.values() for name in known))
     lines = []
@@ -120,7 +114,7 @@ def _section(algorithm: Algorithm) -> str:
         f"| `{each.name}` | `{each.default}` | {_cell(each.values)} | {_cell(each.unit)} | {_cell(each.help)} |"
         for each in _lines(algorithm)
     ]
-    estimators = ", ".join(f"`{name}`" for name in _tasks_of(algorithm).values())
+    estimators = ", ".join(f"`{name}`" for name in algorithm.estimators.values())
     head = ["| parameter | default | values | unit | meaning |", "|---|---|---|---|---|"]
     title = algorithm.title[0].upper() + algorithm.title[1:]
     return "\n".join([f"## {title}\n", f"`--algorithm {algorithm.word}`; {estimators}.\n", *head, *rows])
@@ -135,7 +129,7 @@ def _print(algorithm: Algorithm, *, is_first: bool) -> None:
     screen = screen_of()
     if not is_first:
         say()
-    say(f"{algorithm.title} (--algorithm {algorithm.word}): {', '.join(_tasks_of(algorithm).values())}")
+    say(f"{algorithm.title} (--algorithm {algorithm.word}): {', '.join(algorithm.estimators.values())}")
     for each in _lines(algorithm):
         say(f"\n{each.name}={each.default}")
         screen.say_prose(f"    {each.help}; {each.values}" + (f" ({each.unit})" if each.unit else ""))
@@ -159,5 +153,5 @@ def _facts_of(algorithm: Algorithm) -> list[dict[str, Any]]:
                 for name, each in parameters_of(kind, task).items()
             ],
         }
-        for task, estimator in _tasks_of(algorithm).items()
+        for task, estimator in algorithm.estimators.items()
     ]

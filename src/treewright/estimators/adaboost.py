@@ -32,7 +32,8 @@ from treewright.data.dataset import factors_for
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, factors_by_code, recode
-from treewright.estimators.base import ScoredByClasses, ScoredByNumbers, keep
+from treewright.estimators import signatures
+from treewright.estimators.base import ScoredByClasses, ScoredByNumbers
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Members,
@@ -240,9 +241,21 @@ class _Boosted:
 
 
 class AdaBoost(Members):
-    """An ensemble whose members are fitted on rows reweighted by the errors of those before them."""
+    """An ensemble whose members are fitted on rows reweighted by the errors of those before them.
 
-    _algorithm = "adaboost"
+    Attributes
+    ----------
+    estimator_weights_, estimator_errors_ : float64[n_members]
+        Weight of each member, above 0, and its error: the weighted misclassification rate, or the mean loss of the
+        rows, by their weights.
+    rounds_ : AdaBoostRounds
+        The same as a table to print, a dropped last member included; for at most 12 rows with the weights of the rows,
+        if these are kept.
+    row_weights_ : float64[n_rounds, n]
+        Only with ``keep_row_weights=True``: the weights of the rows in each round; each line adds up to one.
+    feature_importances_ : float64[p]
+        Those of the members, averaged by their weights; only if they have any.
+    """
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, given: Mapping[str, Any]) -> Self:
         """Check, boost, keep. Nothing of the estimator changes before the last step."""
@@ -448,59 +461,13 @@ class AdaBoost(Members):
         """The score of predictions."""
 
 
-class AdaBoostClassifier(ScoredByClasses, AdaBoost):
+class AdaBoostClassifier(ScoredByClasses, AdaBoost, signatures.AdaBoostClassifier):
     """AdaBoost for classification: classifiers fitted one after another on reweighted rows, combined by weighted vote.
-
-    Parameters
-    ----------
-    estimator : classifier, optional
-        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; by default a tree of one test (a
-        *stump*), ``DecisionTreeClassifier(max_depth=1)``. It is copied, never fitted itself. Each copy gets seeds of
-        its own for its ``random_state``. If it has ``class_weight="balanced"``, this is computed once, from the weights
-        before the first round.
-    n_estimators : int >= 1, default 50
-        Copies (*members*) at most.
-    learning_rate : float > 0, default 1.0
-        Factor of the members' weights; below 1, the weights of rows change more slowly.
-    bootstrap : bool, default False
-        Fit each member on as many rows as there are, sampled with replacement by their weights, instead of on the
-        weights themselves. Needed for a base whose ``fit`` takes no ``sample_weight``.
-    keep_row_weights : bool, default False
-        Keep the weights of the rows in every round: ``row_weights_``.
-    warm_start : bool, default False
-        Keep the members of the last fit and continue, up to ``n_estimators``. The result is that of one fit: the table
-        must be the same, and so must all parameters but ``n_estimators``, ``n_jobs`` and ``verbose``.
-    n_jobs : int, optional
-        Threads on which each tree grows; all processors by default. The members do not depend on it.
-    random_state : int, RandomState instance or None
-        Seed of all sampling. None means 0: fits are reproducible.
-    verbose : int, default 0
-        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
-    positive : class label, optional
-        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
-        the second.
 
     Attributes
     ----------
-    estimator_ : classifier
-        The estimator of which the members are copies.
-    estimators_ : list of fitted classifiers
-    estimator_weights_, estimator_errors_ : float64[n_members]
-        Weight of each member, above 0, and its error: the weighted misclassification rate.
-    rounds_ : AdaBoostRounds
-        The same as a table to print, a dropped last member included; for at most 12 rows with the weights of the rows,
-        if these are kept.
-    row_weights_ : float64[n_rounds, n]
-        Only with ``keep_row_weights=True``: the weights of the rows in each round; each line adds up to one.
     classes_ : ndarray[n_classes]
-    n_classes_, n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    model_ : Model
-        Only if the members are single trees of Treewright: what ``save`` writes, and what ``apply``,
-        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` use.
-    feature_importances_ : float64[p]
-        Those of the members, averaged by their weights; only if they have any.
+    n_classes_ : int
 
     Notes
     -----
@@ -533,22 +500,6 @@ class AdaBoostClassifier(ScoredByClasses, AdaBoost):
 
     _task = CLASSES
     _one_target = True
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        bootstrap: bool = False,
-        keep_row_weights: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        positive: Any = None,
-    ) -> None:
-        keep(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members, one after another.
@@ -719,36 +670,8 @@ def _n_weighed(codes: np.ndarray) -> int:
     return int(np.count_nonzero(np.bincount(codes)))
 
 
-class AdaBoostRegressor(ScoredByNumbers, AdaBoost):
+class AdaBoostRegressor(ScoredByNumbers, AdaBoost, signatures.AdaBoostRegressor):
     """AdaBoost for regression: regressors fitted one after another on reweighted rows, combined by weighted median.
-
-    Parameters
-    ----------
-    estimator : regressor, optional
-        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; ``DecisionTreeRegressor(max_depth=3)``
-        by default.
-    n_estimators : int >= 1, default 50
-        Copies (*members*) at most.
-    learning_rate : float > 0, default 1.0
-        Factor of the members' weights; below 1, the weights of rows change more slowly.
-    loss : {"linear", "square", "exponential"}, default "linear"
-        Loss of a row whose error is the share ``s`` of the largest error: ``s``, ``s**2`` or ``1 - exp(-s)``.
-    bootstrap : bool, default False
-        Fit each member on as many rows as there are, sampled with replacement by their weights, as in the paper. By
-        default it is fitted on the weights themselves, without sampling. Needed for a base whose ``fit`` takes no
-        ``sample_weight``.
-    keep_row_weights, warm_start, n_jobs, random_state, verbose
-        As in ``AdaBoostClassifier``.
-
-    Attributes
-    ----------
-    estimator_, estimators_, rounds_, row_weights_, model_, feature_importances_
-        As in ``AdaBoostClassifier``.
-    estimator_weights_, estimator_errors_ : float64[n_members]
-        Weight of each member, above 0, and its error: the mean loss of the rows, by their weights.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
 
     Notes
     -----
@@ -770,22 +693,6 @@ class AdaBoostRegressor(ScoredByNumbers, AdaBoost):
 
     _task = NUMBERS
     _one_target = True
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        loss: str = "linear",
-        bootstrap: bool = False,
-        keep_row_weights: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        keep(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members, one after another; parameters and errors as ``AdaBoostClassifier.fit``.

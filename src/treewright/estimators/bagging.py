@@ -19,7 +19,8 @@ from treewright.core.progress import bar_where_nobody_listens, compiling_announc
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
-from treewright.estimators.base import ScoredByClasses, ScoredByNumbers, keep
+from treewright.estimators import signatures
+from treewright.estimators.base import ScoredByClasses, ScoredByNumbers
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Answer,
@@ -49,9 +50,18 @@ if TYPE_CHECKING:
 
 
 class Bagging(Members):
-    """An ensemble of copies of one estimator, each fitted on rows and columns of its own."""
+    """An ensemble of copies of one estimator, each fitted on rows and columns of its own.
 
-    _algorithm = "bagging"
+    Attributes
+    ----------
+    estimators_features_ : list of int64[k]
+        Columns of each member, ascending.
+    estimators_samples_ : list of int64[m]
+        Rows of each member, ascending.
+    n_outputs_ : int
+    feature_importances_ : float64[p]
+        Mean of the trees' shares of the decrease of impurity; only if there is a ``model_``.
+    """
 
     estimators_features_: list[Any]
     _warm: BagWarmStart
@@ -253,62 +263,13 @@ def _members_decide(estimator: BaggingClassifier) -> bool:
     return hasattr(members[0] if members else estimator._base(), "decision_function")
 
 
-class BaggingClassifier(ScoredByClasses, Bagging):
+class BaggingClassifier(ScoredByClasses, Bagging, signatures.BaggingClassifier):
     """Bagging for classification: copies of one classifier, each fitted on a bootstrap sample, predict together.
-
-    Parameters
-    ----------
-    estimator : classifier, optional
-        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; ``DecisionTreeClassifier()`` by default.
-        It is copied, never fitted itself. Each copy gets seeds of its own for its ``random_state``.
-    n_estimators : int >= 1, default 10
-        Number of copies, the *members*.
-    max_samples : int >= 1, float in (0, 1], or None, default 1.0
-        Rows that each member samples, or the share of all (rounded, at least one); None is 1.0.
-    max_features : int >= 1 or float in (0, 1], default 1.0
-        Columns that each member samples, or the share of all (rounded down, at least one).
-    bootstrap : bool, default True
-        Sample rows with replacement. Without it, a row is in a member's sample at most once (*pasting*).
-    bootstrap_features : bool, default False
-        Sample columns with replacement. A column that is drawn twice gets a second name, ``"age (2)"``.
-    oob_score : bool, default False
-        Let each member predict its out-of-bag rows: see the attributes.
-    warm_start : bool, default False
-        Keep the members of the last fit and add to them, up to ``n_estimators``. The result is that of one fit: the
-        table must be the same, and so must all parameters but ``n_estimators``, ``oob_score``, ``voting``, ``n_jobs``
-        and ``verbose``.
-    n_jobs : int, optional
-        Threads on which members are fitted. All processors by default; one if the base is not Treewright's, because
-        Python code blocks other threads. The members do not depend on it.
-    random_state : int, RandomState instance or None
-        Seed of all sampling. None means 0: fits are reproducible.
-    positive : class label, optional
-        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
-        the second.
-    verbose : int, default 0
-        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
-    voting : {"soft", "hard"}, default "soft"
-        Average the members' ``predict_proba`` (members without it vote), or count one vote for each.
 
     Attributes
     ----------
-    estimator_ : classifier
-        The estimator of which the members are copies.
-    estimators_ : list of fitted classifiers
-    estimators_features_ : list of int64[k]
-        Columns of each member, ascending.
-    estimators_samples_ : list of int64[m]
-        Rows of each member, ascending.
     classes_ : ndarray[n_classes], or a list of them for several outputs
     n_classes_ : int, or a list
-    n_outputs_, n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    model_ : Model
-        Only if the members are single trees of Treewright on all columns: what ``save`` writes, and what ``apply``,
-        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` use.
-    feature_importances_ : float64[p]
-        Mean of the trees' shares of the decrease of impurity; only if there is a ``model_``.
     oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
         Out-of-bag ``predict_proba``; nan for a row that is in every member's bag.
     oob_score_ : float
@@ -340,25 +301,6 @@ class BaggingClassifier(ScoredByClasses, Bagging):
 
     _task = CLASSES
     _passing = ("predict", "predict_proba", "predict_log_proba", "decision_function")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: float | None = 1.0,
-        max_features: float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        voting: str = "soft",
-        positive: Any = None,
-    ) -> None:
-        keep(self, locals())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -561,25 +503,11 @@ class BaggingClassifier(ScoredByClasses, Bagging):
 _LEAST_FOR_R2 = 2  # rows
 
 
-class BaggingRegressor(ScoredByNumbers, Bagging):
+class BaggingRegressor(ScoredByNumbers, Bagging, signatures.BaggingRegressor):
     """Bagging for regression: copies of one regressor, each fitted on a bootstrap sample, are averaged.
-
-    Parameters
-    ----------
-    estimator : regressor, optional
-        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; ``DecisionTreeRegressor()`` by default.
-    n_estimators, max_samples, max_features, bootstrap, bootstrap_features
-        As in ``BaggingClassifier``.
-    oob_score, warm_start, n_jobs, random_state, verbose
-        As in ``BaggingClassifier``.
 
     Attributes
     ----------
-    estimator_, estimators_, estimators_features_, estimators_samples_, model_, feature_importances_
-        As in ``BaggingClassifier``.
-    n_outputs_, n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
     oob_prediction_ : float64[n] or float64[n, n_outputs]
         Out-of-bag ``predict``; nan for a row that is in every member's bag.
     oob_score_ : float
@@ -600,23 +528,6 @@ class BaggingRegressor(ScoredByNumbers, Bagging):
 
     _task = NUMBERS
     _passing = ("predict",)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: float | None = 1.0,
-        max_features: float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        keep(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members; parameters, errors and warnings as ``BaggingClassifier.fit``.

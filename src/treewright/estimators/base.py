@@ -5,7 +5,7 @@ An estimator only holds parameters. ``fit`` checks them, makes a dataset of the 
 nothing of the estimator changes before the last step of a fit.
 
 `Estimator` is the base of all, `Classifier` and `Regressor` add what their targets need. A family adds a set of verbs
-(`trees.SingleTree`, `forest.Forest`, ...), and a public class its signature and its documentation.
+(`trees.SingleTree`, `forest.Forest`, ...), `signatures` the parameters, and a public class its documentation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
@@ -32,6 +32,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.derived import given_to_sources
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
+from treewright.estimators.documentation import as_model, document
 from treewright.evaluation.after_fit import Decided, Pruned, clone_with_steps, has_steps
 from treewright.exceptions import ParameterError
 from treewright.learn.other_names import keyword_hint, naming_keywords
@@ -76,16 +77,7 @@ _BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterEr
 _BothParameterErrors.__module__ = ParameterError.__module__
 
 
-def keep(estimator: Any, given: Mapping[str, Any]) -> None:
-    """Store the arguments of ``__init__`` as they are: ``keep(self, locals())`` is its whole body.
-
-    scikit-learn reads the parameters from the written signature and expects attributes of the same names.
-    """
-    for name, value in given.items():
-        if name != "self":
-            setattr(estimator, name, value)
-
-
+_SECTION = "_parameter_section"  # of a base from `signatures`
 _SORTS = {"int": Integral, "real": Real, "share": RealNotInt}
 
 
@@ -133,7 +125,17 @@ def _of_trees(estimator: Estimator) -> bool:
 
 
 class Estimator(BaseEstimator, ABC):
-    """A scikit-learn estimator around a model of any kind."""
+    """A scikit-learn estimator around a model of any kind.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model: it is self-contained and is what ``save`` writes.
+    n_features_in_ : int
+        Columns of the table.
+    feature_names_in_ : ndarray of str
+        Only if the table had names that are all strings.
+    """
 
     _algorithm: ClassVar[str]  # as ``learn.registry`` names it
     _task: ClassVar[Task]
@@ -155,6 +157,9 @@ class Estimator(BaseEstimator, ABC):
         for name in ("__init__", "fit"):
             if name in cls.__dict__:
                 setattr(cls, name, naming_keywords(cls.__dict__[name], parameters=name == "__init__"))
+        section = next((vars(base)[_SECTION] for base in cls.__bases__ if _SECTION in vars(base)), None)
+        if section is not None:
+            document(cls, section)
 
     def __getattr__(self, name: str) -> Any:
         # Only called if there is no such attribute, or one that raised.
@@ -328,43 +333,23 @@ class Estimator(BaseEstimator, ABC):
             check_is_fitted(self, "model_")
         return model
 
+    @as_model
     def predict(self, X: Any) -> np.ndarray:
-        """Predict each row.
-
-        Parameters
-        ----------
-        X : table of n rows
-            Columns are matched by name if fit had names.
-
-        Returns
-        -------
-        ndarray[n] or ndarray[n, n_outputs]
-            Labels in the dtype of the target, or float64.
-
-        Raises
-        ------
-        ColumnError
-            Columns are missing, duplicated or of another kind than at fit.
-        UnseenLevelError
-            A level that fit never saw, under ``unseen="error"``.
-        """
+        """Predict each row."""
         found: np.ndarray = self._fitted().predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
         return found
 
+    @as_model
     def predict_one(self, row: Any) -> Any:
-        """Predict one row: a sequence of cells, or a mapping from column name to cell.
-
-        Returns
-        -------
-        scalar, or ndarray[n_outputs] for several outputs
-            An element of the result of ``predict``, in a small part of the time.
-        """
+        """Predict one row, in a small part of the time of a table."""
         return self._fitted().predict_one(row)
 
+    @as_model
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
+        """Write the model file, which ``treewright.load`` reads; the parameters are in its facts."""
         self._fitted().save(path)
 
+    @as_model
     def export(
         self,
         path: str | os.PathLike[str],
@@ -373,10 +358,7 @@ class Estimator(BaseEstimator, ABC):
         name: str | None = None,
         vectors: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Write the model as a file that does not need this library, such as source code in C or JavaScript.
-
-        Parameters and errors as ``Model.export``.
-        """
+        """Write the model as a file that does not need this library, such as source code in C or JavaScript."""
         self._fitted().export(path, format=format, name=name, vectors=vectors)
 
     @available_if(_with_target)
@@ -417,24 +399,15 @@ class Estimator(BaseEstimator, ABC):
         return given_to_sources(model.schema.columns, model.feature_importances)
 
     @available_if(_of_trees)
+    @as_model
     def apply(self, X: Any) -> np.ndarray:
-        """Position of the leaf that each row reaches; for many trees in each of them.
-
-        Returns
-        -------
-        int64[n] or int64[n, n_trees]
-        """
+        """Position of the leaf that each row reaches; for many trees in each of them."""
         return self._fitted().apply(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     @available_if(_of_trees)
+    @as_model
     def decision_path(self, X: Any) -> csr_matrix | tuple[csr_matrix, np.ndarray]:
-        """Indicator matrix of the nodes on each row's path.
-
-        Returns
-        -------
-        csr_matrix of int64[n, n_nodes]
-            For many trees their nodes side by side, and int64[n_trees + 1], where each tree begins.
-        """
+        """Indicator matrix of the nodes on each row's path."""
         return self._fitted().decision_path(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     def show(self, **options: Any) -> str:
@@ -442,146 +415,42 @@ class Estimator(BaseEstimator, ABC):
         return self._fitted().show(**options)
 
     @available_if(_of_trees)
+    @as_model
     def plot(self, **options: Any) -> SvgPicture:
         """Draw the tree as SVG (of many, tree number ``tree=i``); options as ``treewright.show.svg.plot``."""
         return self._fitted().plot(**options)
 
     @available_if(_of_trees)
+    @as_model
     def rules(self, **options: Any) -> LeafRules:
-        """One if-then rule per leaf (of many trees, for tree number ``tree=i``), with its rows and interval.
-
-        Parameters
-        ----------
-        **options
-            ``order`` ("tree", "support", "confidence"), ``level`` (0.95), ``exact`` (False), ``max_levels`` (12),
-            ``keep_empty`` (True), ``tree``: as ``treewright.explain.rules.leaf_rules``.
-        """
+        """One if-then rule per leaf (of many trees, for tree number ``tree=i``), with its rows and interval."""
         return self._fitted().rules(**options)
 
     @available_if(_of_trees)
+    @as_model
     def node(self, i: int, *, tree: int | None = None) -> Node:
         """Return one node (of many trees, of tree number ``tree``) as an object that can be read and printed."""
         return self._fitted().node(i, tree=tree)
 
     @available_if(_of_trees)
+    @as_model
     def partial_dependence(
         self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
     ) -> PartialDependence:
-        """Partial dependence: the mean prediction with a column set to one value after another (Friedman 2001).
-
-        Parameters
-        ----------
-        X : table of n rows
-            All other columns keep their values from it.
-        column : hashable
-            Its name or position.
-        second : hashable, optional
-            Another column: then there is a mean for every pair of values.
-        **options
-            ``grid``, ``label``, ``output``, ``individual``, ``rows``, ``sample_weight``, ``random_state``, ``method``:
-            as ``treewright.explain.partial_dependence.partial_dependence``.
-
-        Returns
-        -------
-        PartialDependence
-            Print it, or use ``values``, ``individual``, ``to_dict()`` or ``plot()``.
-
-        Raises
-        ------
-        ParameterError
-            There is no such column, class or output; a parameter is out of range.
-        DataError
-            The table was refused, holds no rows, or no value of the column.
-
-        Examples
-        --------
-        >>> import treewright as tw
-        >>> table = {"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}
-        >>> est = tw.DecisionTreeRegressor().fit(table, [4.0, 4.0, 1.0, 1.0])
-        >>> est.partial_dependence(table, "rain", grid=[0, 8]).values
-        array([[4., 1.]])
-        """
+        """Partial dependence: the mean prediction with a column set to one value after another (Friedman 2001)."""
         model, owner = self._fitted(), type(self).__name__
         return model.partial_dependence(X, column, second, n_jobs=self.n_jobs, owner=owner, **options)
 
     @available_if(_of_trees)
+    @as_model
     def interactions(self, X: Any, *, background: Any = None) -> Interactions:
-        """Interactions of pairs of columns: H of Friedman and Popescu (2008).
-
-        Parameters
-        ----------
-        X : table of n rows
-            If there are more than 2,000, 2,000 of them are used, evenly spread.
-        background : table of m rows, optional
-            Rows that partial dependence is a mean over; by default at most 500 of X, evenly spread.
-
-        Returns
-        -------
-        Interactions
-            Print it, or use ``h``, ``spread``, ``pairs()`` or ``to_dict()``.
-
-        Raises
-        ------
-        ParameterError
-            The predictions are not a sum over the trees (medians).
-        DataError
-            The rows were refused, or there are none.
-
-        Examples
-        --------
-        >>> import treewright as tw
-        >>> table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5}
-        >>> est = tw.DecisionTreeRegressor().fit(table, [0.0, 1.0, 1.0, 0.0] * 5)
-        >>> print(est.interactions(table))
-        interactions of pairs of columns over 20 rows: H and spread (standard deviation), largest first
-                   H      spread
-          a and b  1.000  0.5
-        """
+        """Interactions of pairs of columns: H of Friedman and Popescu (2008)."""
         model, owner = self._fitted(), type(self).__name__
         return model.interactions(X, background=background, n_jobs=self.n_jobs, owner=owner)
 
+    @as_model
     def explain(self, X: Any, *, kind: str = "path", order: int = 1, background: Any = None) -> Explanation:
-        """Contributions of the columns to the predictions; they add up to the predictions.
-
-        Parameters
-        ----------
-        X : table of n rows
-        kind : {"path", "interventional", "steps"}, default "path"
-            The prediction if some columns are not known: ``"path"`` averages over the branches by their share of the
-            training weight, ``"interventional"`` takes the cells from ``background``; both are Shapley values.
-            ``"steps"`` are changes of the expected prediction along the path of the row.
-        order : {1, 2}, default 1
-            2 gives the interactions of pairs of columns; not for ``"steps"``.
-        background : table of m rows, optional
-            For ``kind="interventional"``: some hundred typical rows.
-
-        Returns
-        -------
-        Explanation
-            Print it, or use ``values``, ``base``, ``plot()``, ``to_dict()``, ``to_frame()`` or ``to_shap()``.
-
-        Raises
-        ------
-        ParameterError
-            ``kind`` or ``order`` is unknown; a background is missing, or given but not used; the predictions are not a
-            sum over the trees (medians).
-        DataError
-            The rows or the background do not fit the model.
-        TooLargeError
-            Contributions would not fit in memory.
-
-        Examples
-        --------
-        >>> import treewright as tw
-        >>> table = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
-        >>> est = tw.DecisionTreeRegressor().fit(table, [4.0, 6.0, 7.0, 11.0])
-        >>> print(est.explain({"rain": [9], "wind": [3]}))
-        predicts 11
-        contributions to the predicted value; unknown columns are averaged over the training rows
-        <BLANKLINE>
-        y: 11 = base 7 and
-          rain = 9  +4
-        """
+        """Contributions of the columns to the predictions; they add up to the predictions."""
         model, owner = self._fitted(), type(self).__name__
         if not model.has_trees:
             raise ParameterError(
@@ -610,7 +479,14 @@ class ScoredByNumbers(RegressorMixin):
 
 
 class Classifier(ScoredByClasses, Estimator):
-    """An estimator that predicts classes."""
+    """An estimator that predicts classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray[n_classes], or a list of them for several outputs
+    n_classes_ : int, or a list
+    n_outputs_ : int
+    """
 
     _task = CLASSES
 
@@ -619,24 +495,14 @@ class Classifier(ScoredByClasses, Estimator):
         tags.classifier_tags.multi_label = not self._one_target
         return tags
 
+    @as_model
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Probability of each class.
-
-        Returns
-        -------
-        float64[n, n_classes], or a list of them for several outputs
-            In the order of ``classes_``; rows sum to one.
-        """
+        """Probability of each class."""
         return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
+    @as_model
     def predict_proba_one(self, row: Any) -> Any:
-        """Probability of each class for one row: a sequence of cells, or a mapping from column name to cell.
-
-        Returns
-        -------
-        float64[n_classes], or a list of them for several outputs
-            A row of the result of ``predict_proba``.
-        """
+        """Probability of each class for one row."""
         return self._fitted().predict_proba_one(row)
 
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
@@ -657,7 +523,12 @@ class Classifier(ScoredByClasses, Estimator):
 
 
 class Regressor(ScoredByNumbers, Estimator):
-    """An estimator that predicts numbers."""
+    """An estimator that predicts numbers.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    """
 
     _task = NUMBERS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,7 +17,9 @@ from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights, class_factors
-from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
+from treewright.estimators import signatures
+from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, sequence_of_estimators
+from treewright.estimators.documentation import as_model
 from treewright.evaluation.after_fit import Decided, Pruned
 from treewright.evaluation.scores import explained, share_right, true_codes, true_numbers
 from treewright.evaluation.scoring import round_score
@@ -91,9 +93,28 @@ def _predicts_classes(estimator: Boosting) -> bool:
 
 @sequence_of_estimators
 class Boosting(Estimator):
-    """The methods of boosted trees, which are a sequence: round by round, in each round one tree per score."""
+    """The methods of boosted trees, which are a sequence: round by round, in each round one tree per score.
 
-    _algorithm = "gradient_boosting"
+    Attributes
+    ----------
+    n_estimators_ : int
+        Number of rounds of the model.
+    n_iter_ : int
+        Rounds that were grown; with early stopping those after the best are not kept.
+    best_iteration_ : int
+        The best round, counted from 1; the last if nothing was evaluated. With one group of members, the best round of
+        a member; with several groups, the number of all rounds.
+    history_ : dict of list
+        ``"train"`` and ``"validation"``: the loss (or minus the score) from round 0 on, before any tree. Only what was
+        evaluated. The loss: on the training rows if ``verbose``, ``callbacks``, ``early_stopping`` or evaluation rows
+        need it, and on the evaluation rows. A score: on the evaluation rows only, or without any on the training rows.
+    estimators_ : sequence of Model
+        The trees, round by round; the estimator itself is this sequence too, by ``len``, ``[]`` and ``for``.
+    feature_importances_ : float64[n_features]
+        Share of the gain of all splits; sums to one. A column derived from two gives each a half.
+    fit_seconds_ : dict
+        Seconds spent on bins, gradients, histograms, search, partition, update and evaluation; not in pickles.
+    """
 
     model_: Model
     _trained: Trained
@@ -207,8 +228,9 @@ class Boosting(Estimator):
         """The trees, each a ``Model`` of its own that is made when it is accessed."""
         return TreesOf(self._fitted())
 
+    @as_model
     def tree(self, i: int) -> Model:
-        """One tree as a model of its own; as ``Model.tree``."""
+        """One tree as a model of its own."""
         return self._fitted().tree(i)
 
     @property
@@ -245,14 +267,9 @@ class Boosting(Estimator):
             )
         return gained
 
+    @as_model
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Predictions after each round, as from ``predict``; the last are the same.
-
-        Parameters
-        ----------
-        X : table of n rows
-            Read at once; the predictions of each round are computed when they are needed.
-        """
+        """Predictions after each round, as from ``predict``; the last are the same."""
         return self._fitted().staged_predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
@@ -450,6 +467,7 @@ class Boosting(Estimator):
         return self._fitted().staged_scores(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     @available_if(_predicts_classes)
+    @as_model
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray | list[np.ndarray]]:
         """``predict_proba`` after each round; the last is the same."""
         return self._fitted().staged_predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
@@ -503,157 +521,8 @@ class Boosting(Estimator):
         return state
 
 
-class GradientBoostingClassifier(Boosting, Classifier):
+class GradientBoostingClassifier(Boosting, Classifier, signatures.GradientBoostingClassifier):
     """Gradient boosting for classification: each tree corrects the errors of those before it.
-
-    Parameters
-    ----------
-    n_estimators : int >= 1 or "auto", default "auto"
-        Rounds: one tree for two classes, one per class for more. With a number, one model has so many rounds; "auto"
-        follows ``quality``.
-    quality : {"fast", "balanced", "best"}, default "balanced"
-        What every parameter that is "auto" stands for; one that is set keeps its value. ``"fast"``: one model of 100
-        rounds. ``"balanced"``: up to 20,000 rows, two groups of five models whose scores are averaged, symmetric trees
-        and leaf-wise ones on sampled rows and columns, each stopped on a fifth of the rows and replayed on all; for
-        more rows, one model of 300 rounds. ``"best"``: four groups of ten up to 20,000 rows, of five up to 100,000. The
-        table is in docs/guides/many-trees/boosting.md.
-    learning_rate : float, above 0 up to 1, or "auto", default "auto"
-        Share of each tree's prediction that is added: 0.05, or 0.1 for members and with ``quality="fast"``; that of
-        members doubles after every 50 rounds, up to 0.4. A smaller rate needs more rounds, and often predicts better.
-    loss : "log_loss", callable or object, default "log_loss"
-        What rounds lower. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
-        an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row.
-        ``y`` are codes, int32[n], in the order of ``classes_``; ``raw`` and both arrays of gradients float64[n] for two
-        classes, [n, n_classes] for more. Other shapes and numbers that are not finite are refused; your own exceptions
-        are raised with a note of the shapes.
-    max_leaf_nodes : int >= 2 or None, default 31
-        Leaves of a tree; for symmetric trees ``max_depth`` decides.
-    max_depth : int >= 1, optional
-        6 for symmetric trees.
-    growth : {"auto", "leaf", "level", "symmetric"}, default "auto"
-        Which node is split next: the one with the largest gain; the highest one; or all of a level by one test.
-        "auto" is ``"leaf"`` for one model.
-    min_samples_leaf : int >= 1 or "auto", default "auto"
-        Rows a branch needs; a row with a whole weight k counts as k rows. ``"auto"`` is 20, or a third of the rows if
-        these are fewer than 60.
-    min_child_weight : float >= 0, default 0.001
-        Sum of hessians a branch needs, in the unit of the weights.
-    l1, l2 : float >= 0, default 0 and 3
-        What is subtracted from a leaf's gradient, towards 0; what is added to its hessian. Both shrink leaf values.
-    min_gain : float >= 0, default 0
-        Gain that a split needs.
-    subsample : float, above 0 up to 1, or "auto", default "auto"
-        Share of the rows that each round samples, without replacement; 1 for one model.
-    sampling : {"uniform", "gradient", "minimal_variance"}, default "uniform"
-        ``"gradient"``: each round uses the rows with the largest gradients (``top_rate`` of all) and samples
-        ``other_rate`` of all from the others, which weigh more (Ke et al. 2017). ``"minimal_variance"``: each round
-        samples the share ``subsample`` of the rows on average (by default half), each with a chance in proportion to
-        the size of its gradient and hessian; rows with a small chance weigh more (Ibragimov and Gusev 2019).
-    top_rate, other_rate : float, above 0 up to 1, default 0.2 and 0.1
-    features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1, 1 and "auto"
-        Share of the columns sampled for each tree, of those for each depth, and of those for each node; at least one.
-        "auto" is 0.7 for one model.
-    max_bins : int from 2 to 255, default 255
-        Most bins of a column; cuts lie between bins. A column with fewer distinct values loses nothing.
-    level_encoding : {"auto", "subsets", "ordered"}, default "auto"
-        How nominal columns are tested. ``"subsets"``: is the level one of these? ``"ordered"``: levels are ordered by a
-        statistic of the target that does not use a row's own target (Prokhorenkova et al. 2018). ``"auto"``: subsets
-        for columns with few levels, ordered for many (see Notes). Ordered only for two classes.
-    level_smoothing : float >= 0, default 10
-        For ``"subsets"``: added to the hessian of each level when levels are ordered.
-    level_l2 : float >= 0, default 1
-        Added to ``l2`` in subset tests.
-    derived_columns : {"auto", "all", "none"}, default "auto"
-        ``"all"``: trees may also test the row count of a level (of nominal columns with 30 levels or more), and members
-        the sums, differences, products and ratios of two numeric columns, the pairs of levels of two nominal ones
-        (both from 500 rows on) and a linear score of all columns (from 100 rows on), if these lower the loss of the
-        held-out rows. The model computes these columns itself; no table needs to have them. With constraints and sparse
-        tables there are none. "auto" is ``"all"`` if ``quality`` makes members.
-    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
-    interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
-        Columns that may be tested on one path from the root to a leaf: those of one group, of at most 64. Columns in no
-        group are one group more.
-    class_weight : dict, list of dict, "balanced", optional
-        Weight of each class. ``"balanced"`` counts all rows that are given. A weight multiplies gradients; for
-        ``min_samples_leaf`` a row counts as one in any class.
-    positive : class label, optional
-        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
-        the second.
-    init : None, "zero", float or sequence of floats, default None
-        Initial scores: the best constant, 0, or these numbers, one per score.
-    early_stopping : bool or "auto", default "auto"
-        Whether to stop when the rounds no longer improve, and to keep those up to the best one. "auto": if there are
-        members, or evaluation rows and no number of rounds.
-    validation_fraction : float, above 0 and below 1, None or "auto", default "auto"
-        Share of the rows that is held out for that, the same share of every class; None evaluates on the training rows.
-        "auto" is 0.1, or 1 / ``n_members`` if ``quality`` makes members. Your own rows (``X_val``, ``y_val``) replace
-        it.
-    n_members : int >= 1 or "auto", default "auto"
-        Models whose scores are averaged, each grown on the rows that it does not hold out. All stop at the round with
-        the lowest loss on all held-out rows together, and are then replayed on all rows: the tests stay, the values of
-        the leaves are computed anew. A round of such a model is one of a member. The order of the rows does not change
-        the model, and neither does replacing a row of weight 2 by two rows, up to the last bits of its numbers; but
-        the latter does if levels are ordered by a statistic, or with ``scoring``, which ignores weights.
-    n_iter_no_change : int >= 1 or "auto", default "auto"
-        Rounds without a better value before growth ends: 10.
-    tol : float >= 0, default 0
-        A value must be better by more than this to count.
-    scoring : str or callable, optional
-        Evaluates the rounds instead of the loss: a score of scikit-learn by name ("roc_auc"), by ``get_scorer`` or as a
-        metric (``sklearn.metrics.accuracy_score``), with its sign and on labels or probabilities as the score needs; or
-        a function of your own of the true labels and the predicted probabilities, higher is better. For two classes it
-        gets the second's probability float64[n], for more classes float64[n, n_classes].
-    callbacks : callable or sequence of them, optional
-        Each is called after each round with a ``treewright.boosting.rounds.Round``; one that returns True ends the
-        growth.
-    warm_start : bool, default False
-        Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. They
-        are the same as if all had been grown at once. Parameters that only shape a round may change, such as
-        ``learning_rate`` or ``max_depth``; the model's facts hold the parameters of the last fit.
-    verbose : int, default 0
-        Above 0, show the progress, the loss and the time left on standard error: a bar on a terminal, otherwise a line
-        now and then.
-    random_state : int, RandomState instance or None
-        Seed. None means 0: fits are reproducible.
-    n_jobs : int, optional
-        Threads; all processors by default. The model does not depend on it.
-    nominal, numeric : sequence of column names or positions, optional
-        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
-        its levels, or ``"all"``.
-    ordinal : dict from column name or position to its levels, lowest first, optional
-    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
-        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
-        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
-    unseen : {"missing", "error", "majority"}, default "missing"
-        How predict treats a level that fit never saw.
-
-    Attributes
-    ----------
-    model_ : Model
-        The fitted model: it is self-contained and is what ``save`` writes.
-    classes_ : ndarray[n_classes], or a list of them for several outputs
-    n_classes_ : int, or a list
-    n_outputs_, n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    n_estimators_ : int
-        Number of rounds of the model.
-    n_iter_ : int
-        Rounds that were grown; with early stopping those after the best are not kept.
-    best_iteration_ : int
-        The best round, counted from 1; the last if nothing was evaluated. With one group of members, the best round of
-        a member; with several groups, the number of all rounds.
-    history_ : dict of list
-        ``"train"`` and ``"validation"``: the loss (or minus the score) from round 0 on, before any tree. Only what was
-        evaluated. The loss: on the training rows if ``verbose``, ``callbacks``, ``early_stopping`` or evaluation rows
-        need it, and on the evaluation rows. A score: on the evaluation rows only, or without any on the training rows.
-    estimators_ : sequence of Model
-        The trees, round by round; the estimator itself is this sequence too, by ``len``, ``[]`` and ``for``.
-    feature_importances_ : float64[n_features]
-        Share of the gain of all splits; sums to one. A column derived from two gives each a half.
-    fit_seconds_ : dict
-        Seconds spent on bins, gradients, histograms, search, partition, update and evaluation; not in pickles.
 
     Notes
     -----
@@ -674,115 +543,14 @@ class GradientBoostingClassifier(Boosting, Classifier):
     (array([0, 1, 2]), 20, 60)
     """
 
-    def __init__(
-        self,
-        n_estimators: int | str = "auto",
-        *,
-        quality: str = "balanced",
-        learning_rate: float | str = "auto",
-        loss: Any = "log_loss",
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        growth: str = "auto",
-        min_samples_leaf: int | str = "auto",
-        min_child_weight: float = 1e-3,
-        l1: float = 0.0,
-        l2: float = 3.0,
-        min_gain: float = 0.0,
-        subsample: float | str = "auto",
-        sampling: str = "uniform",
-        top_rate: float = 0.2,
-        other_rate: float = 0.1,
-        features_per_tree: float = 1.0,
-        features_per_level: float = 1.0,
-        features_per_node: float | str = "auto",
-        max_bins: int = 255,
-        level_encoding: str = "auto",
-        level_smoothing: float = 10.0,
-        level_l2: float = 1.0,
-        derived_columns: str = "auto",
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
-        positive: Any = None,
-        init: float | Sequence[float] | str | None = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | str | None = "auto",
-        n_members: int | str = "auto",
-        n_iter_no_change: int | str = "auto",
-        tol: float = 0.0,
-        scoring: str | Callable[[Any, Any], float] | None = None,
-        callbacks: Any = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-    ) -> None:
-        keep(self, locals())
 
-
-class GradientBoostingRegressor(Boosting, Regressor):
+class GradientBoostingRegressor(Boosting, Regressor, signatures.GradientBoostingRegressor):
     """Gradient boosting for regression: each tree corrects the errors of those before it.
-
-    Parameters
-    ----------
-    n_estimators : int >= 1 or "auto", default "auto"
-        Rounds: a tree per output, or per level of several quantiles.
-    quality, learning_rate
-        As in ``GradientBoostingClassifier``.
-    loss : str, callable or object, default "squared_error"
-        What rounds lower, and so what is predicted: ``"squared_error"`` means; ``"absolute_error"`` medians;
-        ``"huber"`` between the two; ``"quantile"`` quantiles; ``"expectile"`` expectiles; ``"poisson"`` means of
-        counts; ``"gamma"`` and ``"tweedie"`` means of numbers above 0, and from 0 on, that vary more the larger they
-        are. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or an object
-        with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row; it may have a
-        ``link``. ``y`` is one output as float64[n], ``raw`` and both arrays of gradients float64[n] too, or
-        [n, n_scores] if the object has ``n_scores``; else as in ``GradientBoostingClassifier``.
-    quantile : float or ascending sequence of floats, above 0 and below 1, default 0.5
-        For ``"quantile"``. Several levels are one model with a prediction for each, ascending in every row; one target.
-    huber_delta : float > 0, optional
-        For ``"huber"``: residuals beyond it count as in absolute error. None: nine tenths of the distances to the
-        median are smaller.
-    tweedie_power : float, above 1 and below 2, default 1.5
-        For ``"tweedie"``.
-    expectile : float, above 0 and below 1, default 0.5
-        For ``"expectile"``.
-    max_leaf_nodes, max_depth, growth, min_samples_leaf, min_child_weight, l1, l2, min_gain
-        As in ``GradientBoostingClassifier``. Hessians of poisson and tweedie are in the unit of the target. Leaves of
-        absolute_error and quantile are quantiles of their rows, which ``l1`` and ``l2`` do not shrink.
-    subsample, sampling, top_rate, other_rate, features_per_tree, features_per_level, features_per_node, max_bins
-        As in ``GradientBoostingClassifier``.
-    level_encoding : {"auto", "subsets", "ordered"}, default "auto"
-        As in ``GradientBoostingClassifier``; ordered only for one output.
-    level_smoothing, level_l2, derived_columns, interaction_cst
-        As in ``GradientBoostingClassifier``.
-    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The prediction may only fall (-1) or rise (1) with the column. One output.
-    init : None, "zero", float or sequence of floats, default None
-        Initial scores: the best constant of the loss, 0, or these numbers, one per score. Scores are logarithms of
-        predictions for ``"poisson"``, ``"gamma"`` and ``"tweedie"``.
-    early_stopping, validation_fraction, n_members, n_iter_no_change, tol
-        As in ``GradientBoostingClassifier``.
-    scoring : str or callable, optional
-        Evaluates the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "r2"; or
-        a function of the true numbers and the predicted ones, higher is better.
-    callbacks, warm_start, verbose, random_state, n_jobs, nominal, numeric, ordinal, calendar, unseen
-        As in ``GradientBoostingClassifier``.
 
     Attributes
     ----------
-    model_ : Model
-    n_outputs_, n_features_in_ : int
+    n_outputs_ : int
         Several quantiles are several outputs.
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    n_estimators_, n_iter_, best_iteration_, history_, estimators_, feature_importances_, fit_seconds_
-        As in ``GradientBoostingClassifier``.
 
     Notes
     -----
@@ -798,56 +566,3 @@ class GradientBoostingRegressor(Boosting, Regressor):
     >>> boosted.predict([[3.0], [80.0]]).round(3)
     array([ 0., 10.])
     """
-
-    def __init__(
-        self,
-        n_estimators: int | str = "auto",
-        *,
-        quality: str = "balanced",
-        learning_rate: float | str = "auto",
-        loss: Any = "squared_error",
-        quantile: float | Sequence[float] = 0.5,
-        huber_delta: float | None = None,
-        tweedie_power: float = 1.5,
-        expectile: float = 0.5,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        growth: str = "auto",
-        min_samples_leaf: int | str = "auto",
-        min_child_weight: float = 1e-3,
-        l1: float = 0.0,
-        l2: float = 3.0,
-        min_gain: float = 0.0,
-        subsample: float | str = "auto",
-        sampling: str = "uniform",
-        top_rate: float = 0.2,
-        other_rate: float = 0.1,
-        features_per_tree: float = 1.0,
-        features_per_level: float = 1.0,
-        features_per_node: float | str = "auto",
-        max_bins: int = 255,
-        level_encoding: str = "auto",
-        level_smoothing: float = 10.0,
-        level_l2: float = 1.0,
-        derived_columns: str = "auto",
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        init: float | Sequence[float] | str | None = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | str | None = "auto",
-        n_members: int | str = "auto",
-        n_iter_no_change: int | str = "auto",
-        tol: float = 0.0,
-        scoring: str | Callable[[Any, Any], float] | None = None,
-        callbacks: Any = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-    ) -> None:
-        keep(self, locals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -18,7 +18,9 @@ from treewright.data.dataset import KEPT_BYTES, Dataset
 from treewright.data.memory import check_fits
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights
-from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
+from treewright.estimators import signatures
+from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, sequence_of_estimators
+from treewright.estimators.documentation import as_model
 from treewright.evaluation.scores import explained, share_right, true_codes, true_numbers
 from treewright.evaluation.scoring import asked
 from treewright.exceptions import ParameterError
@@ -66,7 +68,27 @@ class KeptRows:
 
 @sequence_of_estimators
 class Forest(Estimator):
-    """The methods of every forest on bins."""
+    """The methods of every forest on bins.
+
+    Attributes
+    ----------
+    estimators_ : sequence of Model
+        The trees; the forest itself is this sequence too, by ``len``, ``[]`` and ``for``.
+    estimators_samples_ : sequence of int64[n_draws]
+        The rows of each tree.
+    feature_importances_ : float64[n_features]
+        Mean decrease of impurity over the trees; sums to one.
+    oob_score_ : float
+        Only with ``oob_score``: the out-of-bag accuracy (with several outputs all must be correct), or the coefficient
+        of determination of ``oob_prediction_`` (for several outputs the mean); the result of the function if
+        ``oob_score`` is one. The more probable class counts, also with a decision threshold, which is chosen after the
+        trees: apply it to ``oob_decision_function_``.
+    oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
+        Classifiers only: the mean class probabilities of the trees for which the row is out of bag; nan for rows in
+        every bag, and for rows of weight 0.
+    oob_prediction_ : float64[n], or float64[n, n_outputs]
+        Regressors only: the mean prediction of these trees.
+    """
 
     _kept_rows: KeptRows | None
     _trained: Trained
@@ -153,18 +175,9 @@ class Forest(Estimator):
         """The rows of each tree: int64, ascending; a row that was drawn twice is listed twice."""
         return SamplesOf.of(self._fitted(), self._trained)
 
+    @as_model
     def tree(self, i: int) -> Model:
-        """One tree as a model of its own.
-
-        Parameters
-        ----------
-        i : int, 0 to n_estimators - 1
-
-        Raises
-        ------
-        ParameterError
-            There is no such tree.
-        """
+        """One tree as a model of its own."""
         return self._fitted().tree(i)
 
     def importances(
@@ -510,58 +523,15 @@ class Forest(Estimator):
         return explained(true_numbers(y, len(predicted), model.n_outputs), predicted, weights)
 
     @available_if(_predicts_numbers)
+    @as_model
     def predict_quantile(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
-        """Quantiles of the expected targets of each row (Meinshausen 2006).
-
-        In each tree the training rows in the row's leaf share a weight of one, in proportion to how often the tree
-        sampled them; the weights are averaged over the trees. The quantile ``q`` is the lowest training target up to
-        which the weights add up to ``q`` (a sum within 2**-30 below it counts).
-
-        Parameters
-        ----------
-        X : table of n rows
-        quantiles : float or sequence of q floats, 0 to 1
-
-        Returns
-        -------
-        float64[n, q], or float64[n, q, n_outputs] for several outputs
-            Training targets; those of several outputs are treated one by one.
-
-        Raises
-        ------
-        ParameterError
-            A quantile is out of range, or the forest was not fitted with ``quantiles=True``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import treewright as tw
-        >>> X = np.repeat([[0.0], [1.0]], 50, axis=0)
-        >>> forest = tw.RandomForestRegressor(n_estimators=50, quantiles=True).fit(X, np.arange(100.0))
-        >>> forest.predict_quantile([[0.0]], [0, 0.5, 1]).tolist()
-        [[0.0, 24.0, 49.0]]
-        """
+        """Quantiles of the expected targets of each row (Meinshausen 2006)."""
         return self._fitted().predict_quantile(X, quantiles, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     @available_if(_predicts_numbers)
+    @as_model
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
-        """Interval with the share ``level`` of the expected targets: two quantiles, with equal shares below and above.
-
-        Parameters
-        ----------
-        X : table of n rows
-        level : float, above 0 and below 1
-
-        Returns
-        -------
-        float64[n, 2], or float64[n, 2, n_outputs] for several outputs
-            The quantiles ``(1 - level) / 2`` and ``(1 + level) / 2``.
-
-        Raises
-        ------
-        ParameterError
-            ``level`` is out of range, or the forest was not fitted with ``quantiles=True``.
-        """
+        """Interval with the share ``level`` of the expected targets: two quantiles, with equal shares outside."""
         return self._fitted().predict_interval(X, level, n_jobs=self.n_jobs, owner=type(self).__name__)
 
 
@@ -616,107 +586,8 @@ class SamplesOf(Sequence[np.ndarray]):
         return np.repeat(self._rows[rows], counts)
 
 
-class RandomForestClassifier(Forest, Classifier):
+class RandomForestClassifier(Forest, Classifier, signatures.RandomForestClassifier):
     """Random forest for classification: trees on bootstrap samples, with columns sampled at each node.
-
-    Parameters
-    ----------
-    n_estimators : int >= 1, default 100
-        Trees.
-    criterion : {"gini", "entropy", "log_loss", "misclassification"}, default "gini"
-        What a split minimises. ``log_loss`` is ``entropy``.
-    max_depth : int >= 1, optional
-    min_samples_split : int >= 2, or float in (0, 1], default 2
-        Rows a node needs to be split; a float is a share of the rows of the tree, rounded up. A row that was drawn
-        twice counts as two.
-    min_samples_leaf : int >= 1, or float in (0, 1), default 1
-        Rows a branch needs.
-    min_weight_fraction_leaf : float in [0, 0.5], default 0.0
-        Share of the whole weight a branch needs.
-    max_features : int, float, {"sqrt", "log2"} or None, default "sqrt"
-        Columns sampled at random for each node; None takes all.
-    max_features_per_tree : int, float, {"sqrt", "log2"} or None, default None
-        Columns sampled once for each tree, from which its nodes then sample theirs. With ``max_features=None`` all
-        nodes of a tree use the same columns.
-    max_leaf_nodes : int >= 2, optional
-        Grow best-first: the leaf whose split gains most is split next.
-    min_impurity_decrease : float >= 0, default 0.0
-        A split must lower the impurity by this much (weighted by the node's share of all weight).
-    bootstrap : bool, default True
-        Whether each tree samples its rows, with replacement; else every tree is grown on all rows.
-    oob_score : bool or callable, default False
-        Whether each row is predicted by the trees for which it is out of bag, which is nearly as good as a test on new
-        rows. A function of the true labels and the predicted ones replaces the score of ``score``.
-    n_jobs : int, optional
-        Threads; all processors by default. The forest does not depend on it.
-    random_state : int, RandomState instance or None
-        Seed. None means 0: fits are reproducible.
-    verbose : int, default 0
-        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
-    warm_start : bool, default False
-        Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. The
-        forest is the same as if it had been grown at once. Parameters that only shape a tree may change, such as
-        ``max_depth`` or ``max_features``; the model's facts hold the parameters of the last fit.
-    class_weight : dict, list of dict, "balanced", "balanced_subsample", optional
-        Weight of each class, applied after sampling: neither the sampled rows nor limits in rows depend on it, and a
-        common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.
-    positive : class label, optional
-        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
-        the second.
-    max_samples : int >= 1, or float in (0, 1], optional
-        Rows that each tree samples; as many as there are by default. A float is a share of all rows.
-    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
-    interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
-        Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
-        one more group.
-    voting : {"soft", "hard"}, default "soft"
-        Whether the trees' class probabilities are averaged, or each tree has one vote.
-    max_bins : int from 2 to 255, default 255
-        Most bins of a column; cuts lie between bins. A column with fewer distinct values loses nothing.
-    level_encoding : {"auto", "subsets", "ordered"}, default "auto"
-        How nominal columns are tested. ``"subsets"``: is the level one of these? ``"ordered"``: is it one of the first
-        levels, in their order (as sorted, or as declared)? ``"auto"``: subsets, but ordered for columns with more than
-        254 levels and for those with 32 levels or more and fewer than 32 rows per level, whose subsets would overfit.
-        With ``criterion="absolute_error"`` always subsets.
-    derived_columns : {"auto", "none"}, default "auto"
-        ``"auto"``: trees may also test the row count of a level, for nominal columns with ``"ordered"`` tests. The
-        model computes these columns itself; no table needs to have them. With constraints and sparse tables there are
-        none.
-    nominal, numeric : sequence of column names or positions, optional
-        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
-        its levels, or ``"all"``.
-    ordinal : dict from column name or position to its levels, lowest first, optional
-    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
-        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
-        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
-    unseen : {"missing", "error", "majority"}, default "missing"
-        How predict treats a level that fit never saw.
-    missing : {"direction", "error"}, default "direction"
-        Missing values follow the branch with the larger gain, or are an error.
-
-    Attributes
-    ----------
-    model_ : Model
-        The fitted model: it is self-contained and is what ``save`` writes.
-    classes_ : ndarray[n_classes], or a list of them for several outputs
-    n_classes_ : int, or a list
-    n_outputs_, n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    estimators_ : sequence of Model
-        The trees; the forest itself is this sequence too, by ``len``, ``[]`` and ``for``.
-    estimators_samples_ : sequence of int64[n_draws]
-        The rows of each tree.
-    feature_importances_ : float64[n_features]
-        Mean decrease of impurity over the trees; sums to one.
-    oob_score_ : float
-        Out-of-bag accuracy; with several outputs all must be correct. The result of the function if ``oob_score`` is
-        one. The more probable class counts, also with a decision threshold, which is chosen after the trees: apply it
-        to ``oob_decision_function_``.
-    oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
-        Only with ``oob_score``: the mean class probabilities of the trees for which the row is out of bag; nan for rows
-        in every bag, and for rows of weight 0.
 
     Notes
     -----
@@ -738,71 +609,9 @@ class RandomForestClassifier(Forest, Classifier):
     True
     """
 
-    _algorithm = "random_forest"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "gini",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = "sqrt",
-        max_features_per_tree: float | str | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
-        positive: Any = None,
-        max_samples: float | None = None,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        voting: str = "soft",
-        max_bins: int = 255,
-        level_encoding: str = "auto",
-        derived_columns: str = "auto",
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        missing: str = "direction",
-    ) -> None:
-        keep(self, locals())
-
-
-class ExtraTreesClassifier(Forest, Classifier):
+class ExtraTreesClassifier(Forest, Classifier, signatures.ExtraTreesClassifier):
     """Extremely randomised trees for classification: one random cut for each sampled column of a node.
-
-    Parameters
-    ----------
-    bootstrap : bool, default False
-        Whether each tree samples its rows, with replacement; else every tree is grown on all rows.
-    n_estimators, criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
-        As in ``RandomForestClassifier``.
-    max_features, max_features_per_tree, max_leaf_nodes, min_impurity_decrease
-        As in ``RandomForestClassifier``.
-    oob_score, max_samples
-        As in ``RandomForestClassifier``; they need ``bootstrap=True``.
-    n_jobs, random_state, verbose, warm_start, class_weight, positive, monotonic_cst, interaction_cst, voting, max_bins,
-    level_encoding, derived_columns
-        As in ``RandomForestClassifier``.
-    nominal, ordinal, numeric, calendar, unseen, missing
-        As in ``RandomForestClassifier``.
-
-    Attributes
-    ----------
-    model_, classes_, n_classes_, n_outputs_, n_features_in_, feature_names_in_
-        As in ``RandomForestClassifier``.
-    estimators_, estimators_samples_, feature_importances_, oob_score_, oob_decision_function_
-        As in ``RandomForestClassifier``.
 
     Notes
     -----
@@ -821,89 +630,9 @@ class ExtraTreesClassifier(Forest, Classifier):
     (array([0, 1, 2]), 20)
     """
 
-    _algorithm = "extra_trees"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "gini",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = "sqrt",
-        max_features_per_tree: float | str | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = False,
-        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
-        positive: Any = None,
-        max_samples: float | None = None,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        voting: str = "soft",
-        max_bins: int = 255,
-        level_encoding: str = "auto",
-        derived_columns: str = "auto",
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        missing: str = "direction",
-    ) -> None:
-        keep(self, locals())
-
-
-class RandomForestRegressor(Forest, Regressor):
+class RandomForestRegressor(Forest, Regressor, signatures.RandomForestRegressor):
     """Random forest for regression: trees on bootstrap samples, with columns sampled at each node.
-
-    Parameters
-    ----------
-    n_estimators : int >= 1, default 100
-        Trees.
-    criterion : {"squared_error", "absolute_error", "poisson"}, default "squared_error"
-        What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. Trees of
-        ``absolute_error`` are grown on the values themselves, not on bins, which is much slower and takes more memory.
-    max_features : int, float, {"sqrt", "log2"} or None, default 1.0
-        Columns sampled at random for each node; 1.0 and None take all, as in scikit-learn. Breiman 2001 has a third.
-    oob_score : bool or callable, default False
-        Whether each row is predicted by the trees for which it is out of bag. A function of the true numbers and the
-        predicted ones replaces the coefficient of determination.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
-        As in ``RandomForestClassifier``.
-    max_features_per_tree, max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples
-        As in ``RandomForestClassifier``.
-    n_jobs, random_state, verbose, warm_start, max_bins, level_encoding, derived_columns
-        As in ``RandomForestClassifier``.
-    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The prediction may only fall (-1) or rise (1) with the column. One output.
-    quantiles : bool, default False
-        Whether the model keeps the targets in its leaves, for ``predict_quantile`` and ``predict_interval``: at most 8
-        bytes for each row of each tree.
-    interaction_cst, nominal, ordinal, numeric, calendar, unseen, missing
-        As in ``RandomForestClassifier``.
-
-    Attributes
-    ----------
-    model_ : Model
-    n_outputs_, n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    estimators_, estimators_samples_, feature_importances_
-        As in ``RandomForestClassifier``.
-    oob_score_ : float
-        Coefficient of determination of ``oob_prediction_``, for several outputs the mean; the result of the function if
-        ``oob_score`` is one.
-    oob_prediction_ : float64[n], or float64[n, n_outputs]
-        Only with ``oob_score``: the mean prediction of the trees for which the row is out of bag; nan for rows in every
-        bag, and for rows of weight 0.
 
     Notes
     -----
@@ -919,74 +648,9 @@ class RandomForestRegressor(Forest, Regressor):
     array([ 0., 10.])
     """
 
-    _algorithm = "random_forest"
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = 1.0,
-        max_features_per_tree: float | str | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        max_samples: float | None = None,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        quantiles: bool = False,
-        max_bins: int = 255,
-        level_encoding: str = "auto",
-        derived_columns: str = "auto",
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        missing: str = "direction",
-    ) -> None:
-        keep(self, locals())
-
-
-class ExtraTreesRegressor(Forest, Regressor):
+class ExtraTreesRegressor(Forest, Regressor, signatures.ExtraTreesRegressor):
     """Extremely randomised trees for regression: one random cut for each sampled column of a node.
-
-    Parameters
-    ----------
-    criterion : {"squared_error", "absolute_error", "poisson"}, default "squared_error"
-        What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. Trees of
-        ``absolute_error`` are not packed: they take more memory.
-    bootstrap : bool, default False
-        Whether each tree samples its rows, with replacement; else every tree is grown on all rows.
-    n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
-        As in ``RandomForestClassifier``.
-    max_features : int, float, {"sqrt", "log2"} or None, default 1.0
-        Columns sampled at random for each node.
-    max_features_per_tree, max_leaf_nodes, min_impurity_decrease
-        As in ``RandomForestClassifier``.
-    oob_score, max_samples
-        As in ``RandomForestRegressor``; they need ``bootstrap=True``.
-    n_jobs, random_state, verbose, warm_start, monotonic_cst, interaction_cst, quantiles, max_bins,
-    level_encoding, derived_columns
-        As in ``RandomForestRegressor``.
-    nominal, ordinal, numeric, calendar, unseen, missing
-        As in ``RandomForestClassifier``.
-
-    Attributes
-    ----------
-    model_, n_outputs_, n_features_in_, feature_names_in_
-        As in ``RandomForestRegressor``.
-    estimators_, estimators_samples_, feature_importances_, oob_score_, oob_prediction_
-        As in ``RandomForestRegressor``.
 
     Notes
     -----
@@ -1001,40 +665,3 @@ class ExtraTreesRegressor(Forest, Regressor):
     >>> forest.predict([[3.0], [33.0]])
     array([ 0., 10.])
     """
-
-    _algorithm = "extra_trees"
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = 1.0,
-        max_features_per_tree: float | str | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = False,
-        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        max_samples: float | None = None,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        quantiles: bool = False,
-        max_bins: int = 255,
-        level_encoding: str = "auto",
-        derived_columns: str = "auto",
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        missing: str = "direction",
-    ) -> None:
-        keep(self, locals())

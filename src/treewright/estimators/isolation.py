@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,9 @@ from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
-from treewright.estimators.base import Estimator, TreesOf, keep, sequence_of_estimators
+from treewright.estimators import signatures
+from treewright.estimators.base import Estimator, TreesOf, sequence_of_estimators
+from treewright.estimators.documentation import as_model
 from treewright.estimators.forest import ROWS_LAY_ELSEWHERE, SamplesOf
 from treewright.forest.draws import candidate_columns
 from treewright.forest.isolation import scores_of_rows
@@ -25,42 +26,8 @@ from treewright.model import Model
 
 
 @sequence_of_estimators
-class IsolationForest(OutlierMixin, Estimator):
+class IsolationForest(OutlierMixin, Estimator, signatures.IsolationForest):
     """Isolation forest: rows that few random cuts isolate are outliers (Liu, Ting and Zhou 2008 and 2012).
-
-    Parameters
-    ----------
-    n_estimators : int >= 1, default 100
-        Trees.
-    max_samples : int >= 1, float in (0, 1], or "auto", default "auto"
-        Rows that each tree samples; a float is a share of all rows, "auto" is 256, or all rows if there are fewer.
-    contamination : float in (0, 0.5], or "auto", default "auto"
-        The share of the training rows that are outliers. With "auto" those with a score above 0.5 are; if columns have
-        few different values (levels, for example) or evenly spaced ones, that can be most of the rows: then there is a
-        warning.
-    max_features : int from 1 to all columns, or float in (0, 1], default 1.0
-        Columns that each tree samples; a float is a share of all columns.
-    bootstrap : bool, default False
-        Whether a tree samples its rows with replacement.
-    n_jobs : int, optional
-        Threads; all processors by default. The forest does not depend on it.
-    random_state : int, RandomState instance or None
-        Seed. None means 0: fits are reproducible.
-    verbose : int >= 0, default 0
-        Above 0, show the progress on standard error: a bar on a terminal, otherwise a line now and then.
-    warm_start : bool, default False
-        Whether a further fit keeps the trees and adds new ones, up to ``n_estimators``. The table must be the same, and
-        so must the parameters that trees depend on: the result is that of one fit.
-    nominal, numeric : sequence of column names or positions, optional
-        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
-        its levels, or ``"all"``.
-    ordinal : dict from column name or position to its levels, lowest first, optional
-    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
-        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
-        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
-    unseen : {"missing", "error", "majority"}, default "missing"
-        How predict treats a level that fit never saw: as a missing cell, as an error, or as a cell that takes the
-        heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
 
     Attributes
     ----------
@@ -76,9 +43,6 @@ class IsolationForest(OutlierMixin, Estimator):
         sequence.
     estimators_features_, estimators_samples_ : sequence of int64 arrays
         Columns and rows of each tree, ascending; a row that was drawn twice is listed twice.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
 
     Notes
     -----
@@ -103,32 +67,11 @@ class IsolationForest(OutlierMixin, Estimator):
     array([ 1,  1, -1])
     """
 
-    _algorithm = "isolation_forest"
     _task = NUMBERS
     _has_target = False
 
     model_: Model
     _trained: Trained
-
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        max_samples: float | str = "auto",
-        contamination: float | str = "auto",
-        max_features: float = 1.0,
-        bootstrap: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-    ) -> None:
-        keep(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002 - there is no target
         """Grow the trees.
@@ -188,8 +131,9 @@ class IsolationForest(OutlierMixin, Estimator):
         """The trees, each a ``Model`` of its own that is made when it is accessed."""
         return TreesOf(self._fitted())
 
+    @as_model
     def tree(self, i: int) -> Model:
-        """One tree as a model of its own; as ``Model.tree``."""
+        """One tree as a model of its own."""
         return self._fitted().tree(i)
 
     @property

@@ -62,7 +62,18 @@ def _table_of_one(row: Any) -> Any:
 
 @sequence_of_estimators
 class Members(Estimator):
-    """An ensemble of fitted copies of one estimator."""
+    """An ensemble of fitted copies of one estimator.
+
+    Attributes
+    ----------
+    model_ : Model
+        Only if the members are single trees of Treewright on all columns: what ``save`` writes, and what ``apply``,
+        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` use.
+    estimator_ : estimator
+        The estimator of which the members are copies.
+    estimators_ : list of fitted estimators
+        The members.
+    """
 
     _passing: ClassVar[tuple[str, ...]] = ()  # methods other than ``fit`` that pass metadata on
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,7 +9,8 @@ import numpy as np
 from treewright.core.threads import resolve_jobs
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
-from treewright.estimators.base import Classifier, Estimator, Regressor, keep
+from treewright.estimators import signatures
+from treewright.estimators.base import Classifier, Estimator, Regressor
 from treewright.exceptions import ParameterError
 from treewright.learn.neighbors import knows_missing, neighbors_dataset
 from treewright.learn.train import Trained, train
@@ -22,31 +22,21 @@ if TYPE_CHECKING:
 
 
 class Neighbors(Estimator):
-    """The methods of an estimator that stores its rows."""
+    """The methods of an estimator that stores its rows.
 
-    _algorithm = "nearest_neighbors"
+    Attributes
+    ----------
+    model_ : NeighborsModel
+        The fitted model: it is self-contained and is what ``save`` writes. It holds the rows of the fit.
+    n_samples_fit_ : int
+        Rows of the fit.
+    effective_metric_ : str
+        What "auto" was.
+    """
+
     _has_trees = False
 
     model_: NeighborsModel
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: str | Callable[[np.ndarray], Any] | None = "uniform",
-        metric: str | Callable[[np.ndarray, np.ndarray], float] = "auto",
-        p: float = 2.0,
-        metric_params: Mapping[str, Any] | None = None,
-        scale: Any = None,
-        algorithm: str = "auto",
-        n_jobs: int | None = None,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "other",
-    ) -> None:
-        keep(self, locals())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -202,63 +192,8 @@ def _in_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return lists
 
 
-class KNeighborsClassifier(Neighbors, Classifier):
+class KNeighborsClassifier(Neighbors, Classifier, signatures.KNeighborsClassifier):
     """Nearest neighbours for classification: predict from the classes of the nearest training rows.
-
-    Parameters
-    ----------
-    n_neighbors : int >= 1, default 5
-        Number of neighbours. Of rows at equal distances the lower one is the nearer.
-    weights : str, callable or None, default "uniform"
-        Weight of a neighbour's vote: "uniform", 1; "distance", 1 / distance, but if rows are at distance 0 only these
-        count. The kernels of Hechenbichler and Schliep (2004), of distance over the distance of the neighbour after the
-        last: "triangular", "epanechnikov", "biweight", "tricube", "gaussian". Or a function that takes distances
-        float64[n, n_neighbors] and returns weights of that shape. If all weights are 0, all count alike.
-    metric : str or callable, default "auto"
-        "euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "cosine", "angle", "correlation", "hamming",
-        "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm"; for numbers with
-        missing cells "nan_euclidean", the root of the sum of squares over the columns present in both rows, times p
-        over their number. "auto" is "minkowski" (with p=2: euclidean) if all columns are numeric and no cell is
-        missing, else HEOM. "precomputed": cells are distances, at fit between all its rows, later from each row to
-        each of those. Or a function of two float64[p] that returns a distance.
-    p : float >= 1, default 2.0
-        The power of "minkowski", and of "auto" for numbers: 1 is manhattan, 2 euclidean, infinity chebyshev. Refused
-        with a metric that has no such power.
-    metric_params : dict, optional
-        Further numbers of a metric (see ``treewright.neighbors.metrics.metric_of``).
-    scale : {"standard", "range", "robust"}, p numbers, or None
-        Factors of the columns before distances are computed: one over the standard deviation, the range, the
-        interquartile range, or the given numbers. By name, their mean, lowest cell or median is subtracted first:
-        that matters only to "cosine", "angle", "correlation" and "canberra".
-    algorithm : {"auto", "brute", "kd_tree"}, default "auto"
-        How to search; it only changes the time.
-    positive : class label, optional
-        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
-        the second.
-    n_jobs : int, optional
-        Threads; all processors by default. The result does not depend on it.
-    nominal, numeric : sequence of column names or positions, optional
-        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
-        its levels, or ``"all"``.
-    ordinal : dict from column name or position to its levels, lowest first, optional
-    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
-        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
-        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
-    unseen : {"other", "missing", "error"}, default "other"
-        How predict treats a level that fit never saw: as a level that differs from every other one, as a missing
-        cell, or as an error. An ordinal column has no place for such a level: there ``other`` is ``missing``.
-
-    Attributes
-    ----------
-    model_ : NeighborsModel
-        The fitted model: it is self-contained and is what ``save`` writes. It holds the rows of the fit.
-    classes_ : ndarray, or list of ndarray for several outputs
-    n_classes_ : int, or list of int
-    n_features_in_, n_outputs_, n_samples_fit_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    effective_metric_ : str
-        What "auto" was.
 
     Notes
     -----
@@ -274,46 +209,9 @@ class KNeighborsClassifier(Neighbors, Classifier):
     (array(['in'], dtype='<U3'), 'heom')
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: str | Callable[[np.ndarray], Any] | None = "uniform",
-        metric: str | Callable[[np.ndarray, np.ndarray], float] = "auto",
-        p: float = 2.0,
-        metric_params: Mapping[str, Any] | None = None,
-        scale: Any = None,
-        algorithm: str = "auto",
-        positive: Any = None,
-        n_jobs: int | None = None,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "other",
-    ) -> None:
-        keep(self, locals())
 
-
-class KNeighborsRegressor(Neighbors, Regressor):
+class KNeighborsRegressor(Neighbors, Regressor, signatures.KNeighborsRegressor):
     """Nearest neighbours for regression: predict the mean of the nearest training rows.
-
-    Parameters
-    ----------
-    n_neighbors, weights, metric, p, metric_params, scale, algorithm, n_jobs, nominal, numeric, ordinal
-        As for ``KNeighborsClassifier``.
-    calendar, unseen
-        As for ``KNeighborsClassifier``.
-
-    Attributes
-    ----------
-    model_ : NeighborsModel
-        The fitted model: it is self-contained and is what ``save`` writes. It holds the rows of the fit.
-    n_features_in_, n_outputs_, n_samples_fit_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    effective_metric_ : str
-        What "auto" was.
 
     Examples
     --------

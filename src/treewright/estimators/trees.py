@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -14,7 +14,9 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.target import Labels, Numbers
-from treewright.estimators.base import Classifier, Estimator, Regressor, keep
+from treewright.estimators import signatures
+from treewright.estimators.base import Classifier, Estimator, Regressor
+from treewright.estimators.documentation import as_model
 from treewright.evaluation.after_fit import Pruned, without_steps
 from treewright.exceptions import ParameterError
 from treewright.forest.importance import Importances
@@ -41,7 +43,13 @@ SHARE = "share of the impurity that splits removed, on the training rows"
 
 
 class SingleTree(Estimator):
-    """A scikit-learn estimator around one grown tree."""
+    """A scikit-learn estimator around one grown tree.
+
+    Attributes
+    ----------
+    tree_ : treewright.trees.arrays.Tree
+    feature_importances_ : float64[n_features]
+    """
 
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         super()._keep(dataset, params, trained)
@@ -312,6 +320,7 @@ class SingleTree(Estimator):
         rows = model.encode_rows(X, y, sample_weight, owner=type(self).__name__, routed=True)
         return permutation_of_trees(model, *rows, n_repeats=repeats, seed=seed, n_jobs=resolve_jobs(self.n_jobs))
 
+    @as_model
     def counterfactual(
         self,
         row: Any,
@@ -322,32 +331,7 @@ class SingleTree(Estimator):
         keep: Iterable[Hashable] = (),
         like: Any = None,
     ) -> Counterfactual:
-        """Find the nearest row with another prediction: what would have to change.
-
-        Parameters
-        ----------
-        row : mapping from column name to cell, sequence of p cells, or table of one row
-        to : class label, optional
-            The prediction to reach; by default any other.
-        at_least, at_most : number, optional
-            The same for regression.
-        keep : column names or positions
-            Columns that must not change.
-        like : table, optional
-            Rows whose spread sets the unit of each numeric column; by default the cuts of the tree do.
-
-        Returns
-        -------
-        Counterfactual
-            ``print`` shows it; ``row`` is the changed row. See ``treewright.explain.counterfactual.counterfactual``.
-
-        Raises
-        ------
-        ParameterError
-            There is no such class or column, or a regression tree gets neither ``at_least`` nor ``at_most``.
-        DataError
-            The row was refused.
-        """
+        """Find the nearest row with another prediction: what would have to change."""
         return self._fitted().counterfactual(
             row, to, at_least=at_least, at_most=at_most, keep=keep, like=like, owner=type(self).__name__
         )
@@ -371,90 +355,13 @@ def _asks_the_same(one: Model, other: Model) -> bool:
     return all(np.array_equal(getattr(one.trees[0], name), getattr(other.trees[0], name)) for name in names)
 
 
-class DecisionTreeClassifier(SingleTree, Classifier):
+class DecisionTreeClassifier(SingleTree, Classifier, signatures.DecisionTreeClassifier):
     """A classification tree grown on every candidate split (CART).
-
-    Parameters
-    ----------
-    criterion : {"gini", "entropy", "log_loss", "misclassification", "gain_ratio"} or callable, default "gini"
-        What a split minimises. ``log_loss`` is ``entropy``. ``gain_ratio`` chooses the column with the largest entropy
-        gain relative to its split information, among those of at least average gain. A function of your own takes
-        float64[k, n_classes], the weighted class counts of k sets of rows, and returns their k impurities (finite, >=
-        0; called once per output).
-    splitter : {"best", "hist", "random"}, default "best"
-        How a node searches its split. ``best`` tries every cut between two values. ``hist`` first puts the values of
-        each column into at most ``max_bins`` bins and tries the cuts between bins: the same tree if no column has more
-        distinct values, and much faster on many rows. ``random`` samples one cut for each column (a random set of
-        levels if it is nominal), on the bins, and chooses the best of these.
-    max_depth : int >= 1, optional
-    min_samples_split : int >= 2, or float in (0, 1], default 2
-        Rows a node needs to be split; a float is a share of all rows, rounded up.
-    min_samples_leaf : int >= 1, or float in (0, 1), default 1
-        Rows a branch needs.
-    min_weight_fraction_leaf : float in [0, 0.5], default 0.0
-        Share of the whole weight a branch needs.
-    max_features : int, float, {"sqrt", "log2"}, optional
-        Columns sampled at random for each node; all by default.
-    random_state : int, RandomState instance or None
-        Seed of that sampling, and of random cuts. None means 0: fits are reproducible.
-    max_leaf_nodes : int >= 2, optional
-        Grow best-first: the leaf whose split gains most is split next.
-    min_impurity_decrease : float >= 0, default 0.0
-        A split must lower the impurity by this much (weighted by the node's share of all weight).
-    max_p_value : float in (0, 1], optional
-        A node stays a leaf if the p-value of its chosen test (chi-squared of branches and classes), times the number of
-        tests that were possible there (Bonferroni), is larger. Weights count as row counts. Grown node by node.
-    class_weight : dict, list of dict, "balanced", optional
-        Weight of each class, as in scikit-learn.
-    positive : class label, optional
-        The positive class of two: what constraints, costs, thresholds, curves and explanations are about. By default
-        the second.
-    ccp_alpha : float >= 0, default 0.0
-        Cost-complexity pruning: the price of a leaf, in units of impurity.
-    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The probability of the positive class may only fall (-1) or rise (1) with the column. Two classes, one output.
-    interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
-        Columns that may be tested on one path from the root to a leaf: those of one group. Columns in no group form
-        one more group. Needs ``splitter="hist"`` or ``"random"``.
-    max_bins : int from 2 to 255, default 255
-        Bins of a column, in addition to one for missing cells; for ``splitter="hist"`` and ``"random"``.
-    nominal_splits : {"auto", "subset", "runs", "multiway", "one_vs_rest"}, default "auto"
-        How a nominal column is split: into any two sets of levels, a run of the first levels in their order (sorted)
-        and the rest, a branch per level, or one level against the rest. "auto" is "runs" for columns with 32 levels or
-        more and fewer than 32 rows per level (and rows times levels up to 5e8), "subset" for all others: the best set
-        of levels with few rows overfits.
-    missing : {"direction", "surrogate", "fractional", "branch", "error"}, default "direction"
-        The branch that missing values follow, at fit and at predict: the one with the larger gain; that of the
-        surrogate tests (see ``max_surrogates``; two-way splits only); every branch, with a part of their weight; a
-        branch of their own, or the heavier one if the node saw none; or they are an error.
-    max_surrogates : int >= 0, default 5
-        Surrogate tests kept per node.
-    nominal, numeric : sequence of column names or positions, optional
-        Columns to treat as nominal or as numeric, whatever their type. ``nominal`` may also be a mapping from column to
-        its levels, or ``"all"``.
-    ordinal : dict from column name or position to its levels, lowest first, optional
-    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
-        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
-        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
-    unseen : {"missing", "error", "majority"}, default "missing"
-        How predict treats a level that fit never saw: as a missing cell, as an error, or as a cell that takes the
-        heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
-    grow_trace : bool, default False
-        Keep the best splits of every node: ``trace_`` shows how the tree grew.
-    n_jobs : int, optional
-        Threads; all processors by default. The tree does not depend on it.
 
     Attributes
     ----------
-    model_ : Model
-        The fitted model: it is self-contained and is what ``save`` writes.
-    classes_ : ndarray[n_classes], or a list of them for several outputs
-    n_classes_ : int, or a list
-    n_outputs_, n_features_in_, max_features_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    tree_ : treewright.trees.arrays.Tree
-    feature_importances_ : float64[n_features]
+    max_features_ : int
+        Columns sampled for each node.
 
     Notes
     -----
@@ -477,75 +384,14 @@ class DecisionTreeClassifier(SingleTree, Classifier):
     (3, 2)
     """
 
-    _algorithm = "cart"
 
-    def __init__(
-        self,
-        *,
-        criterion: str | Callable[[np.ndarray], np.ndarray] = "gini",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        max_p_value: float | None = None,
-        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
-        positive: Any = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        max_bins: int = 255,
-        nominal_splits: str = "auto",
-        missing: str = "direction",
-        max_surrogates: int = 5,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        grow_trace: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        keep(self, locals())
-
-
-class DecisionTreeRegressor(SingleTree, Regressor):
+class DecisionTreeRegressor(SingleTree, Regressor, signatures.DecisionTreeRegressor):
     """A regression tree grown on every candidate split (CART).
-
-    Parameters
-    ----------
-    criterion : {"squared_error", "absolute_error", "poisson"} or callable, default "squared_error"
-        What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. A function
-        of your own takes float64[k, 3], the weight, mean and variance of k sets of rows, and returns their k impurities
-        (finite, >= 0; called once per output).
-    splitter
-        As in ``DecisionTreeClassifier``.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, random_state
-        As in ``DecisionTreeClassifier``.
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha
-        As in ``DecisionTreeClassifier``.
-    max_p_value : float in (0, 1], optional
-        As in ``DecisionTreeClassifier``, by the F test of the branches' means; for ``squared_error`` only. It uses row
-        counts, not weights: a common factor of the weights changes nothing.
-    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
-        The prediction may only fall (-1) or rise (1) with the column. One output.
-    interaction_cst, max_bins, nominal_splits, missing, max_surrogates
-        As in ``DecisionTreeClassifier``.
-    nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
-        As in ``DecisionTreeClassifier``.
 
     Attributes
     ----------
-    model_ : Model
-    n_outputs_, n_features_in_, max_features_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table had names that are all strings.
-    tree_ : treewright.trees.arrays.Tree
-    feature_importances_ : float64[n_features]
+    max_features_ : int
+        Columns sampled for each node.
 
     Notes
     -----
@@ -561,64 +407,16 @@ class DecisionTreeRegressor(SingleTree, Regressor):
     array([11., 32.])
     """
 
-    _algorithm = "cart"
 
-    def __init__(
-        self,
-        *,
-        criterion: str | Callable[[np.ndarray], np.ndarray] = "squared_error",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        max_p_value: float | None = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        max_bins: int = 255,
-        nominal_splits: str = "auto",
-        missing: str = "direction",
-        max_surrogates: int = 5,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        grow_trace: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        keep(self, locals())
-
-
-class ExtraTreeClassifier(SingleTree, Classifier):
+class ExtraTreeClassifier(SingleTree, Classifier, signatures.ExtraTreeClassifier):
     """A classification tree of random cuts: one tree of `ExtraTreesClassifier` (Geurts, Ernst and Wehenkel 2006).
 
     ``DecisionTreeClassifier`` with other defaults, for ensembles: a single one predicts poorly.
 
-    Parameters
-    ----------
-    splitter : {"best", "hist", "random"}, default "random"
-        As in ``DecisionTreeClassifier``: one cut is sampled for each column that a node considers, and the best of them
-        splits it.
-    max_features : int, float, {"sqrt", "log2"}, optional, default "sqrt"
-        Columns sampled at random for each node.
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, random_state, max_leaf_nodes
-        As in ``DecisionTreeClassifier``.
-    min_impurity_decrease, max_p_value, class_weight, positive, ccp_alpha, monotonic_cst, interaction_cst, max_bins
-        As in ``DecisionTreeClassifier``.
-    nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
-        As in ``DecisionTreeClassifier``.
-
     Attributes
     ----------
-    model_, classes_, n_classes_, n_outputs_, n_features_in_, max_features_, feature_names_in_, tree_
-        As in ``DecisionTreeClassifier``.
-    feature_importances_ : float64[n_features]
+    max_features_ : int
+        Columns sampled for each node.
 
     Examples
     --------
@@ -630,65 +428,16 @@ class ExtraTreeClassifier(SingleTree, Classifier):
     True
     """
 
-    _algorithm = "extra_tree"
 
-    def __init__(
-        self,
-        *,
-        criterion: str | Callable[[np.ndarray], np.ndarray] = "gini",
-        splitter: str = "random",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = "sqrt",
-        random_state: int | np.random.RandomState | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        max_p_value: float | None = None,
-        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
-        positive: Any = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        max_bins: int = 255,
-        nominal_splits: str = "auto",
-        missing: str = "direction",
-        max_surrogates: int = 5,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        grow_trace: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        keep(self, locals())
-
-
-class ExtraTreeRegressor(SingleTree, Regressor):
+class ExtraTreeRegressor(SingleTree, Regressor, signatures.ExtraTreeRegressor):
     """A regression tree of random cuts: one tree of `ExtraTreesRegressor` (Geurts, Ernst and Wehenkel 2006).
 
     ``DecisionTreeRegressor`` with other defaults, for ensembles: a single one predicts poorly.
 
-    Parameters
-    ----------
-    splitter : {"best", "hist", "random"}, default "random"
-        As in ``DecisionTreeRegressor``: one cut is sampled for each column that a node considers, and the best of them
-        splits it.
-    max_features : int, float, {"sqrt", "log2"}, optional, default 1.0
-        Columns sampled at random for each node.
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, random_state, max_leaf_nodes
-        As in ``DecisionTreeRegressor``.
-    min_impurity_decrease, max_p_value, ccp_alpha, monotonic_cst, interaction_cst, max_bins
-        As in ``DecisionTreeRegressor``.
-    nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
-        As in ``DecisionTreeRegressor``.
-
     Attributes
     ----------
-    model_, n_outputs_, n_features_in_, max_features_, feature_names_in_, tree_, feature_importances_
-        As in ``DecisionTreeRegressor``.
+    max_features_ : int
+        Columns sampled for each node.
 
     Examples
     --------
@@ -697,36 +446,3 @@ class ExtraTreeRegressor(SingleTree, Regressor):
     >>> est.predict([[1.0], [9.0]])
     array([10., 34.])
     """
-
-    _algorithm = "extra_tree"
-
-    def __init__(
-        self,
-        *,
-        criterion: str | Callable[[np.ndarray], np.ndarray] = "squared_error",
-        splitter: str = "random",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = 1.0,
-        random_state: int | np.random.RandomState | None = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        max_p_value: float | None = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
-        max_bins: int = 255,
-        nominal_splits: str = "auto",
-        missing: str = "direction",
-        max_surrogates: int = 5,
-        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
-        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-        numeric: Sequence[Hashable] | None = None,
-        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
-        unseen: str = "missing",
-        grow_trace: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        keep(self, locals())

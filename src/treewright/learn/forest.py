@@ -6,7 +6,7 @@ draws of a fit are kept next to the model, so that a warm start can continue fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
@@ -37,6 +37,7 @@ from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
 from treewright.learn.data_checks import in_order_of_levels, takes_derived, warn_of_suspicions, with_rows_of_levels
 from treewright.learn.params import (
+    CLASS_WEIGHT_KIND,
     CLASSES,
     FLAG,
     FUNCTION,
@@ -51,7 +52,12 @@ from treewright.learn.params import (
     POSITIVE,
     RANDOM_STATE,
     WARM_START,
+    ClassWeight,
     ColumnParams,
+    Groups,
+    Parameter,
+    Seed,
+    Signs,
     by_task,
     bytes_of_leaves,
     needs,
@@ -77,6 +83,9 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Elsewhere, Together
 
 _PER_TREE = "balanced_subsample"
+_BOOTSTRAP = Parameter(
+    True, (FLAG,), help="whether each tree samples its rows, with replacement", more="Else all rows are used."
+)
 _DRAWS = needs("otherwise every tree uses all rows", bootstrap=True)
 # They only shape the trees grown with them: a warm start may change them.
 _OF_EACH_TREE = frozenset({
@@ -94,18 +103,26 @@ class ForestParams(ColumnParams):
     learns_elsewhere: ClassVar[bool] = True
     random_cuts: ClassVar[bool] = False
     grows_sparse: ClassVar[bool] = True
+    by_position: ClassVar[tuple[str, ...]] = ("n_estimators",)
 
     n_estimators: int = param(100, whole(1), unit="trees", help="trees")
     criterion: str = param(
         by_task("gini", "squared_error"), by_task(words(*CLASSIFICATION_CRITERIA), words(*REGRESSION_CRITERIA)),
         help="what a split minimises",
+        more=by_task(
+            '"log_loss" is "entropy".',
+            "the variance, the mean distance to the median, or half the Poisson deviance. Trees of a random forest "
+            'with "absolute_error" are grown on the values themselves, not on bins, which is much slower; they take '
+            "more memory.",
+        ),
     )  # fmt: skip
     max_depth: int | None = param(
         None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has depth 0"
     )
     min_samples_split: float = param(
-        2, whole(2), share(0.0, 1.0, "right"), unit="rows or share of the rows", help="rows a node needs to be split"
-    )
+        2, whole(2), share(0.0, 1.0, "right"), unit="rows or share of the rows", help="rows a node needs to be split",
+        more="A float is a share of the rows of the tree, rounded up. A row that was drawn twice counts as two.",
+    )  # fmt: skip
     min_samples_leaf: float = param(
         1, whole(1), share(0.0, 1.0, "neither"), unit="rows or share of the rows", help="rows a branch needs"
     )
@@ -115,11 +132,13 @@ class ForestParams(ColumnParams):
     max_features: float | str | None = param(
         by_task("sqrt", 1.0), whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
         unit="columns or share of the columns", help="columns sampled for each node",
+        more=by_task("None takes all.", "1.0 and None take all, as in scikit-learn. Breiman 2001 has a third."),
     )  # fmt: skip
     max_features_per_tree: float | str | None = param(
         None, whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
         unit="columns or share of the columns",
         help="columns sampled once for each tree, from which its nodes sample theirs; None is all",
+        more="With ``max_features=None`` all nodes of a tree use the same columns.",
     )  # fmt: skip
     max_leaf_nodes: int | None = param(
         None, whole(2), NOTHING, unit="leaves", help="grow best-first: the leaf whose split gains most is split next"
@@ -129,42 +148,64 @@ class ForestParams(ColumnParams):
         real(0.0, None, "left"),
         unit="impurity",
         help="a split must lower the impurity of the tree's rows by this much",
+        more="That of a node counts by its share of the weight.",
     )
-    bootstrap: bool = param(True, FLAG, help="whether each tree samples its rows, with replacement")
-    oob_score: Any = param(
+    bootstrap: bool = stated(_BOOTSTRAP)
+    oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = param(
         False, FLAG, FUNCTION, shapes_model=False,
         help="score each row by the trees that did not sample it; or a function of true and predicted targets",
+        more="That is nearly as good as a test on new rows. The function replaces the score of ``score``.",
         needs=_DRAWS,
     )  # fmt: skip
-    random_state: Any = stated(RANDOM_STATE)
+    random_state: Seed = stated(RANDOM_STATE)
     verbose: int = stated(LOUDNESS)
-    warm_start: bool = stated(WARM_START)
-    class_weight: Any = param(
+    warm_start: bool = stated(
+        replace(
+            WARM_START,
+            more="The result is that of one fit, so the table must be the same. Parameters that only shape a tree may "
+            "change, such as ``max_depth`` or ``max_features``; the model's facts hold those of the last fit.",
+        )
+    )
+    class_weight: ClassWeight = param(
         None, MAPPING, LIST, words("balanced", _PER_TREE), NOTHING, only=CLASSES,
         help="weights of the classes, applied after sampling; 'balanced_subsample': balanced in each tree",
+        more="Neither the sampled rows nor limits in rows depend on them, and a common factor changes nothing.",
+        kind=f'{CLASS_WEIGHT_KIND}, "balanced_subsample"',
     )  # fmt: skip
     positive: Any = stated(POSITIVE)
     max_samples: float | None = param(
         None, share(0.0, 1.0, "right"), whole(1), NOTHING, unit="rows or share of the rows",
         help="rows that each tree samples; None is as many as there are", needs=_DRAWS,
+        more="A float is a share of all rows.",
     )  # fmt: skip
-    monotonic_cst: Any = stated(MONOTONE)
-    interaction_cst: Any = stated(INTERACTIONS)
+    monotonic_cst: Signs = stated(MONOTONE)
+    interaction_cst: Groups = stated(INTERACTIONS)
     voting: str = param(
         "soft", words("soft", "hard"), only=CLASSES, help="average class probabilities, or one vote for each tree"
     )
     quantiles: bool = param(
-        False, FLAG, only=NUMBERS, help="keep the targets in the model, for predict_quantile and predict_interval"
-    )
+        False, FLAG, only=NUMBERS, help="keep the targets in the model, for predict_quantile and predict_interval",
+        more="At most 8 bytes for each row of each tree.",
+    )  # fmt: skip
     max_bins: int = stated(MAX_BINS)
     level_encoding: str = param(
         "auto", words("auto", "subsets", "ordered"),
         help="nominal columns: subsets of levels, or the first levels in their order",
+        more='"subsets" tests whether the level is one of these, "ordered" whether it is one of the first levels, in '
+        'their order (as sorted, or as declared). "auto": subsets, but ordered for columns with more than 254 levels '
+        "and for those with 32 levels or more and fewer than 32 rows per level, whose subsets would overfit. With "
+        '``criterion="absolute_error"`` always subsets.',
     )  # fmt: skip
-    derived_columns: str = param("auto", words("auto", "none"), help="trees may test row counts of levels")
+    derived_columns: str = param(
+        "auto", words("auto", "none"), help="trees may test row counts of levels",
+        more='"auto": of nominal columns with "ordered" tests. The model computes these columns itself; no table needs '
+        "to have them. With constraints and sparse tables there are none.",
+    )  # fmt: skip
     missing: str = param(
-        "direction", words("direction", "error"), help="the branch that missing values follow, or that they are refused"
-    )
+        "direction", words("direction", "error"),
+        help="the branch that missing values follow, or that they are refused",
+        more="It is the branch with the larger gain.",
+    )  # fmt: skip
 
     @property
     def criterion_name(self) -> str:
@@ -215,7 +256,7 @@ class ExtraTreesParams(ForestParams):
     algorithm_name: ClassVar[str] = "extra_trees"
     random_cuts: ClassVar[bool] = True
 
-    bootstrap: bool = param(False, FLAG, help="whether each tree samples its rows, with replacement")
+    bootstrap: bool = stated(replace(_BOOTSTRAP, default=False))
 
 
 def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:

@@ -36,6 +36,7 @@ from treewright.learn.params import (
     RANDOM_STATE,
     WARM_START,
     ColumnParams,
+    Seed,
     param,
     real,
     share,
@@ -68,10 +69,13 @@ class IsolationParams(ColumnParams):
     max_samples: float | str = param(
         "auto", words("auto"), whole(1), share(0.0, 1.0, "right"), unit="rows or share of the rows",
         help="rows that each tree samples; 'auto' is 256, or all if there are fewer",
+        more="A float is a share of all rows.",
     )  # fmt: skip
     contamination: float | str = param(
         "auto", words("auto"), real(0.0, 0.5, "right"), unit="share of the rows",
         help="share of the training rows that are outliers; 'auto': those with a score below -0.5",
+        more="If columns have few different values (levels, for example) or evenly spaced ones, that can be most of "
+        "the rows: then there is a warning.",
     )  # fmt: skip
     max_features: float = param(
         1.0,
@@ -81,9 +85,15 @@ class IsolationParams(ColumnParams):
         help="columns that each tree samples",
     )
     bootstrap: bool = param(False, FLAG, help="whether rows are sampled with replacement")
-    random_state: Any = stated(RANDOM_STATE)
+    random_state: Seed = stated(RANDOM_STATE)
     verbose: int = stated(LOUDNESS)
-    warm_start: bool = stated(WARM_START)
+    warm_start: bool = stated(
+        replace(
+            WARM_START,
+            more="The result is that of one fit: the table must be the same, and so must the parameters that trees "
+            "depend on.",
+        )
+    )
 
 
 def isolation_dataset(X: Any, params: IsolationParams, sample_weight: Any = None) -> Dataset:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, ClassVar, Literal
 
@@ -29,13 +29,16 @@ from treewright.learn.params import (
     CLASSES,
     FLAG,
     LOUDNESS,
+    N_JOBS,
     NOTHING,
     NUMBERS,
     POSITIVE,
     RANDOM_STATE,
-    THREADS,
     WARM_START,
+    Parameter,
     Params,
+    Seed,
+    by_task,
     methods,
     param,
     plain,
@@ -50,7 +53,18 @@ from treewright.model import Model
 from treewright.trees.data import ListedTrees, with_grid
 
 _ESTIMATOR = methods("fit", "predict", "get_params", "set_params")
-_BASE_HELP = "estimator of which members are copies; None is a tree"
+_OF_MEMBERS = Parameter(
+    None, (_ESTIMATOR, NOTHING), help="estimator of which members are copies; None is a tree",
+    kind=by_task("classifier", "regressor"),
+    more="Treewright's or any other with ``fit``, ``predict`` and ``get_params``. It is copied, never fitted itself. "
+    "Each copy gets seeds of its own for its ``random_state``.",
+)  # fmt: skip
+_STUMP = by_task(
+    f"{_OF_MEMBERS.more} By default it is a tree of one test (a *stump*), ``DecisionTreeClassifier(max_depth=1)``. Its "
+    '``class_weight="balanced"`` is computed once, from the weights before the first round.',
+    f"{_OF_MEMBERS.more} By default it is ``DecisionTreeRegressor(max_depth=3)``.",
+)
+_CONTINUES = "The result is that of one fit: the table must be the same, and so must all parameters but"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +72,10 @@ class BaggingParams(Params):
     """Bagging (Breiman 1996)."""
 
     algorithm_name: ClassVar[str] = "bagging"
+    by_position: ClassVar[tuple[str, ...]] = ("estimator", "n_estimators")
 
-    estimator: Any = param(None, _ESTIMATOR, NOTHING, help=_BASE_HELP)
-    n_estimators: int = param(10, whole(1), unit="members", help="members")
+    estimator: Any = stated(_OF_MEMBERS)
+    n_estimators: int = param(10, whole(1), unit="members", help="members", more="copies of the estimator.")
     max_samples: float | None = param(
         1.0,
         whole(1),
@@ -68,6 +83,7 @@ class BaggingParams(Params):
         NOTHING,
         unit="rows or share of the rows",
         help="rows that each member samples",
+        more="A share is rounded, and at least one row; None is 1.0.",
     )
     max_features: float = param(
         1.0,
@@ -75,19 +91,39 @@ class BaggingParams(Params):
         share(0.0, 1.0, "right"),
         unit="columns or share of the columns",
         help="columns that each member gets",
+        more="They are sampled. A share is rounded down, and at least one column.",
     )
-    bootstrap: bool = param(True, FLAG, help="whether rows are sampled with replacement")
-    bootstrap_features: bool = param(False, FLAG, help="whether columns are sampled with replacement")
-    oob_score: bool = param(False, FLAG, shapes_model=False, help="score rows by the members that did not sample them")
-    warm_start: bool = stated(WARM_START)
-    n_jobs: int | None = param(
-        None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
+    bootstrap: bool = param(
+        True, FLAG, help="whether rows are sampled with replacement",
+        more="Without it, a row is in a member's sample at most once (*pasting*).",
+    )  # fmt: skip
+    bootstrap_features: bool = param(
+        False, FLAG, help="whether columns are sampled with replacement",
+        more='A column that is drawn twice gets a second name, "age (2)".',
+    )  # fmt: skip
+    oob_score: bool = param(
+        False, FLAG, shapes_model=False, help="score rows by the members that did not sample them",
+        more="See the attributes.",
+    )  # fmt: skip
+    warm_start: bool = stated(
+        replace(
+            WARM_START,
+            more=f"{_CONTINUES} ``n_estimators``, ``oob_score``, ``voting``, ``n_jobs`` and ``verbose``.",
+        )
     )
-    random_state: Any = stated(RANDOM_STATE)
+    n_jobs: int | None = stated(
+        replace(
+            N_JOBS,
+            more="Members are fitted on them. None is one if the base is not Treewright's, because Python code blocks "
+            "other threads. The members do not depend on it.",
+        )
+    )
+    random_state: Seed = stated(RANDOM_STATE)
     verbose: int = stated(LOUDNESS)
     voting: str = param(
-        "soft", words("soft", "hard"), only=CLASSES, help="average class probabilities, or one vote for each member"
-    )
+        "soft", words("soft", "hard"), only=CLASSES, help="average class probabilities, or one vote for each member",
+        more="Members without ``predict_proba`` vote.",
+    )  # fmt: skip
     positive: Any = stated(POSITIVE)
 
 
@@ -96,20 +132,29 @@ class AdaBoostParams(Params):
     """AdaBoost (Freund and Schapire 1997; SAMME, Zhu et al. 2009; R2, Drucker 1997)."""
 
     algorithm_name: ClassVar[str] = "adaboost"
+    by_position: ClassVar[tuple[str, ...]] = ("estimator",)
 
-    estimator: Any = param(None, _ESTIMATOR, NOTHING, help=_BASE_HELP)
-    n_estimators: int = param(50, whole(1), unit="members", help="members")
-    learning_rate: float = param(1.0, real(0.0, None, "neither"), help="factor of each member's weight")
+    estimator: Any = stated(replace(_OF_MEMBERS, more=_STUMP))
+    n_estimators: int = param(
+        50, whole(1), unit="members", help="members", more="copies of the estimator, at most so many."
+    )
+    learning_rate: float = param(
+        1.0, real(0.0, None, "neither"), help="factor of each member's weight",
+        more="Below 1, the weights of rows change more slowly.",
+    )  # fmt: skip
     loss: str = param(
-        "linear", words("linear", "square", "exponential"), only=NUMBERS, help="how errors of predictions count"
-    )
-    bootstrap: bool = param(False, FLAG, help="sample rows by their weights instead of passing the weights on")
+        "linear", words("linear", "square", "exponential"), only=NUMBERS, help="how errors of predictions count",
+        more="Of a row whose error is the share ``s`` of the largest error: ``s``, ``s**2`` or ``1 - exp(-s)``.",
+    )  # fmt: skip
+    bootstrap: bool = param(
+        False, FLAG, help="sample rows by their weights instead of passing the weights on",
+        more="As many rows as there are, with replacement, as in Drucker's paper. Needed for a base whose ``fit`` "
+        "takes no ``sample_weight``.",
+    )  # fmt: skip
     keep_row_weights: bool = param(False, FLAG, help="keep the weight of each row in each round: row_weights_")
-    warm_start: bool = stated(WARM_START)
-    n_jobs: int | None = param(
-        None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
-    )
-    random_state: Any = stated(RANDOM_STATE)
+    warm_start: bool = stated(replace(WARM_START, more=f"{_CONTINUES} ``n_estimators``, ``n_jobs`` and ``verbose``."))
+    n_jobs: int | None = stated(replace(N_JOBS, more="Each tree grows on them. The members do not depend on it."))
+    random_state: Seed = stated(RANDOM_STATE)
     verbose: int = stated(LOUDNESS)
     positive: Any = stated(POSITIVE)
 

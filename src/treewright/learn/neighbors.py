@@ -47,27 +47,55 @@ class NeighborsParams(ColumnParams):
     """Nearest neighbours (Fix and Hodges 1951; Cover and Hart 1967)."""
 
     algorithm_name: ClassVar[str] = "nearest_neighbors"
+    by_position: ClassVar[tuple[str, ...]] = ("n_neighbors",)
 
-    n_neighbors: int = param(5, whole(1), unit="rows", help="number of neighbours")
-    weights: str | Callable[..., Any] | None = param(
-        "uniform", words(*votes.NAMES), FUNCTION, NOTHING, help="weight of a neighbour's vote; None is uniform"
+    n_neighbors: int = param(
+        5,
+        whole(1),
+        unit="rows",
+        help="number of neighbours",
+        more="Of rows at equal distances the lower one is the nearer.",
     )
-    metric: str | Callable[..., Any] = param(
-        "auto", TEXT, FUNCTION, help="distance between rows, by name or as a function"
-    )
-    p: float = param(2.0, real(1, None, "left"), help="the power of metric='minkowski', and of 'auto' for numbers")
+    weights: str | Callable[[np.ndarray], Any] | None = param(
+        "uniform", words(*votes.NAMES), FUNCTION, NOTHING, help="weight of a neighbour's vote; None is uniform",
+        more='"uniform": 1; "distance": 1 / distance, but if rows are at distance 0 only these count. The others are '
+        "the kernels of Hechenbichler and Schliep (2004), of distance over the distance of the neighbour after the "
+        "last. A function takes distances float64[n, n_neighbors] and returns weights of that shape. If all weights "
+        "are 0, all count alike.",
+    )  # fmt: skip
+    metric: str | Callable[[np.ndarray, np.ndarray], float] = param(
+        "auto", TEXT, FUNCTION, help="distance between rows, by name or as a function",
+        more='"euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "cosine", "angle", "correlation", '
+        '"hamming", "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm"; for '
+        'numbers with missing cells "nan_euclidean", the root of the sum of squares over the columns present in both '
+        'rows, times p over their number. "auto" is "minkowski" (with p=2: euclidean) if all columns are numeric and '
+        'no cell is missing, else HEOM. "precomputed": cells are distances, at fit between all its rows, later from '
+        "each row to each of those. A function takes two float64[p] and returns a distance.",
+    )  # fmt: skip
+    p: float = param(
+        2.0, real(1, None, "left"), help="the power of metric='minkowski', and of 'auto' for numbers",
+        more="1 is manhattan, 2 euclidean, infinity chebyshev. Refused with a metric that has no such power.",
+    )  # fmt: skip
     metric_params: Mapping[str, Any] | None = param(
-        None, MAPPING, NOTHING, help="weights of the columns ('w'), or their covariance ('V') or its inverse ('VI')"
-    )
+        None, MAPPING, NOTHING, help="weights of the columns ('w'), or their covariance ('V') or its inverse ('VI')",
+        more="See ``treewright.neighbors.metrics.metric_of``.",
+    )  # fmt: skip
     scale: Any = param(
         None, LISTED, MAPPING, TEXT, NOTHING,
         help="scaling of columns before they are compared: 'standard', 'range', 'robust', or a number per column",
+        kind='{"standard", "range", "robust"}, p numbers',
+        more="By name, one over the standard deviation, the range or the interquartile range; their mean, lowest cell "
+        'or median is subtracted first, which matters only to "cosine", "angle", "correlation" and "canberra".',
     )  # fmt: skip
     algorithm: str = param(
         "auto", words(*ALGORITHMS), help="how the nearest are found: 'brute' or 'kd_tree'; the result is the same"
     )
     positive: Any = stated(POSITIVE)
-    unseen: str = param("other", words(*UNSEEN), help="how a level that fit never saw is treated")
+    unseen: str = param(
+        "other", words(*UNSEEN), help="how a level that fit never saw is treated",
+        more="as a level that differs from every other one, as a missing cell, or as an error. An ordinal column has "
+        'no place for such a level: there "other" is "missing".',
+    )  # fmt: skip
 
 
 def knows_missing(metric: Any) -> bool:

@@ -8,8 +8,9 @@ Four ideas:
 
 - A `Rule` is what a value may be (a range, one of some words, None ...). It accepts a value or not, and has a text:
   "an int in the range [1, inf)".
-- A `Parameter` is a default, rules of which one must accept, a line of help and a unit. It is the metadata of a
-  dataclass field; `param` writes both at once.
+- A `Parameter` is a default, rules of which one must accept, a line of help, a unit, and what the documentation says
+  besides. It is the metadata of a dataclass field; `param` writes both at once. Signatures and `Parameters` sections of
+  the estimators are made of it (`estimators.signatures`).
 - A `Need` is what else must be set so that a parameter has an effect. If it is not, any value but the default is
   refused, or a warning is given at fit: none is ignored in silence.
 - A `Params` object holds the values as the user gave them. It cannot exist with a value out of range.
@@ -24,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Integral, Real
@@ -132,7 +133,7 @@ def words(*allowed: str) -> Rule:
     """One of some words; they are listed in alphabetical order, as a set has another order in every process."""
     known = frozenset(allowed)
     listed = "a str among {" + ", ".join(map(repr, sorted(known))) + "}"
-    return Rule(listed, lambda value: isinstance(value, str) and value in known, ("words", known))
+    return Rule(listed, lambda value: isinstance(value, str) and value in known, ("words", allowed))
 
 
 def instance(kind: type) -> Rule:
@@ -237,7 +238,11 @@ class Parameter:
     rules : tuple of Rule
         One of them must accept a value; a pair of rules is given by `by_task` too.
     help : str
-        What it does, in one line.
+        What it does, in one line; the documentation begins with it.
+    more : str
+        What the documentation says after that; or a pair, `by_task`.
+    kind : str
+        The values in the words of the documentation, if those made from the rules say too little; or a pair.
     unit : str
         What its number counts: ``"rows"``, ``"share of the rows"``; empty for words and switches.
     only : {"classification", "regression"}, optional
@@ -255,10 +260,12 @@ class Parameter:
     only: Task | None = None
     shapes_model: bool = True
     needs: tuple[Need, ...] = ()
+    more: Any = ""
+    kind: Any = ""
 
     def default_of(self, task: Task) -> Any:
         """The default for a task."""
-        return self.default.value[task] if isinstance(self.default, _ByTask) else self.default
+        return _for_task(self.default, task)
 
     @property
     def range(self) -> str:
@@ -269,14 +276,18 @@ class Parameter:
 
 @dataclass(frozen=True)
 class _ByTask:
-    """A default that depends on the task."""
+    """What depends on the task."""
 
     value: dict[Task, Any]
 
 
 def by_task(classes: Any, numbers: Any) -> Any:
-    """A default for classification and one for regression."""
+    """A default, rule or text for classification and one for regression."""
     return _ByTask({CLASSES: classes, NUMBERS: numbers})
+
+
+def _for_task(given: Any, task: Task) -> Any:
+    return given.value[task] if isinstance(given, _ByTask) else given
 
 
 def param(
@@ -287,10 +298,12 @@ def param(
     only: Task | None = None,
     shapes_model: bool = True,
     needs: Need | tuple[Need, ...] = (),
+    more: Any = "",
+    kind: Any = "",
 ) -> Any:
     """A dataclass field that is a parameter."""
     all_needs = (needs,) if isinstance(needs, Need) else needs
-    return stated(Parameter(default, rules, help, unit, only, shapes_model, all_needs))
+    return stated(Parameter(default, rules, help, unit, only, shapes_model, all_needs, more, kind))
 
 
 def stated(parameter: Parameter) -> Any:
@@ -316,6 +329,8 @@ class Params:
     """
 
     algorithm_name: ClassVar[str]  # as the model's facts and ``learn.registry`` have it
+    by_position: ClassVar[tuple[str, ...]] = ()  # parameters that an estimator takes without their names
+    shown_first: ClassVar[tuple[str, ...]] = ()  # in a signature, after those: what is special about the algorithm
     learns_elsewhere: ClassVar[bool] = False  # from rows that lie elsewhere (``data.elsewhere``)
     cost_of_classes: ClassVar[str] = ""  # what makes many classes slow, for the warning about them
 
@@ -451,13 +466,16 @@ def parameters_of(kind: Any, task: Task = CLASSES) -> dict[str, Parameter]:
     >>> parameters_of(TreeParams)["max_depth"].range
     'an int in the range [1, inf) or None'
     """
-    found = {name: each for name, each in _stated(kind).items() if each.only in (None, task)}
-    return {name: dataclasses.replace(each, rules=_rules_for(each.rules, task)) for name, each in found.items()}
-
-
-def _rules_for(rules: tuple[Any, ...], task: Task) -> tuple[Rule, ...]:
-    """Rules that depend on the task are given as a `_ByTask`."""
-    return tuple(each.value[task] if isinstance(each, _ByTask) else each for each in rules)
+    return {
+        name: dataclasses.replace(
+            each,
+            rules=tuple(_for_task(rule, task) for rule in each.rules),
+            more=_for_task(each.more, task),
+            kind=_for_task(each.kind, task),
+        )
+        for name, each in _stated(kind).items()
+        if each.only in (None, task)
+    }
 
 
 def plain(value: Any) -> Any:
@@ -512,6 +530,11 @@ def name_of(function: Callable[..., Any]) -> str:
 
 # What several algorithms have in common.
 
+N_JOBS = Parameter(
+    None, (THREADS, NOTHING), unit="threads", shapes_model=False, help="threads; None is all processors",
+    more="The model does not depend on it.",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnParams(Params):
@@ -519,18 +542,30 @@ class ColumnParams(Params):
 
     grows_sparse: ClassVar[bool] = False  # whether it can learn from a dataset whose zeros are not stored
 
-    nominal: Any = param(
-        None, LISTED, MAPPING, TEXT, NOTHING, help="nominal columns, whose values are names; 'all' for every column"
-    )
-    ordinal: Any = param(None, MAPPING, NOTHING, help="ordinal columns: their levels, lowest first")
-    numeric: Any = param(None, LISTED, NOTHING, help="numeric columns, if their type does not say so")
-    calendar: Any = param(None, LISTED, MAPPING, NOTHING, help="parts of dates, such as month, as columns of their own")
+    nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = param(
+        None, LISTED, MAPPING, TEXT, NOTHING, help="nominal columns, whose values are names; 'all' for every column",
+        kind='sequence of column names or positions, mapping from column to its levels, or "all"',
+    )  # fmt: skip
+    ordinal: Mapping[Hashable, Sequence[Hashable]] | None = param(
+        None, MAPPING, NOTHING, help="ordinal columns: their levels, lowest first",
+        kind="dict from column name or position to its levels",
+    )  # fmt: skip
+    numeric: Sequence[Hashable] | None = param(
+        None, LISTED, NOTHING, help="numeric columns, if their type does not say so",
+        kind="sequence of column names or positions",
+    )  # fmt: skip
+    calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = param(
+        None, LISTED, MAPPING, NOTHING, help="parts of dates, such as month, as columns of their own",
+        kind="sequence of parts of dates, or mapping from column name or position to these",
+        more='of every column of dates that has them, or of those that are named: "year", "month", "day", "weekday", '
+        '"hour", "days since 2020-01-01".',
+    )  # fmt: skip
     unseen: str = param(
-        "missing", words("missing", "error", "majority"), help="how a level that fit never saw is treated"
-    )
-    n_jobs: int | None = param(
-        None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
-    )
+        "missing", words("missing", "error", "majority"), help="how a level that fit never saw is treated",
+        more="as a missing cell, as an error, or as a cell that takes the heavier branch. An ordinal column has no "
+        'place for such a level: there "majority" is "missing".',
+    )  # fmt: skip
+    n_jobs: int | None = stated(N_JOBS)
 
     @property
     def class_weight_of_fit(self) -> Any:
@@ -579,16 +614,22 @@ class TreeLimits(ColumnParams):
         any_share(0.0, 1.0, "right"),
         unit="rows or share of the rows",
         help="rows a node needs to be split",
+        more="A float is a share of all rows, rounded up.",
     )
     min_samples_leaf: float = param(
         1, any_whole(1), any_share(0.0, 1.0, "neither"), unit="rows or share of the rows", help="rows a branch needs"
     )
 
 
-# Parameters that mean the same in several classes: `stated` makes a field of one.
+# Parameters that mean the same in several classes: `stated` makes a field of one. First the types of their values.
+ClassWeight = Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None
+Seed = int | np.random.RandomState | None
+Signs = Sequence[int] | Mapping[Hashable, int] | None
+Groups = Sequence[Sequence[Hashable]] | str | None
+CLASS_WEIGHT_KIND = 'dict, list of dict, "balanced"'
 CLASS_WEIGHT = Parameter(
     None, (MAPPING, LIST, words("balanced"), NOTHING), only=CLASSES,
-    help="weights of the classes: a dict from label to weight, 'balanced', or a list of them",
+    help="weights of the classes: a dict from label to weight, 'balanced', or a list of them", kind=CLASS_WEIGHT_KIND,
 )  # fmt: skip
 POSITIVE = Parameter(
     None, (Rule("a class label", is_hashable, ("instance", object)), NOTHING), only=CLASSES, shapes_model=False,
@@ -597,18 +638,31 @@ POSITIVE = Parameter(
 GROW_TRACE = Parameter(
     False, (FLAG,), shapes_model=False, help="keep the best splits of every node: trace_ shows how the tree grew"
 )
-RANDOM_STATE = Parameter(None, (SEED,), help="seed of all sampling; None means 0")
+RANDOM_STATE = Parameter(
+    None, (SEED,), help="seed of all sampling; None means 0", more="Fits are reproducible.",
+    kind="int, RandomState instance",
+)  # fmt: skip
 MONOTONE = Parameter(
     None, (LISTED, MAPPING, NOTHING),
     help="per column -1, 0 or 1: the prediction (of classes the positive one's) may only fall or rise with the column",
+    more=by_task("Two classes, one output.", "One output."), kind="sequence of -1, 0, 1, or dict from column name",
 )  # fmt: skip
 INTERACTIONS = Parameter(
     None, (LISTED, words("pairwise", "no_interactions"), NOTHING),
     help="groups of columns that may be tested on one path from the root to a leaf",
+    more="Columns in no group form one more group.",
+    kind='sequence of groups of columns (names or positions), "pairwise", "no_interactions"',
 )  # fmt: skip
-MAX_BINS = Parameter(255, (whole(2, 255),), unit="bins", help="bins of a column")
+MAX_BINS = Parameter(
+    255, (whole(2, 255),), unit="bins", help="bins of a column",
+    more="One more is for missing cells. Cuts lie between bins; a column with fewer distinct values loses nothing.",
+)  # fmt: skip
 WARM_START = Parameter(
-    False, (FLAG,), shapes_model=False, help="a further fit with more n_estimators continues from this one"
-)
+    False, (FLAG,), shapes_model=False, help="a further fit with more n_estimators continues from this one",
+    more="The result is that of one fit, so the table must be the same.",
+)  # fmt: skip
 PLAN = "plan: "  # how a report of progress begins that says what will be grown; it is shown on a line of its own
-LOUDNESS = Parameter(0, (VERBOSE,), shapes_model=False, help="above 0 shows the progress on standard error")
+LOUDNESS = Parameter(
+    0, (VERBOSE,), shapes_model=False, help="above 0 shows the progress on standard error",
+    more="It is a bar on a terminal, otherwise a line now and then.",
+)  # fmt: skip

@@ -79,6 +79,13 @@ class Algorithm:
         """The dataclass of its parameters, a child of ``Params``."""
         return getattr(import_module(f"treewright.learn.{self.module}"), self.params)
 
+    @property
+    def estimators(self) -> dict[Task, str]:
+        """The name of its estimator for each task; one that needs no target is listed under classes."""
+        first = self.classifier or self.detector
+        both: dict[Task, str | None] = {"classification": first, "regression": self.regressor}
+        return {task: name for task, name in both.items() if name is not None}
+
     def estimator(self, task: Task) -> Any:
         """Its estimator for a task; None if it does not predict such a target."""
         name = self.classifier if task == "classification" else self.regressor

@@ -264,7 +264,7 @@ def evaluation_of(
     if rows is None and not (params.early_stopping or params.verbose or params.scoring or params.functions_to_call):
         return None
     score = None
-    if params.scoring is not None:
+    if callable(params.scoring):  # a name was refused
         zeros = (0.0,) * sum(loss.n_scores for loss in losses)
         target = dataset.target_array if rows is None else rows.target
         score = UserScore.of(params.scoring, dataset, Boosting(zeros, losses[0].link), target)

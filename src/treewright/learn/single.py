@@ -38,7 +38,12 @@ from treewright.learn.params import (
     NOTHING,
     POSITIVE,
     RANDOM_STATE,
+    ClassWeight,
+    Groups,
     Need,
+    Parameter,
+    Seed,
+    Signs,
     TreeLimits,
     any_real,
     any_share,
@@ -74,7 +79,27 @@ def _on_bins(what: str) -> Need:
     return needs(f"the exact search does not use {what}", splitter=("hist", "random"))
 
 
-_P_VALUE = "no split with a larger p-value (multiplied by the number of possible tests)"
+_MAX_P_VALUE = Parameter(
+    None, (real(0.0, 1.0, "right"), NOTHING), unit="probability",
+    help="no split with a larger p-value (multiplied by the number of possible tests)",
+    more=by_task(
+        "The test is chi-squared, of branches and classes; the number is Bonferroni's. Weights, and parts of rows, "
+        "count as row counts.",
+        'The F test of the branches\' means; for "squared_error" only. It uses row counts, not weights: a common '
+        "factor of the weights changes nothing.",
+    ),
+)  # fmt: skip
+_SPLITTER = Parameter(
+    "best", (words("best", "hist", "random"),),
+    help="'best' tries every cut, 'hist' those between bins, 'random' one random cut for each column",
+    more='The bins of a column are at most ``max_bins``; "hist" grows the same tree as "best" if no column has more '
+    'distinct values, and is much faster on many rows. "random" samples a random set of levels if a column is nominal, '
+    "and chooses the best of the cuts.",
+)  # fmt: skip
+_MAX_FEATURES = Parameter(
+    None, (any_whole(1), any_share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING),
+    unit="columns or share of the columns", help="columns sampled for each node; None is all",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +107,7 @@ class TreeParams(TreeLimits):
     """CART (Breiman, Friedman, Olshen and Stone 1984)."""
 
     algorithm_name: ClassVar[str] = "cart"
+    shown_first: ClassVar[tuple[str, ...]] = ("criterion", "splitter")
     learns_elsewhere: ClassVar[bool] = True
     grows_sparse: ClassVar[bool] = True
 
@@ -89,19 +115,22 @@ class TreeParams(TreeLimits):
         by_task("gini", "squared_error"),
         by_task(words(*CLASSIFICATION_CRITERIA, "gain_ratio"), words(*REGRESSION_CRITERIA)), FUNCTION,
         help="what a split minimises: a name, or a function of your own",
+        more=by_task(
+            '"log_loss" is "entropy". "gain_ratio" chooses the column with the largest entropy gain relative to its '
+            "split information, among those of at least average gain. A function takes float64[k, n_classes], the "
+            "weighted class counts of k sets of rows, and returns their k impurities (finite, >= 0; called once per "
+            "output).",
+            "By name the variance, the mean distance to the median, or half the Poisson deviance. A function takes "
+            "float64[k, 3], the weight, mean and variance of k sets of rows, and returns their k impurities (finite, "
+            ">= 0; called once per output).",
+        ),
     )  # fmt: skip
-    splitter: str = param(
-        "best", words("best", "hist", "random"),
-        help="'best' tries every cut, 'hist' those between bins, 'random' one random cut for each column",
-    )  # fmt: skip
+    splitter: str = stated(_SPLITTER)
     min_weight_fraction_leaf: float = param(
         0.0, any_real(0.0, 0.5, "both"), unit="share of the weight", help="share of the whole weight a branch needs"
     )
-    max_features: float | str | None = param(
-        None, any_whole(1), any_share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
-        unit="columns or share of the columns", help="columns sampled for each node; None is all",
-    )  # fmt: skip
-    random_state: Any = stated(RANDOM_STATE)
+    max_features: float | str | None = stated(_MAX_FEATURES)
+    random_state: Seed = stated(RANDOM_STATE)
     max_leaf_nodes: int | None = param(
         None,
         any_whole(2),
@@ -114,21 +143,47 @@ class TreeParams(TreeLimits):
         any_real(0.0, None, "left"),
         unit="impurity",
         help="a split must lower the impurity of the whole table by this much",
+        more="That of a node counts by its share of all weight.",
     )
-    max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
-    class_weight: Any = stated(CLASS_WEIGHT)
+    max_p_value: float | None = stated(_MAX_P_VALUE)
+    class_weight: ClassWeight = stated(CLASS_WEIGHT)
     positive: Any = stated(POSITIVE)
     ccp_alpha: float = param(
-        0.0, any_real(0.0, None, "left"), unit="impurity", help="cost-complexity pruning: the price of a leaf"
+        0.0,
+        any_real(0.0, None, "left"),
+        unit="impurity",
+        help="cost-complexity pruning: the price of a leaf",
+        more="In units of impurity.",
     )
-    monotonic_cst: Any = stated(MONOTONE)
-    interaction_cst: Any = stated(replace(INTERACTIONS, needs=(_on_bins("groups"),)))
-    max_bins: int = stated(replace(MAX_BINS, needs=(_on_bins("bins"),)))
-    nominal_splits: str = param("auto", words("auto", "subset", "runs", "multiway", "one_vs_rest"), help=_LEVEL_SPLITS)
+    monotonic_cst: Signs = stated(MONOTONE)
+    interaction_cst: Groups = stated(
+        replace(
+            INTERACTIONS,
+            needs=(_on_bins("groups"),),
+            more='Columns in no group form one more group. Needs ``splitter="hist"`` or "random".',
+        )
+    )
+    max_bins: int = stated(
+        replace(
+            MAX_BINS,
+            needs=(_on_bins("bins"),),
+            more='One more is for missing cells. For ``splitter="hist"`` and "random".',
+        )
+    )
+    nominal_splits: str = param(
+        "auto", words("auto", "subset", "runs", "multiway", "one_vs_rest"), help=_LEVEL_SPLITS,
+        more="into any two sets of levels, a run of the first levels in their order (sorted) and the rest, a branch "
+        'per level, or one level against the rest. "auto" is "runs" for columns with 32 levels or more and fewer than '
+        '32 rows per level (and rows times levels up to 5e8), "subset" for all others: the best set of levels with few '
+        "rows overfits.",
+    )  # fmt: skip
     missing: str = param(
         "direction",
         words("direction", "surrogate", "fractional", "branch", "error"),
         help="the branch that missing values follow",
+        more="the one with the larger gain; that of the surrogate tests (see "
+        "``max_surrogates``; two-way splits only); every branch, with a part of their weight; a branch of their own, "
+        "or the heavier one if the node saw none; or they are an error.",
     )
     max_surrogates: int = param(
         5, any_whole(0), unit="tests", help="surrogate tests kept per node", needs=needs(missing="surrogate")
@@ -157,14 +212,8 @@ class TreeParams(TreeLimits):
 class ExtraTreeParams(TreeParams):
     """One tree of random cuts (Geurts, Ernst and Wehenkel 2006): CART with other defaults, and "cart" in its facts."""
 
-    splitter: str = param(
-        "random", words("best", "hist", "random"),
-        help="'best' tries every cut, 'hist' those between bins, 'random' one random cut for each column",
-    )  # fmt: skip
-    max_features: float | str | None = param(
-        by_task("sqrt", 1.0), any_whole(1), any_share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
-        unit="columns or share of the columns", help="columns sampled for each node; None is all",
-    )  # fmt: skip
+    splitter: str = stated(replace(_SPLITTER, default="random"))
+    max_features: float | str | None = stated(replace(_MAX_FEATURES, default=by_task("sqrt", 1.0)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,13 +228,16 @@ class ID3Params(TreeLimits):
         any_real(0.0, None, "left"),
         unit="bits",
         help="gain that a split needs; with 0 a split without gain is allowed",
+        more="It may prepare one with gain (XOR). The gain of a node counts by its share of all weight.",
     )
-    max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
-    class_weight: Any = stated(CLASS_WEIGHT)
+    max_p_value: float | None = stated(_MAX_P_VALUE)
+    class_weight: ClassWeight = stated(CLASS_WEIGHT)
     positive: Any = stated(POSITIVE)
     missing: str = param(
-        "branch", words("branch", "direction", "fractional", "error"), help="the branch that missing values follow"
-    )
+        "branch", words("branch", "direction", "fractional", "error"), help="the branch that missing values follow",
+        more="one of their own (the heaviest branch if the node saw none); the one where that costs least; every "
+        "branch, with a part of their weight; or they are an error.",
+    )  # fmt: skip
     grow_trace: bool = stated(GROW_TRACE)
 
 
@@ -194,24 +246,32 @@ class C45Params(TreeLimits):
     """C4.5 (Quinlan 1993), as J48 of Weka 3.6; classes only."""
 
     algorithm_name: ClassVar[str] = "c45"
+    shown_first: ClassVar[tuple[str, ...]] = ("confidence", "subtree_raising")
     criterion_name: ClassVar[str] = "gain_ratio"
 
     min_samples_leaf: float = param(
         2, any_whole(1), any_share(0.0, 1.0, "neither"), unit="weight or share of the rows",
-        help="weight that at least two branches need",
+        help="weight that at least two branches need", more="That is rows, if there are no weights.",
     )  # fmt: skip
     confidence: float | None = param(
         0.25, any_real(0.0, 0.5, "right"), NOTHING, unit="probability",
         help="confidence level of the error's upper limit in pruning; None does not prune",
+        more="The smaller, the more is pruned.",
     )  # fmt: skip
     subtree_raising: bool = param(
         True, FLAG, help="pruning may replace a node by its largest branch", needs=needs(confidence=...)
     )
-    max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
-    nominal_splits: str = param("multiway", words("multiway", "grouped"), help=_LEVEL_SPLITS)
-    class_weight: Any = stated(CLASS_WEIGHT)
+    max_p_value: float | None = stated(_MAX_P_VALUE)
+    nominal_splits: str = param(
+        "multiway", words("multiway", "grouped"), help=_LEVEL_SPLITS,
+        more="a branch per level, or levels merged into groups while the gain ratio does not fall.",
+    )  # fmt: skip
+    class_weight: ClassWeight = stated(CLASS_WEIGHT)
     positive: Any = stated(POSITIVE)
-    missing: str = param("fractional", words("fractional", "error"), help="the branch that missing values follow")
+    missing: str = param(
+        "fractional", words("fractional", "error"), help="the branch that missing values follow",
+        more="every branch, with a part of their weight; or they are an error.",
+    )  # fmt: skip
     grow_trace: bool = stated(GROW_TRACE)
 
     def bytes_of_classes(self, n_rows: int, n_classes: Sequence[int]) -> int:
@@ -227,12 +287,14 @@ class ChaidParams(TreeLimits):
     """CHAID (Kass 1980)."""
 
     algorithm_name: ClassVar[str] = "chaid"
+    shown_first: ClassVar[tuple[str, ...]] = ("alpha", "alpha_merge", "test", "exhaustive", "bonferroni", "n_bins")
 
     alpha: float = param(
         0.05, any_real(0.0, 1.0, "right"), unit="probability", help="largest adjusted p-value of a split"
     )
     alpha_merge: float = param(
         0.05, any_real(0.0, 1.0, "right"), unit="probability", help="groups with a larger p-value are merged",
+        more="1 merges only groups that are too small.",
         needs=needs(exhaustive=False),
     )  # fmt: skip
     test: str = param(
@@ -241,13 +303,19 @@ class ChaidParams(TreeLimits):
         only=CLASSES,
         help="chi-squared statistic that compares groups",
     )
-    exhaustive: bool = param(False, FLAG, help="merge down to two groups and take the best step")
+    exhaustive: bool = param(
+        False, FLAG, help="merge down to two groups and take the best step",
+        more="Exhaustive CHAID: the best is the one with the smallest adjusted p-value.",
+    )  # fmt: skip
     bonferroni: bool = param(True, FLAG, help="multiply a column's p-value by the number of ways to merge its levels")
-    n_bins: int = param(10, any_whole(2), unit="bins", help="bins into which a numeric column is divided first")
+    n_bins: int = param(
+        10, any_whole(2), unit="bins", help="bins into which a numeric column is divided first",
+        more="If it has more values; bins are of about equal weight, and are made once, at the root.",
+    )  # fmt: skip
     max_depth: int | None = param(
         3, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has 0; None for no limit"
     )
-    class_weight: Any = stated(CLASS_WEIGHT)
+    class_weight: ClassWeight = stated(CLASS_WEIGHT)
     positive: Any = stated(POSITIVE)
     missing: str = param(
         "branch",

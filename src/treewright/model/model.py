@@ -336,13 +336,16 @@ class Model(ModelData):
     def predict_quantile(
         self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, n_jobs: int | None = None, owner: str = "Model"
     ) -> np.ndarray:
-        """Predict quantiles of the target, with a forest that was fitted with ``quantiles=True``.
+        """Predict quantiles of the target (Meinshausen 2006), with a forest that was fitted with ``quantiles=True``.
+
+        In each tree the training rows in the row's leaf share a weight of one, in proportion to how often the tree
+        sampled them; the weights are averaged over the trees. The quantile ``q`` is the lowest training target up to
+        which the weights add up to ``q`` (a sum within 2**-30 below it counts).
 
         Parameters
         ----------
         X : table of n rows
         quantiles : float or sequence of q floats, 0 to 1
-            See ``treewright.forest.quantiles.predict_quantiles``.
         n_jobs : int or None
             Threads; the result does not depend on it.
         owner : str
@@ -351,7 +354,7 @@ class Model(ModelData):
         Returns
         -------
         float64[n, q], or float64[n, q, n_outputs] for several outputs
-            Target values of training rows.
+            Targets of training rows; those of several outputs are treated one by one.
 
         Raises
         ------
@@ -359,6 +362,15 @@ class Model(ModelData):
             The model predicts classes.
         ParameterError
             A quantile is out of range, or the model does not hold the targets.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import treewright as tw
+        >>> X = np.repeat([[0.0], [1.0]], 50, axis=0)
+        >>> forest = tw.RandomForestRegressor(n_estimators=50, quantiles=True).fit(X, np.arange(100.0))
+        >>> forest.model_.predict_quantile([[0.0]], [0, 0.5, 1]).tolist()
+        [[0.0, 24.0, 49.0]]
         """
         from treewright.forest.quantiles import predict_quantiles
 
@@ -370,14 +382,26 @@ class Model(ModelData):
     ) -> np.ndarray:
         """Predict an interval that contains the share ``level`` of the targets, with equal shares below and above it.
 
+        Parameters
+        ----------
+        X : table of n rows
+        level : float, above 0 and below 1
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            The name of the caller in messages about the table.
+
         Returns
         -------
         float64[n, 2], or float64[n, 2, n_outputs] for several outputs
+            The quantiles ``(1 - level) / 2`` and ``(1 + level) / 2``.
 
         Raises
         ------
-        AttributeError, ParameterError
-            As ``predict_quantile``.
+        AttributeError
+            The model predicts classes.
+        ParameterError
+            ``level`` is out of range, or the model does not hold the targets.
         """
         from treewright.forest.quantiles import ends_of_level
 
@@ -525,22 +549,126 @@ class Model(ModelData):
     def partial_dependence(
         self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
     ) -> PartialDependence:
-        """Compute the mean prediction for each value of a column, or of a pair of columns.
+        """Partial dependence: the mean prediction with a column set to one value after another (Friedman 2001).
 
-        Options as ``treewright.explain.partial_dependence.partial_dependence``.
+        Parameters
+        ----------
+        X : table of n rows
+            All other columns keep their values from it.
+        column : hashable
+            Its name or position.
+        second : hashable, optional
+            Another column: then there is a mean for every pair of values.
+        **options
+            ``grid``, ``label``, ``output``, ``individual``, ``rows``, ``sample_weight``, ``random_state``, ``method``:
+            as ``treewright.explain.partial_dependence.partial_dependence``.
+
+        Returns
+        -------
+        PartialDependence
+            Print it, or use ``values``, ``individual``, ``to_dict()`` or ``plot()``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such column, class or output; a parameter is out of range.
+        DataError
+            The table was refused, holds no rows, or no value of the column.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> table = {"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}
+        >>> model = tw.DecisionTreeRegressor().fit(table, [4.0, 4.0, 1.0, 1.0]).model_
+        >>> model.partial_dependence(table, "rain", grid=[0, 8]).values
+        array([[4., 1.]])
         """
         from treewright.model.dependence import partial_dependence
 
         return partial_dependence(self, X, column, second, **options)
 
     def explain(self, X: Any, **options: Any) -> Explanation:
-        """Compute each column's contributions to predictions, as ``treewright.explain.explanation.explain``."""
+        """Contributions of the columns to the predictions; they add up to the predictions.
+
+        Parameters
+        ----------
+        X : table of n rows
+        kind : {"path", "interventional", "steps"}, default "path"
+            The prediction if some columns are not known: ``"path"`` averages over the branches by their share of the
+            training weight, ``"interventional"`` takes the cells from ``background``; both are Shapley values.
+            ``"steps"`` are changes of the expected prediction along the path of the row.
+        order : {1, 2}, default 1
+            2 gives the interactions of pairs of columns; not for ``"steps"``.
+        background : table of m rows, optional
+            For ``kind="interventional"``: some hundred typical rows.
+        **options
+            These, and ``n_jobs``, as ``treewright.explain.explanation.explain``.
+
+        Returns
+        -------
+        Explanation
+            Print it, or use ``values``, ``base``, ``plot()``, ``to_dict()``, ``to_frame()`` or ``to_shap()``.
+
+        Raises
+        ------
+        ParameterError
+            ``kind`` or ``order`` is unknown; a background is missing, or given but not used; the predictions are not a
+            sum over the trees (medians).
+        DataError
+            The rows or the background do not fit the model.
+        TooLargeError
+            Contributions would not fit in memory.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> table = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
+        >>> model = tw.DecisionTreeRegressor().fit(table, [4.0, 6.0, 7.0, 11.0]).model_
+        >>> print(model.explain({"rain": [9], "wind": [3]}))
+        predicts 11
+        contributions to the predicted value; unknown columns are averaged over the training rows
+        <BLANKLINE>
+        y: 11 = base 7 and
+          rain = 9  +4
+        """
         from treewright.model.explanation import explain
 
         return explain(self, X, **options)
 
     def interactions(self, X: Any, **options: Any) -> Interactions:
-        """Measure the interactions of pairs of columns; options as ``partial_dependence.interactions``."""
+        """Interactions of pairs of columns: H of Friedman and Popescu (2008).
+
+        Parameters
+        ----------
+        X : table of n rows
+            If there are more than 2,000, 2,000 of them are used, evenly spread.
+        background : table of m rows, optional
+            Rows that partial dependence is a mean over; by default at most 500 of X, evenly spread.
+        **options
+            This, and ``n_jobs``, as ``treewright.explain.partial_dependence.interactions``.
+
+        Returns
+        -------
+        Interactions
+            Print it, or use ``h``, ``spread``, ``pairs()`` or ``to_dict()``.
+
+        Raises
+        ------
+        ParameterError
+            The predictions are not a sum over the trees (medians).
+        DataError
+            The rows were refused, or there are none.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5}
+        >>> model = tw.DecisionTreeRegressor().fit(table, [0.0, 1.0, 1.0, 0.0] * 5).model_
+        >>> print(model.interactions(table))
+        interactions of pairs of columns over 20 rows: H and spread (standard deviation), largest first
+                   H      spread
+          a and b  1.000  0.5
+        """
         from treewright.explain.partial_dependence import interactions
 
         return interactions(self, X, **options)
@@ -747,18 +875,51 @@ class Model(ModelData):
         return audit_model(self, *self.encode_rows(X, y, sample_weight), node, **options)
 
     def rules(self, **options: Any) -> LeafRules:
-        """One if-then rule per leaf; options as ``treewright.explain.rules.leaf_rules``.
+        """One if-then rule per leaf (of many trees, for tree number ``tree=i``), with its rows and interval.
 
-        For many trees, those of the one that ``tree=i`` names; without ``tree`` a ``ParameterError`` is raised.
+        Parameters
+        ----------
+        **options
+            ``order`` ("tree", "support", "confidence"), ``level`` (0.95), ``exact`` (False), ``max_levels`` (12),
+            ``keep_empty`` (True), ``tree``: as ``treewright.explain.rules.leaf_rules``.
+
+        Raises
+        ------
+        ParameterError
+            There are many trees and none is chosen, or an option is out of range.
         """
         from treewright.explain.rules import leaf_rules
 
         return leaf_rules(self if "tree" in options else self._the_tree("rules"), **options)
 
     def counterfactual(self, row: Any, to: Any = None, **options: Any) -> Counterfactual:
-        """The nearest row with another prediction: what would have to change about a row.
+        """Find the nearest row with another prediction: what would have to change. Exact, for one tree.
 
-        Exact, for one tree; as ``treewright.explain.counterfactual.counterfactual``.
+        Parameters
+        ----------
+        row : mapping from column name to cell, sequence of p cells, or table of one row
+        to : class label, optional
+            The prediction to reach; by default any other.
+        at_least, at_most : number, optional
+            The same for regression.
+        keep : column names or positions
+            Columns that must not change.
+        like : table, optional
+            Rows whose spread sets the unit of each numeric column; by default the cuts of the tree do.
+        **options
+            These.
+
+        Returns
+        -------
+        Counterfactual
+            ``print`` shows it; ``row`` is the changed row. See ``treewright.explain.counterfactual.counterfactual``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such class or column, or a regression tree gets neither ``at_least`` nor ``at_most``.
+        DataError
+            The row was refused.
         """
         from treewright.explain.counterfactual import counterfactual
 

@@ -14,36 +14,31 @@ import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.learn import params as rules
 from treewright.learn.forest import ExtraTreesParams, ForestParams
-from treewright.learn.params import CLASSES, NUMBERS, parameters_of
-from treewright.learn.registry import ALGORITHMS, algorithm_of
+from treewright.learn.params import NUMBERS, parameters_of
+from treewright.learn.registry import ALGORITHMS, algorithm_of, algorithm_of_estimator
 from treewright.learn.single import C45Params, TreeParams
 
-ESTIMATORS = [
-    (each, task, name)
-    for each in ALGORITHMS
-    for task, name in ((CLASSES, each.classifier), (NUMBERS, each.regressor))
-    if name is not None
-]
+ESTIMATORS = [(each, task, name) for each in ALGORITHMS for task, name in each.estimators.items()]
 
 
 @pytest.mark.parametrize(("algorithm", "task", "name"), ESTIMATORS, ids=[name for *_, name in ESTIMATORS])
-def test_a_written_signature_has_the_parameters_and_defaults_of_the_description(algorithm, task, name):
-    written = inspect.signature(getattr(tw, name).__init__).parameters
+def test_a_signature_has_the_parameters_and_defaults_of_the_description(algorithm, task, name):
+    signature = inspect.signature(getattr(tw, name)).parameters
     stated = parameters_of(algorithm.params_class(), task)
 
-    assert set(written) - {"self"} == set(stated)
+    assert set(signature) == set(stated)
     for parameter, each in stated.items():
-        default, said = written[parameter].default, each.default_of(task)
+        default, said = signature[parameter].default, each.default_of(task)
         assert (type(default), default) == (type(said), said), parameter
 
 
-def test_the_isolation_forest_has_the_parameters_of_its_description():
-    written = inspect.signature(tw.IsolationForest.__init__).parameters
-    stated = parameters_of(algorithm_of("isolation").params_class())
+@pytest.mark.parametrize(("algorithm", "task", "name"), ESTIMATORS, ids=[name for *_, name in ESTIMATORS])
+def test_an_estimator_and_a_class_made_from_it_know_their_algorithm(algorithm, task, name):
+    kind = getattr(tw, name)
 
-    assert {name: each.default for name, each in written.items() if name != "self"} == {
-        name: each.default for name, each in stated.items()
-    }
+    assert algorithm_of_estimator(kind()) is algorithm
+    assert algorithm_of_estimator(type("Child", (kind,), {})()) is algorithm
+    assert algorithm_of_estimator(kind) is None
 
 
 @pytest.mark.parametrize(("algorithm", "task", "name"), ESTIMATORS, ids=[name for *_, name in ESTIMATORS])

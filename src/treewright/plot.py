@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from treewright.show.figures.impurity import impurity_functions
     from treewright.show.figures.quality import calibration, confusion, gains, lift, precision_recall, residuals, roc
     from treewright.show.figures.regions import decision_regions
-    from treewright.show.media import sized
+    from treewright.show.style import sized
 
 _HOMES = {
     "bias_variance": "treewright.show.figures.curves",
@@ -50,7 +50,7 @@ _HOMES = {
     "pruning_comparison": "treewright.show.figures.bars",
     "residuals": "treewright.show.figures.quality",
     "roc": "treewright.show.figures.quality",
-    "sized": "treewright.show.media",
+    "sized": "treewright.show.style",
 }
 
 __all__ = [

@@ -13,9 +13,9 @@ import pytest
 import treewright as tw
 from treewright.exceptions import DataWarning
 from treewright.reporting.columns import columns_part
+from treewright.reporting.data import Options, report_data
 from treewright.reporting.document import columns_in_words
 from treewright.reporting.findings import findings_of
-from treewright.reporting.judged import Options, judged_rows
 from treewright.show.page.parts import Summary
 from treewright.show.page.render import render
 
@@ -35,7 +35,7 @@ def page_of(est, table, target):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         est.fit(*first)
-        judged = judged_rows(est.model_, est, *second)
+        judged = report_data(est.model_, est, *second)
         summary = Summary(
             title="Data", subtitle="", task=est.model_.task, target="", facts=(), notes=(),
             columns=columns_in_words(judged), text="", tree=None, version="0",

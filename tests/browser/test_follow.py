@@ -11,8 +11,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import treewright as tw
+from treewright.reporting.data import Options, report_data
 from treewright.reporting.document import columns_in_words
-from treewright.reporting.judged import Options, judged_rows
 from treewright.reporting.tree import examples_part
 from treewright.show.page import levels as page_levels
 from treewright.show.page.parts import Summary
@@ -46,7 +46,7 @@ def labels(score):
 
 def page_of(est, X, y, examples=40):
     """A page with the tree and the rows to follow, and nothing else."""
-    judged = judged_rows(est.model_, est, X, y)
+    judged = report_data(est.model_, est, X, y)
     tree = tree_part(est.model_)
     summary = Summary(
         title="Follow", subtitle="", task=est.model_.task, target="", facts=(), notes=(),

@@ -328,7 +328,7 @@ def test_boosted_trees_have_no_audit_and_the_reason_is_theirs(command, penguins,
             "m.tw", "--force", folder=tmp_path,
         )  # fmt: skip
         assert fitted.returncode == 0, fitted.stderr
-        done = command("show", "m.tw", "--audit", "--data", penguins, folder=tmp_path)
+        done = command("audit", "m.tw", penguins, folder=tmp_path)
 
         assert done.returncode == 2
         assert f"the trees of m.tw are fitted {reason}, which depend on the trees before" in done.stderr

@@ -117,10 +117,10 @@ def test_candidates_are_judged_by_the_costs_that_choose_their_thresholds(command
     table = pl.read_csv(two)
     grown = tw.DecisionTreeClassifier(random_state=0)
     tree = tw.model_selection.PrunedTree(grown, "ccp_1se", random_state=0)
-    from treewright.cli.threshold import Asked, WithThreshold
+    from treewright.cli.threshold import ThresholdRequest, WithThreshold
     from treewright.evaluation.threshold import Aim
 
-    asked = WithThreshold(tree, Asked("--cost", Aim("cost", 1.0, 9.0)), 0, None)
+    asked = WithThreshold(tree, ThresholdRequest("--cost", Aim("cost", 1.0, 9.0)), 0, None)
     scores = tw.model_selection.compare(
         {"it": asked}, table.select("a", "b"), table["risk"].to_numpy(), cv=3, cost={"fp": 1, "fn": 9}, positive="bad"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treewright.cli.algorithms import parse_settings
-from treewright.cli.options import Declared, declare, one_separator, parse_value, split_tokens
+from treewright.cli.parsing import Declared, declare, one_separator, parse_value, split_tokens
 from treewright.cli.terminal import UsageRefusal, printable
 
 KNOWN = {"max_depth": None, "criterion": "gini", "n_jobs": None, "random_state": None}

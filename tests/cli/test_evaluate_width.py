@@ -10,7 +10,7 @@ import pytest
 from terminals import plain, run_on_screen
 
 import treewright as tw
-from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
+from treewright.cli.evaluate import class_lines, confusion_lines, sorted_labels
 from treewright.core.confidence import wilson_interval
 from treewright.evaluation.measures import LabelScore
 from treewright.show.spans import text_of

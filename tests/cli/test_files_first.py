@@ -94,10 +94,10 @@ def test_ctrl_c_tells_that_a_part_went_to_standard_output(unread, tmp_path, peng
 def test_ctrl_c_tells_of_the_complete_files_of_predictions(unread, tmp_path, penguins, monkeypatch, capsys):
     import typer
 
-    from treewright.cli.predict import Answers, run_predict
+    from treewright.cli.options import PredictRequest
+    from treewright.cli.predict import run_predict
     from treewright.cli.terminal import refusals
     from treewright.files import predictions
-    from treewright.files.text import ReadOptions
 
     assert unread(tmp_path, "fit", penguins, "--target", "species", "--out", "m.tw").returncode == 0
     (tmp_path / "rows").mkdir()
@@ -114,7 +114,5 @@ def test_ctrl_c_tells_of_the_complete_files_of_predictions(unread, tmp_path, pen
     out = tmp_path / "out"
     for told in (f"{out} has 1 complete file: the same command goes on",) * 2:
         with pytest.raises(typer.Exit), refusals():
-            run_predict(
-                tmp_path / "m.tw", tmp_path / "rows", ReadOptions(), out, answers=Answers(), force=False, guard=True
-            )
+            run_predict(PredictRequest(model=tmp_path / "m.tw", data=tmp_path / "rows", out=out))
         assert capsys.readouterr().err == f"treewright: stopped by Ctrl-C; {told}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treewright.exceptions import MissingLibraryError
-from treewright.show import pictures as raster
+from treewright.show import svg as raster
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,6 @@ def test_importances_of_one_tree_of_many(command, folder):
         (["plain.tw", "--importances", "--format", "json"], "--format json: not with --importances"),
         (["plain.tw", "--importances", "--max-depth", "1"], "--max-depth: not with --importances"),
         (["odd.tw", "--importances"], "is an isolation forest"),
-        (["tree.tw", "--importances", "--audit"], "--importances: not with --audit"),
     ],
 )
 def test_importances_go_with_nothing_else(command, folder, words, message):

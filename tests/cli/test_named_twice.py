@@ -32,7 +32,6 @@ def folder(tmp_path, command):
         (["predict", "m.tw", "in.csv", "--out", "m.tw"], "--out m.tw: is MODEL itself"),
         (["report", "m.tw", "in.html", "--out", "in.html"], "--out in.html: is DATA itself"),
         (["show", "m.tw", "--out", "m.tw"], "--out m.tw: is MODEL itself"),
-        (["show", "m.tw", "--audit", "--data", "in.csv", "--out", "in.csv"], "--out in.csv: is --data itself"),
         (["audit", "m.tw", "in.csv", "--out", "in.csv"], "--out in.csv: is DATA itself"),
         (["follow", "m.tw", "in.csv", "--row", "0", "--out", "m.tw"], "--out m.tw: is MODEL itself"),
         (["prune", "m.tw", "in.csv", "--method", "mdl", "--log", "in.csv"], "--log in.csv: is DATA itself"),

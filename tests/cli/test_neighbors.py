@@ -111,7 +111,7 @@ def test_show_says_what_is_stored(saved, command):
         (["show", "knn.tw", "--max-nodes", "2"], "--max-nodes"),
         (["show", "knn.tw", "--surrogates"], "--surrogates"),
         (["show", "knn.tw", "--importances"], "--importances"),
-        (["show", "knn.tw", "--audit", "--data", "DATA"], "--audit"),
+        (["audit", "knn.tw", "DATA"], "audit"),
         (["evaluate", "knn.tw", "DATA", "--importances"], "--importances"),
         (["predict", "numbers.tw", "DATA", "--quantiles", "0.5"], "--quantiles"),
         (["predict", "numbers.tw", "DATA", "--interval", "0.9"], "--interval"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import treewright as tw
-from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING
+from treewright.cli.options import OF_A_FIT, OF_A_PRUNING
 from treewright.learn.params import CLASSES, NUMBERS, parameters_of
 from treewright.learn.registry import ALGORITHMS
 from treewright.prune.methods import METHODS

@@ -1,4 +1,4 @@
-"""``treewright show --audit``: the rows of a file, and the audit of a node that they reach."""
+"""``treewright audit``: the rows of a file, and the audit of a node that they reach."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import polars as pl
 import pytest
 
 import treewright as tw
+from treewright.cli.options import AuditRequest
 from treewright.cli.show import run_audit
 from treewright.cli.terminal import UsageRefusal, worded
 from treewright.exceptions import DataError, ParameterError
-from treewright.files.text import ReadOptions
-
-OPTIONS = ReadOptions((), None, None)
 
 
 @pytest.fixture
 def audited(tmp_path):
-    """What ``show --audit`` writes for a model and a file of rows."""
+    """What ``audit`` writes for a model and a file of rows."""
 
     def audit(model, table, **options):
         model.save(tmp_path / "m.tw")
         pl.DataFrame(table).write_csv(tmp_path / "rows.csv")
         with worded():
-            run_audit(tmp_path / "m.tw", tmp_path / "rows.csv", OPTIONS, out=tmp_path / "out", force=True, **options)
+            files = {"model": tmp_path / "m.tw", "data": tmp_path / "rows.csv", "out": tmp_path / "out"}
+            run_audit(AuditRequest(**files, force=True, **options))
         return (tmp_path / "out").read_text(encoding="utf-8")
 
     return audit
@@ -62,11 +61,6 @@ def test_a_column_whose_name_is_a_number_is_found(audited):
     est = tw.DecisionTreeClassifier().fit({7: [1.0, 2.0]}, pl.Series("y", ["a", "b"]))
 
     assert "Every test of 7" in audited(est.model_, {"7": [1.0, 2.0], "y": ["a", "b"]}, every="7")
-
-
-def test_without_rows_it_says_how_to_pass_them(tmp_path):
-    with pytest.raises(UsageRefusal, match=r"a model file holds none: .* --data FILE"):
-        run_audit(tmp_path / "m.tw", None, OPTIONS)
 
 
 def test_rows_that_cannot_be_audited_are_refused(audited):

@@ -177,7 +177,6 @@ def test_fit_draws_its_tree_on_a_terminal_and_breaks_sentences_at_blanks(penguin
         (["--width", "80", "--format", "svg"], "--width 80: only with --format text, not svg"),
         (["--color", "always", "--format", "rules"], "--color always: only with --format text, not rules"),
         (["--color", "always", "--importances"], "--color always: not with --importances"),
-        (["--width", "80", "--audit"], "--width: not with --audit"),
     ],
 )
 def test_colours_and_widths_of_what_is_not_drawn_are_refused(command, model, words, said):

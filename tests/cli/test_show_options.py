@@ -9,6 +9,7 @@ import pytest
 
 import treewright as tw
 from treewright.cli import app as command_line
+from treewright.cli import signature
 
 
 @pytest.fixture
@@ -48,12 +49,6 @@ def test_the_number_of_nodes_shown_is_a_choice_and_0_is_all(command, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--data", "rows.csv"], "--data: only with --audit"),
-        (["--node", 0, "--every", "x"], "--node, --every: only with --audit"),
-        (["--target", "y"], "--target: only with --audit"),
-        (["--skip-missing-target"], "--skip-missing-target: only with --audit"),
-        (["--audit", "--data", "rows.csv", "--format", "svg"], "leave out --format svg, or --audit"),
-        (["--audit", "--data", "rows.csv", "--max-depth", 1], "--max-depth: not with --audit"),
         (["--format", "rules", "--surrogates"], "--surrogates: only with --format text, not rules"),
         (["--format", "svg", "--max-nodes", 3], "--max-nodes: only with --format text, not svg"),
         (["--max-nodes", -1], "give 1 or more, or 0 for all"),
@@ -88,12 +83,12 @@ def test_ctrl_c_within_exec_is_exit_code_130_as_well(tmp_path, surroundings):
     assert (done.returncode, done.stderr) == (130, "treewright: stopped by Ctrl-C; nothing was written\n")
 
 
-@pytest.mark.parametrize("where", ["app", "refusals"])
-def test_ctrl_c_before_the_work_begins_is_told_as_well(monkeypatch, capsys, where):
+@pytest.mark.parametrize(("module", "where"), [(command_line, "app"), (signature, "refusals")])
+def test_ctrl_c_before_the_work_begins_is_told_as_well(monkeypatch, capsys, module, where):
     def interrupted(*_words):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command_line, where, interrupted)
+    monkeypatch.setattr(module, where, interrupted)
     monkeypatch.setattr("sys.argv", ["treewright", "predict", "m.tw", "rows.csv"])
 
     with pytest.raises(SystemExit) as leaving:

@@ -1,4 +1,4 @@
-"""``treewright show --row``: the way of a row, its leaf, and what would have to change."""
+"""``treewright follow``: the path of a row, its leaf, and what would have to change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table(penguins):
 
 
 def test_a_row_is_followed_in_words(command, model, penguins):
-    done = command("show", model, "--data", penguins, "--row", 200)
+    done = command("follow", model, penguins, "--row", 200)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
@@ -44,7 +44,7 @@ def test_a_row_is_followed_in_words(command, model, penguins):
 def test_way_leaf_and_change_are_those_of_the_model(command, model, penguins, table):
     loaded = tw.load(model)
     for row in range(0, 344, 43):
-        said = command("show", model, "--data", penguins, "--row", row).stdout
+        said = command("follow", model, penguins, "--row", row).stdout
         leaf = int(loaded.apply(table[row])[0])
         way = [int(line.split()[0]) for line in said.split("\n\n")[1].splitlines()]
         above = [node for node, _ in path_to(loaded.trees[0], leaf)]
@@ -55,7 +55,7 @@ def test_way_leaf_and_change_are_those_of_the_model(command, model, penguins, ta
 
 
 def test_the_class_that_is_wanted_is_named(command, model, penguins, table):
-    said = command("show", model, "--data", penguins, "--row", 0, "--to", "Gentoo").stdout
+    said = command("follow", model, penguins, "--row", 0, "--to", "Gentoo").stdout
 
     assert said.endswith(str(tw.load(model).counterfactual(table[0], "Gentoo")).split("\n", 1)[1] + "\n")
 
@@ -65,7 +65,7 @@ def test_classes_that_are_numbers_are_named_as_they_are_written(command, tmp_pat
     est.save(tmp_path / "m.tw")
     pl.DataFrame({"x": [1.0, 5.0]}).write_parquet(tmp_path / "t.parquet")
 
-    done = command("show", "m.tw", "--data", "t.parquet", "--row", 0, "--to", "20", folder=tmp_path)
+    done = command("follow", "m.tw", "t.parquet", "--row", 0, "--to", "20", folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("row 0 of t.parquet\n")  # Parquet has no lines
@@ -75,7 +75,7 @@ def test_classes_that_are_numbers_are_named_as_they_are_written(command, tmp_pat
 def test_numbers_are_wanted_from_or_up_to(command, penguins, tmp_path):
     command("fit", penguins, "--target", "body_mass_g", "--skip-missing-target", "--set", "max_depth=3",
             "--out", "m.tw", folder=tmp_path)  # fmt: skip
-    words = ("show", "m.tw", "--data", penguins, "--row", 4)
+    words = ("follow", "m.tw", penguins, "--row", 4)
     plain_way = command(*words, folder=tmp_path).stdout
     more = command(*words, "--to", ">= 5000", folder=tmp_path).stdout
     wrong = command(*words, "--to", "5000", folder=tmp_path)
@@ -89,10 +89,10 @@ def test_numbers_are_wanted_from_or_up_to(command, penguins, tmp_path):
 
 def test_a_row_divided_among_leaves_says_so(command, penguins, tmp_path):
     command("fit", penguins, "--target", "species", "--algorithm", "c45", "--out", "m.tw", folder=tmp_path)
-    said = command("show", "m.tw", "--data", penguins, "--row", 3, folder=tmp_path).stdout
+    said = command("follow", "m.tw", penguins, "--row", 3, folder=tmp_path).stdout
 
     assert "this is the path of its largest part; all together predict Adelie" in said
-    assert "largest part" not in command("show", "m.tw", "--data", penguins, "--row", 0, folder=tmp_path).stdout
+    assert "largest part" not in command("follow", "m.tw", penguins, "--row", 0, folder=tmp_path).stdout
 
 
 def test_surrogates_are_named_where_they_decide(command, tmp_path):
@@ -101,13 +101,13 @@ def test_surrogates_are_named_where_they_decide(command, tmp_path):
     est.save(tmp_path / "m.tw")
     (tmp_path / "t.csv").write_text("x,z\n,1\n")
 
-    assert "is missing, by surrogates" in command("show", "m.tw", "--data", "t.csv", "--row", 0, folder=tmp_path).stdout
+    assert "is missing, by surrogates" in command("follow", "m.tw", "t.csv", "--row", 0, folder=tmp_path).stdout
 
 
 def test_one_of_many_trees_is_followed_and_none_by_itself(command, penguins, tmp_path):
     command("fit", penguins, "--target", "species", "--algorithm", "forest", "--set", "n_estimators=3",
             "--out", "m.tw", folder=tmp_path)  # fmt: skip
-    words = ("show", "m.tw", "--data", penguins, "--row", 0)
+    words = ("follow", "m.tw", penguins, "--row", 0)
 
     assert command(*words, "--tree", 2, folder=tmp_path).returncode == 0
     done = command(*words, folder=tmp_path)
@@ -116,7 +116,7 @@ def test_one_of_many_trees_is_followed_and_none_by_itself(command, penguins, tmp
 
 
 def test_on_a_terminal_lines_fit_the_window(model, penguins):
-    said = run_on_screen("show", model, "--data", penguins, "--row", 3, columns=50)
+    said = run_on_screen("follow", model, penguins, "--row", 3, columns=50)
 
     assert "\x1b[" in said
     assert max(map(cell_width, plain(said).splitlines())) <= 50
@@ -127,7 +127,7 @@ def test_a_tree_that_asks_nothing_is_no_trouble(command, tmp_path):
         est = tw.DecisionTreeClassifier().fit({"x": [1.0, 1.0]}, ["a", "b"])
     est.save(tmp_path / "m.tw")
     (tmp_path / "t.csv").write_text("x\n1\n")
-    said = command("show", "m.tw", "--data", "t.csv", "--row", 0, folder=tmp_path).stdout
+    said = command("follow", "m.tw", "t.csv", "--row", 0, folder=tmp_path).stdout
 
     assert "the tree has no tests" in said
     assert re.search("leaf 0 predicts a: 2 rows", said)
@@ -138,38 +138,11 @@ def test_hostile_cells_stay_in_their_lines(command, tmp_path):
     tw.DecisionTreeClassifier().fit({"n\n\x1b": names}, ["a\n", "b", "c\u202e", "d"]).save(tmp_path / "m.tw")
     pl.DataFrame({"n\n\x1b": names}).write_parquet(tmp_path / "t.parquet")
     for row in range(4):
-        done = command("show", "m.tw", "--data", "t.parquet", "--row", row, "--width", 80, folder=tmp_path)
+        done = command("follow", "m.tw", "t.parquet", "--row", row, "--width", 80, folder=tmp_path)
 
         assert done.returncode == 0, done.stderr
         assert not set(done.stdout) & set("\x1b\u202e\r")
         assert max(map(cell_width, done.stdout.splitlines())) <= 80
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--row", "0"], "--row needs the table that the row is in: give it with --data FILE"),
-        (["--row", "-1", "--data", "DATA"], "--row -1: rows are counted from 0"),
-        (["--row", "344", "--data", "DATA"], "has 344 rows, counted from 0"),
-        (
-            ["--row", "0", "--data", "DATA", "--to", "Gento"],
-            "--to Gento: not a class of the model: did you mean 'Gentoo'?",
-        ),
-        (["--row", "0", "--data", "DATA", "--to", "\x1b"], r"--to \x1b: not a class of the model"),
-        (["--row", "0", "--data", "DATA", "--max-depth", "3"], "--max-depth: not with --row"),
-        (["--row", "0", "--data", "DATA", "--node", "3"], "--node: only with --audit"),
-        (["--row", "0", "--data", "DATA", "--audit"], "--row: not with --audit"),
-        (["--row", "0", "--data", "DATA", "--format", "svg"], "--row is always text: leave out --format svg, or --row"),
-        (["--to", "Gentoo"], "--to: only with --row"),
-        (["--data", "DATA"], "--data: only with --audit or --row"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_one_line(command, model, penguins, words, said):
-    done = command("show", model, *(penguins if word == "DATA" else word for word in words))
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
 
 
 # ------------------------------------------------------------------------------------------------------------ pictures

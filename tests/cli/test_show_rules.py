@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import treewright as tw
+from treewright.cli.options import FormatName, ShowRequest
 from treewright.cli.show import run_show
 from treewright.explain.rules import leaf_rules
 
@@ -19,7 +20,7 @@ def shown(tmp_path):
 
     def show(model, form):
         model.save(tmp_path / "m.tw")
-        run_show(tmp_path / "m.tw", form, None, tmp_path / "out", force=True)
+        run_show(ShowRequest(model=tmp_path / "m.tw", form=FormatName(form), out=tmp_path / "out", force=True))
         return (tmp_path / "out").read_text(encoding="utf-8")
 
     return show

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_models import draw
 
-from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
+from treewright.cli.evaluate import class_lines, confusion_lines, sorted_labels
 from treewright.data.schema import Schema
 from treewright.evaluation.measures import LabelScore
 from treewright.show.spans import Span, cut, fitted, folded, text_of, width_of

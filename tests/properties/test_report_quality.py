@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from treewright.reporting.judged import Judged, Options
+from treewright.reporting.data import Options, ReportData
 from treewright.reporting.quality import class_quality, number_quality
 from treewright.show.page.plain import json_for_script
 from treewright.trees.data import aggregation_of
@@ -25,7 +25,7 @@ def judged(target, weights, **said):
         has_trees=True,
         classes=(np.arange(said["shares"][0].shape[1]),) if "shares" in said else (),
     )
-    rows = Judged(model, None, None, None, np.empty((len(target), 0)), target[:, None], weights, None)
+    rows = ReportData(model, None, None, None, np.empty((len(target), 0)), target[:, None], weights, None)
     rows.__dict__.update(said)
     return rows
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treewright.cli.options import parse_value
+from treewright.cli.options import FitRequest
+from treewright.cli.parsing import parse_value
 from treewright.cli.terminal import UsageRefusal, as_set, is_typed_short, printable
 from treewright.exceptions import ParameterError
 from treewright.learn.other_names import algorithm_hint, option_hint
@@ -20,7 +21,6 @@ from treewright.learn.registry import ALGORITHMS as EVERY_ALGORITHM
 from treewright.learn.registry import Algorithm
 
 if TYPE_CHECKING:
-    from treewright.cli.request import FitRequest
     from treewright.learn.params import Parameter
 
 __all__ = [
@@ -78,8 +78,8 @@ def _check_ensemble(request: FitRequest, algorithm: Algorithm) -> None:
     """Refuse options that are for one tree."""
     word = f"--algorithm {request.algorithm} grows many trees"
     limit = "early_stopping=true" if algorithm.word == "boosting" else "max_depth=N"
-    if request.prune is not None:
-        raise UsageRefusal(f"{request.prune.named} prunes one tree, and {word}: limit them by --set {limit}")
+    if request.pruning is not None:
+        raise UsageRefusal(f"{request.pruning.named} prunes one tree, and {word}: limit them by --set {limit}")
     if request.trace:
         raise UsageRefusal(f"--trace shows how one tree grew, and {word}: leave it out")
     if request.svg is not None:
@@ -91,14 +91,14 @@ def _check_ensemble(request: FitRequest, algorithm: Algorithm) -> None:
 def _check_neighbors(request: FitRequest) -> None:
     """Refuse options that are for trees, and weights."""
     why = f"and --algorithm {request.algorithm} grows no trees"
-    if request.prune is not None:
-        raise UsageRefusal(f"{request.prune.named} prunes a tree, {why}: choose --set n_neighbors=N instead")
+    if request.pruning is not None:
+        raise UsageRefusal(f"{request.pruning.named} prunes a tree, {why}: choose --set n_neighbors=N instead")
     if request.trace:
         raise UsageRefusal(f"--trace shows how a tree grew, {why}: leave it out")
     if request.svg is not None:
         raise UsageRefusal(f"--svg draws a tree, {why}: leave it out")
-    if request.weight is not None:
-        weight = printable(request.weight)
+    if request.columns.weight is not None:
+        weight = printable(request.columns.weight)
         raise UsageRefusal(
             f"--weight {weight}: --algorithm {request.algorithm} gives every row the same weight; leave it out, with "
             f"--drop {weight} if the column is not to be used"
@@ -114,12 +114,12 @@ def _check_isolation(request: FitRequest) -> None:
         )
     given = {
         "--task": request.task != "auto",
-        "--cv": request.n_folds is not None,
-        "--prune": request.prune is not None,
+        "--cv": request.cv is not None,
+        "--prune": request.pruning is not None,
         "--trace": request.trace,
         "--svg": request.svg is not None,
         "--report": request.report is not None,
-        "--skip-missing-target": request.skip_missing_target,
+        "--skip-missing-target": request.columns.skip_missing_target,
         "--test-size": request.test_size not in (0.0, type(request).test_size),
     }
     idle = [option for option, is_given in given.items() if is_given]
@@ -217,7 +217,7 @@ def made(
 
 def _needs_estimator(request: FitRequest, settings: Mapping[str, Any]) -> bool:
     """Whether a fit needs scikit-learn, whose import takes longer than the fit of a small table."""
-    prunes = request.prune is not None and not request.prune.is_by_folds
+    prunes = request.pruning is not None and not request.pruning.is_by_folds
     by_hand = prunes or request.report is not None or settings.get("oob_score", False)
     return by_hand or ALGORITHMS[request.algorithm].of_members
 

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from treewright.cli.algorithms import ALGORITHMS, ISOLATION, known_parameters
-from treewright.cli.holdout import add_rows, score_for
-from treewright.cli.options import Value
-from treewright.cli.prune import asked_pruning, options_of_pruning, pruning_named
-from treewright.cli.request import (
-    FitRequest,
-    Learnable,
-    check_request,
-    fit_words,
-    learner_of,
-    positive_of,
-    read_request,
-)
+from treewright.cli.holdout import Learnable, add_rows, score_for
+from treewright.cli.options import CompareRequest, FitRequest
+from treewright.cli.parsing import Value
+from treewright.cli.pruning import option_words, options_of_pruning, pruning_named, pruning_of
+from treewright.cli.request import check_request, fit_of, fit_words, learner_of, positive_of, read_request
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     UsageRefusal,
@@ -45,7 +37,7 @@ from treewright.cli.terminal import (
     write_text,
     wrote,
 )
-from treewright.cli.threshold import Asked
+from treewright.cli.threshold import ThresholdRequest, costs_given, is_of_two, threshold_request
 from treewright.data.schema import did_you_mean
 from treewright.evaluation.measures import LabelScore, are_unequal, cost_matrix, label_counts, plain_label
 from treewright.evaluation.threshold import Aim
@@ -56,57 +48,32 @@ from treewright.trees.summary import counted
 if TYPE_CHECKING:
     from treewright.evaluation.comparison import Compared, Comparison
 
-__all__ = ["CompareRequest", "run_compare"]
-
-
-@dataclass(frozen=True)
-class CompareRequest:
-    """The options of the command line; see ``treewright compare --help``.
-
-    Attributes
-    ----------
-    fit : FitRequest
-        The options that the candidates have in common.
-    candidates : tuple of str
-        ``ALGORITHM`` or ``ALGORITHM+PRUNING``; empty for a list that suits the target.
-    prune_options : mapping from name to value
-        Options of the pruners.
-    n_folds, repeats : int
-    scoring : tuple of str
-    baseline : str or None
-        A candidate.
-    cost : mapping or list of lists, or None
-        What mistakes cost.
-    out : Path or None
-    json : bool
-        Whether the results are one JSON document.
-    """
-
-    fit: FitRequest
-    candidates: tuple[str, ...] = ()
-    prune_options: Mapping[str, Value] = field(default_factory=dict)
-    n_folds: int = 10
-    repeats: int = 1
-    scoring: tuple[str, ...] = ()
-    baseline: str | None = None
-    cost: Any = None
-    out: Path | None = None
-    json: bool = False
+__all__ = ["run_compare"]
 
 
 def run_compare(request: CompareRequest) -> None:
     """Cross-validate every candidate on the same folds, and print the p-values of the differences."""
+    decides = request.cost if request.cost is not None and is_of_two(request.cost) else None
+    fit = fit_of(
+        request, force=request.force, jobs=request.jobs, positive=request.positive,
+        decision=threshold_request(decides, request.threshold),
+    )  # fmt: skip
+    options = option_words(request.prune_settings, "--prune-set")
+    cost = None if request.cost is None else costs_given(request.cost)
+    scoring = [] if request.scoring is None else [name.strip() for name in request.scoring.split(",")]
     if request.json and is_standard(request.out):
         raise UsageRefusal("--json and --out - both take standard output: name a file for the table")
-    requests = _requests_of(request, request.candidates)
-    if request.n_folds < 2 or request.repeats < 1:
-        raise UsageRefusal(f"--cv {request.n_folds} --repeats {request.repeats}: give 2 folds and 1 repeat, or more")
-    check_output(request.out, request.fit.force)
-    shared = replace(request.fit, settings=())  # which candidate has a parameter is known only with the task
+    # A word without any candidate stays, to be refused: an empty word is a mistake, not the default.
+    named = [[part.strip() for part in word.split(",") if part.strip()] or [word] for word in request.candidate]
+    requests = _requests_of(fit, tuple(part for parts in named for part in parts), options)
+    if request.cv < 2 or request.repeats < 1:
+        raise UsageRefusal(f"--cv {request.cv} --repeats {request.repeats}: give 2 folds and 1 repeat, or more")
+    check_output(request.out, request.force)
+    shared = replace(fit, settings=())  # which candidate has a parameter is known only with the task
     for each in requests.values():
         check_request(replace(each, settings=()))
     data = read_request(shared)
-    requests = requests or _requests_of(request, _usual(data))
+    requests = requests or _requests_of(fit, _usual(data), options)
     from treewright.model_selection import compare
 
     target = data.target.to_numpy()
@@ -115,31 +82,33 @@ def run_compare(request: CompareRequest) -> None:
         raise UsageRefusal(
             f"--baseline {request.baseline!r}: not a candidate{guess}; choose one of {', '.join(requests)}"
         )  # fmt: skip
-    positive = positive_of(request.fit, data)
-    _check_costs(request, data)
-    if "cost" in request.scoring and request.cost is None:
+    positive = positive_of(fit, data)
+    _check_costs(cost, data)
+    if "cost" in scoring and cost is None:
         raise UsageRefusal("--measure cost needs the costs of mistakes: give --cost fp=1,fn=5")
-    if (asked := _threshold_by(request.cost, positive, data)) is not None:
-        requests = {word: replace(each, threshold=asked) for word, each in requests.items()}
+    if (chosen := _threshold_by(cost, positive, data)) is not None:
+        requests = {word: replace(each, decision=chosen) for word, each in requests.items()}
     folds = _folds(request, target, data.is_classification)
     with progress(), worded(fit_words):
         settled, idle = _with_settings(requests, data)
         makers = {word: learner_of(each, data, as_estimator=True) for word, each in settled.items()}
         table = compare(
             makers, data.features, target, **folds,
-            sample_weight=data.weights, scoring=list(request.scoring) or _usual_scores(request, data, makers.values()),
-            cost=request.cost, positive=positive, baseline=request.baseline, random_state=request.fit.seed,
-            n_jobs=request.fit.jobs, errors="show",
+            sample_weight=data.weights, scoring=scoring or _usual_scores(cost, data, makers.values()),
+            cost=cost, positive=positive, baseline=request.baseline, random_state=request.seed,
+            n_jobs=request.jobs, errors="show",
         )  # fmt: skip
     table = replace(table, rows=tuple(map(_with_options, table.rows)))
     if "repeats" not in folds:
         table = replace(table, repeats=request.repeats)  # a splitter repeats by itself
-        note(f"a class has fewer than {request.n_folds} rows: the folds are not stratified")
-    for line in (*idle, *_idle_options(requests, request.prune_options)):
+        note(f"a class has fewer than {request.cv} rows: the folds are not stratified")
+    for line in (*idle, *_idle_options(requests, options)):
         note(line)
     written = []
     if request.out is not None:
-        write_text(request.out, _csv_of_table(table.to_dict()), request.fit.force)
+        columns = table.to_dict()  # a refusal quotes the data, which must not run as a formula in a spreadsheet
+        refusals = guarded_labels([text or "" for text in columns["refusal"]])
+        write_text(request.out, csv_of({**columns, "refusal": refusals}), request.force)
         written.append(wrote(request.out, "table"))
     if request.json:
         say_json(_facts(request, data, table))
@@ -147,9 +116,7 @@ def run_compare(request: CompareRequest) -> None:
     with results_after(written):
         if data.remark:
             say_prose(data.remark)
-        say(
-            f"{printable(request.fit.data)}: {counted(len(data.target), 'row')}, target {printable(request.fit.target)}"
-        )
+        say(f"{printable(request.data)}: {counted(len(data.target), 'row')}, target {printable(request.target)}")
         say()
         say(printable_lines(str(table)))
 
@@ -163,10 +130,10 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
     return {
         "document": "treewright comparison",
         "version": 1,
-        "data": str(request.fit.data),
-        "target": str(request.fit.target),
+        "data": str(request.data),
+        "target": str(request.target),
         "task": "classification" if data.is_classification else "regression",
-        "seed": request.fit.seed,
+        "seed": request.seed,
         "n_rows": table.n_rows,
         "n_folds": table.n_folds,
         "repeats": table.repeats,
@@ -190,21 +157,21 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
     }
 
 
-def _check_costs(request: CompareRequest, data: Learnable) -> None:
+def _check_costs(cost: Any, data: Learnable) -> None:
     """Refuse costs for numbers, and fp and fn for many classes."""
-    if request.cost is None:
+    if cost is None:
         return
     if not data.is_classification:
-        raise UsageRefusal(f"--cost is for classes, and target {request.fit.target} holds numbers: leave it out")
+        raise UsageRefusal(f"--cost is for classes, and target {data.target.name} holds numbers: leave it out")
     labels = data.target.drop_nulls().unique().sort().to_list()
-    if isinstance(request.cost, dict) and set(request.cost) == {"fp", "fn"} and len(labels) != 2:
+    if isinstance(cost, dict) and set(cost) == {"fp", "fn"} and len(labels) != 2:
         raise UsageRefusal(
-            f"--cost with fp and fn is for two classes, and target {request.fit.target} has {len(labels)}: give the "
+            f"--cost with fp and fn is for two classes, and target {data.target.name} has {len(labels)}: give the "
             'costs as JSON, the true class first: {"a": {"b": 1, "c": 2}, ...}'
         )
 
 
-def _threshold_by(cost: Any, positive: Any, data: Learnable) -> Asked | None:
+def _threshold_by(cost: Any, positive: Any, data: Learnable) -> ThresholdRequest | None:
     """The threshold by costs that are a table of two classes, as fp and fn would choose it; None for other costs."""
     if cost is None or (isinstance(cost, dict) and set(cost) == {"fp", "fn"}):
         return None
@@ -216,10 +183,10 @@ def _threshold_by(cost: Any, positive: Any, data: Learnable) -> Asked | None:
     if len(labels) != 2 or matrix.diagonal().any():
         return None
     at = 1 if positive is None else labels.index(positive)
-    return Asked("--cost", Aim("cost", float(matrix[1 - at, at]), float(matrix[at, 1 - at])))
+    return ThresholdRequest("--cost", Aim("cost", float(matrix[1 - at, at]), float(matrix[at, 1 - at])))
 
 
-def _usual_scores(request: CompareRequest, data: Learnable, estimators: Iterable[Any]) -> dict[str, Any] | None:
+def _usual_scores(cost: Any, data: Learnable, estimators: Iterable[Any]) -> dict[str, Any] | None:
     """The default scores: more than accuracy for unequal classes, since it says little about a rare class.
 
     The first is what chooses the models: costs, or weights of the classes.
@@ -230,7 +197,7 @@ def _usual_scores(request: CompareRequest, data: Learnable, estimators: Iterable
 
     weights = [weight for each in estimators if (weight := class_weight_of(each)) is not None]
     scores: dict[str, Any] = {"accuracy": "accuracy", "balanced_accuracy": _balanced_accuracy}
-    if request.cost is not None:
+    if cost is not None:
         scores = {"cost": "cost"} | scores
     elif weights and not all(isinstance(weight, str) for weight in weights):
         return None  # compare weighs them
@@ -273,25 +240,19 @@ def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool)
     n = len(target)
     if n < 2:
         raise DataError("1 row is too few for cross-validation: give more rows")
-    if n < request.n_folds:
-        raise DataError(f"{n} rows are too few for {request.n_folds} folds: give --cv {n} or less")
+    if n < request.cv:
+        raise DataError(f"{n} rows are too few for {request.cv} folds: give --cv {n} or less")
     cv = folds_within(
-        request.n_folds, target, is_classification=is_classification, random_state=request.fit.seed
+        request.cv, target, is_classification=is_classification, random_state=request.seed
     )  # fmt: skip
-    if cv == request.n_folds:
+    if cv == request.cv:
         return {"cv": cv, "repeats": request.repeats}
     if request.repeats > 1:
-        cv = RepeatedKFold(n_splits=request.n_folds, n_repeats=request.repeats, random_state=request.fit.seed)
+        cv = RepeatedKFold(n_splits=request.cv, n_repeats=request.repeats, random_state=request.seed)
     return {"cv": cv}
 
 
-def _csv_of_table(columns: Mapping[str, list[Any]]) -> str:
-    """The table as CSV; a refusal quotes the data, which must not run as a formula in a spreadsheet."""
-    refusals = guarded_labels([text or "" for text in columns["refusal"]])
-    return csv_of({**columns, "refusal": refusals})
-
-
-def _requests_of(request: CompareRequest, words: tuple[str, ...]) -> dict[str, FitRequest]:
+def _requests_of(fit: FitRequest, words: Iterable[str], options: Mapping[str, Value]) -> dict[str, FitRequest]:
     """The request of each candidate, by its word; options go to the candidates whose pruner has them."""
     requests: dict[str, FitRequest] = {}
     known: set[str] = set()
@@ -300,13 +261,12 @@ def _requests_of(request: CompareRequest, words: tuple[str, ...]) -> dict[str, F
         if name in requests:
             raise UsageRefusal(f"--candidate {word!r}: given twice")
         if pruning is None:
-            requests[name] = replace(request.fit, algorithm=algorithm)
+            requests[name] = replace(fit, algorithm=algorithm)
             continue
         known |= set(options_of_pruning(pruning))
-        own = {key: value for key, value in request.prune_options.items() if key in options_of_pruning(pruning)}
-        asked = asked_pruning(f"--candidate {word!r}", pruning, own)
-        requests[name] = replace(request.fit, algorithm=algorithm, prune=asked)
-    for key in request.prune_options if words else ():
+        own = {key: value for key, value in options.items() if key in options_of_pruning(pruning)}
+        requests[name] = replace(fit, algorithm=algorithm, pruning=pruning_of(f"--candidate {word!r}", pruning, own))
+    for key in options if requests else ():
         if key not in known:
             has = f"; choose one of {', '.join(sorted(known))}" if known else ": add one, such as cart+leaves"
             guess = did_you_mean(key, sorted(known))
@@ -334,7 +294,7 @@ def _idle_options(requests: Mapping[str, FitRequest], options: Mapping[str, Valu
     """A line about each option that not all pruners have."""
     lines = []
     for name in options:
-        without = [word for word, each in requests.items() if each.prune and name not in each.prune.options]
+        without = [word for word, each in requests.items() if each.pruning and name not in each.pruning.options]
         if without:
             lines.append(f"--prune-set {name} is no option of {', '.join(without)}")
     return lines
@@ -360,7 +320,7 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
     for each in next(iter(requests.values())).settings:
         name = each.partition("=")[0].strip()
         having = [word for word in requests if name in known[word]]
-        pruned_otherwise = [word for word in having if requests[word].prune and name in OWN_PRUNING]
+        pruned_otherwise = [word for word in having if requests[word].pruning and name in OWN_PRUNING]
         if having and having == pruned_otherwise:
             raise UsageRefusal(
                 f"{as_set(name)} prunes, and {', '.join(having)} prunes in another way: leave it out, or add a "

@@ -7,14 +7,14 @@ spreadsheet would run as a formula get an apostrophe in front.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from treewright.cli.models import load_model, of_trees, refuse_isolation
+from treewright.cli.options import ExplainRequest
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     UsageRefusal,
@@ -33,99 +33,57 @@ from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.data.schema import unlike
 from treewright.explain.explanation import ExplanationTable, joined
 from treewright.files.matching import rows_for
-from treewright.files.text import ReadOptions
 from treewright.model.explanation import Explanation
 from treewright.trees.writing import written_level, written_name
 
 if TYPE_CHECKING:
     from treewright.model import Model
 
-__all__ = ["Question", "run_explain"]
+__all__ = ["run_explain"]
 
 ENDINGS = (".csv", ".parquet", ".html", ".htm")
 
 
-@dataclass(frozen=True)
-class Question:
-    """The options of an explanation.
-
-    Attributes
-    ----------
-    kind : {"path", "interventional", "steps"}
-    order : {1, 2}
-    background : Path or None
-        A table of background rows; for "interventional".
-    row : int or None
-        The only row that is explained, counted from 0.
-    """
-
-    kind: str = "path"
-    order: int = 1
-    background: Path | None = None
-    row: int | None = None
-
-
-def run_explain(
-    model_path: Path,
-    data: Path,
-    options: ReadOptions,
-    out: Path | None,
-    *,
-    question: Question,
-    force: bool,
-    guard: bool,
-) -> None:
-    """Explain the rows of a file.
-
-    Parameters
-    ----------
-    model_path, data : Path
-    options : ReadOptions
-    out : Path or None
-        A CSV file, or by its ending a Parquet file or a page (``.html``); None prints text.
-    question : Question
-    force : bool
-        Whether ``out`` may be replaced.
-    guard : bool
-        Whether texts that look like formulas get an apostrophe.
-    """
-    _check(question)
-    check_output(out, force)
+def run_explain(request: ExplainRequest) -> None:
+    """Explain the rows of a file, as text, or by the ending of ``--out`` as CSV, as Parquet or as a page."""
+    out, read = request.out, request.reading.options
+    _check(request)
+    check_output(out, request.force)
     if out is not None and not is_standard(out) and out.suffix.lower() not in ENDINGS:
         raise UsageRefusal(f"--out {printable(out)}: name a file that ends in {', '.join(ENDINGS)}")
-    model = of_trees(load_model(model_path), model_path, "explain")
-    refuse_isolation(model, model_path, "it has no predictions to explain")
+    model = of_trees(load_model(request.model), request.model, "explain")
+    refuse_isolation(model, request.model, "it has no predictions to explain")
     background = None
-    if question.background is not None:
-        with refusals(question.background):
-            background = pl.concat([rows.features for rows in rows_for(model, question.background, options)])
+    if request.background is not None:
+        with refusals(request.background):
+            background = pl.concat([rows.features for rows in rows_for(model, request.background, read)])
             if not background.height:
-                raise UsageRefusal(f"--background {printable(question.background)}: it has no rows")
+                raise UsageRefusal(f"--background {printable(request.background)}: it has no rows")
     if out is None:
         with progress():
-            text = str(_whole(model, data, options, question, background))
+            text = str(_whole(model, request, background))
         say(printable_lines(text))
         return
     if out.suffix.lower() in (".html", ".htm"):
-        with progress(), open_output(out, force) as file:
-            found = _whole(model, data, options, question, background)
+        with progress(), open_output(out, request.force) as file:
+            found = _whole(model, request, background)
             file.write(found.html.encode("utf-8", "backslashreplace"))
         note(wrote(out, "contributions"))
         return
     is_parquet, tables = out.suffix.lower() == ".parquet", []
     unseen = UnseenLevels()
-    with progress(), open_output(out, force) as file, unseen_levels_counted(unseen):
+    with progress(), open_output(out, request.force) as file, unseen_levels_counted(unseen):
         begin, is_first = 0, True
-        for rows in rows_for(model, data, options):
-            found = _explained(model, rows.features, begin, question, background)
+        for rows in rows_for(model, request.data, read):
+            found = _explained(model, rows.features, begin, request, background)
             begin += rows.features.height
-            table = _lines(found, guard=guard and not is_parquet)
+            table = _lines(found, guard=request.guard and not is_parquet)
             if is_parquet:
                 tables.append(table)
                 continue
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
-        _refuse_no_such_row(question, begin)
+        _refuse_no_such_row(request, begin)
         if is_parquet:
             pl.concat(tables).write_parquet(file)
     unseen.warn()
@@ -133,42 +91,42 @@ def run_explain(
         note(wrote(out, "contributions"))
 
 
-def _check(question: Question) -> None:
+def _check(request: ExplainRequest) -> None:
     """Refuse options that do not go together, before any file is read."""
-    if question.kind == "steps" and question.order == 2:
+    if request.kind == "steps" and request.order == 2:
         raise UsageRefusal("--order 2: --kind steps has no pairs: leave one of them out")
-    if (question.background is None) == (question.kind == "interventional"):
+    if (request.background is None) == (request.kind == "interventional"):
         raise UsageRefusal(
             "--kind interventional needs --background FILE, a table of some hundred background rows"
-            if question.background is None
-            else f"--background is for --kind interventional, not for {question.kind}: leave it out"
+            if request.background is None
+            else f"--background is for --kind interventional, not for {request.kind.value}: leave it out"
         )
 
 
-def _explained(model: Model, features: Any, begin: int, question: Question, background: Any) -> Explanation:
-    """The explanation of a block, or of the one row that ``question`` names."""
-    if question.row is not None:
-        at = question.row - begin
-        features, begin = features[at : at + 1] if 0 <= at < features.height else features[:0], question.row
-    found = model.explain(features, kind=question.kind, order=question.order, background=background)
+def _explained(model: Model, features: Any, begin: int, request: ExplainRequest, background: Any) -> Explanation:
+    """The explanation of a block, or of the one row that ``request`` names."""
+    if request.row is not None:
+        at = request.row - begin
+        features, begin = features[at : at + 1] if 0 <= at < features.height else features[:0], request.row
+    found = model.explain(features, kind=request.kind.value, order=request.order, background=background)
     return replace(found, positions=found.positions + begin)
 
 
-def _whole(model: Model, data: Path, options: ReadOptions, question: Question, background: Any) -> Explanation:
-    """The explanation of all rows, or of the one row that ``question`` names."""
+def _whole(model: Model, request: ExplainRequest, background: Any) -> Explanation:
+    """The explanation of all rows, or of the one row that ``request`` names."""
     begin, parts = 0, []
-    for rows in rows_for(model, data, options):
-        parts.append(_explained(model, rows.features, begin, question, background))
+    for rows in rows_for(model, request.data, request.reading.options):
+        parts.append(_explained(model, rows.features, begin, request, background))
         begin += rows.features.height
-        if question.row is not None and begin > question.row:
+        if request.row is not None and begin > request.row:
             break
-    _refuse_no_such_row(question, begin)
+    _refuse_no_such_row(request, begin)
     return joined(parts)
 
 
-def _refuse_no_such_row(question: Question, n_rows: int) -> None:
-    if question.row is not None and question.row >= n_rows:
-        raise UsageRefusal(f"--row {question.row}: the table has {n_rows} rows, counted from 0")
+def _refuse_no_such_row(request: ExplainRequest, n_rows: int) -> None:
+    if request.row is not None and request.row >= n_rows:
+        raise UsageRefusal(f"--row {request.row}: the table has {n_rows} rows, counted from 0")
 
 
 def _lines(found: ExplanationTable, *, guard: bool) -> pl.DataFrame:

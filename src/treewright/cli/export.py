@@ -6,14 +6,13 @@ An exported file predicts the same without Treewright; test vectors check this.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import typer
 
 import treewright
 from treewright.cli.models import load_model, of_trees
+from treewright.cli.options import ExportRequest, ImportRequest, VerifyRequest
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     UsageRefusal,
@@ -34,76 +33,45 @@ from treewright.trees.codec import dumps
 __all__ = ["run_export", "run_import", "run_verify"]
 
 
-def run_export(
-    model_path: Path,
-    out: Path,
-    *,
-    format: str | None,  # noqa: A002 - what users type
-    name: str | None,
-    vectors: Path | None,
-    force: bool,
-) -> None:
-    """Write a model as a file of another format.
-
-    Parameters
-    ----------
-    model_path : Path
-    out : Path
-    format : str or None
-        None: by the ending of the file.
-    name : str or None
-        The name of the functions; None: "model", or for a Java class the name of its file.
-    vectors : Path or None
-        The file of the test vectors.
-    force : bool
-        Whether ``out`` may be replaced.
-    """
+def run_export(request: ExportRequest) -> None:
+    """Write a model as a file of another format."""
+    out, force, vectors = request.out, request.force, request.vectors
     check_output(out, force)
     check_output(vectors, force)
-    model = of_trees(load_model(model_path), model_path, "export")
+    model = of_trees(load_model(request.model), request.model, "export")
     try:
-        content = exported(model, out, name, format)
+        content = exported(model, out, request.name, request.format)
     except ParameterError as refused:
         raise UsageRefusal(str(refused)) from None
     with open_output(out, force) as file:
         file.write(content)
     if not is_standard(out):
-        note(wrote(out, format_of(out, format).words))
+        note(wrote(out, format_of(out, request.format).words))
     if vectors is not None:
-        found = vectors_of(model, name_of(out, name, format))
+        found = vectors_of(model, name_of(out, request.name, request.format))
         with open_output(vectors, force) as file:
             file.write(json.dumps(found).encode())
         if not is_standard(vectors):
             note(wrote(vectors, f"{len(found['rows']):,} test vectors"))
 
 
-def run_verify(source: Path, vectors: Path, engine: str | None) -> None:
-    """Run an exported file on its test vectors; exit code 1 if it does not predict what the model predicts.
-
-    Parameters
-    ----------
-    source, vectors : Path
-    engine : str or None
-        None: by the ending of the file.
-    """
-    verdict = verify(source, read_vectors(vectors), engine)
+def run_verify(request: VerifyRequest) -> None:
+    """Run an exported file on its test vectors; exit code 1 if it does not predict what the model predicts."""
+    verdict = verify(request.source, read_vectors(request.vectors), request.engine)
     say(str(verdict))
     if not verdict.is_equal:
         raise typer.Exit(1)
 
 
-def run_import(source: Path, out: Path, names: Mapping[str, Any], *, force: bool) -> None:
-    """Read a model of another library, write it as a model file and print its summary.
-
-    Parameters
-    ----------
-    source, out : Path
-    names : mapping
-        The options of ``read_model``.
-    """
+def run_import(request: ImportRequest) -> None:
+    """Read a model of another library, write it as a model file and print its summary."""
+    out, force = request.out, request.force
+    lists = {"classes": request.classes, "columns": request.columns}
+    names: dict[str, Any] = {"unseen": request.unseen}
+    names |= {name: words and [word.strip() for word in words.split(",")] for name, words in lists.items()}
     check_output(out, force)
     try:
-        model = treewright.read_model(source, **names)
+        model = treewright.read_model(request.source, target=request.target, **names)
     except ParameterError as refused:
         raise UsageRefusal(str(refused)) from None
     with open_output(out, force) as file:

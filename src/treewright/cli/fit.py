@@ -26,25 +26,25 @@ from treewright.cli.algorithms import (
     own_settings,
     parse_settings,
 )
-from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds, warning_of
+from treewright.cli.evaluate import unequal_lines
+from treewright.cli.holdout import HeldOut, Learnable, fit_and_hold_out, score_by_folds, warning_of
 from treewright.cli.models import columns_in_words, decision_facts, summary
-from treewright.cli.prune import DEFAULT_PRUNING
+from treewright.cli.options import FitRequest
+from treewright.cli.pruning import DEFAULT_PRUNING
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.request import (
-    FitRequest,
-    Learnable,
     check_request,
     check_rows,
     declared_columns,
     fit_words,
     learner_of,
     read_request,
+    settled,
     weights_of,
     with_chosen_size,
 )
 from treewright.cli.show import say_tree
 from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_standard, write_stdout
-from treewright.cli.tables import unequal_lines
 from treewright.cli.terminal import (
     UsageRefusal,
     as_option,
@@ -64,8 +64,8 @@ from treewright.evaluation.measures import LabelScore, NumberScore, QuantileScor
 from treewright.exceptions import DataError, TreewrightError, setting
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.table import pick
-from treewright.show.pictures import check_ending
 from treewright.show.spans import fitted
+from treewright.show.svg import check_ending
 from treewright.trees.summary import counted, n_named
 
 __all__ = ["run_fit"]
@@ -79,6 +79,7 @@ _Folds = tuple[Score, Score, list[Score]]  # the pooled score, that of the const
 
 def run_fit(request: FitRequest) -> None:
     """Fit, show, score and save; with ``--out -`` only the model goes to standard output."""
+    request = settled(request)
     is_piped = is_standard(request.out)
     if is_piped and request.json:
         raise UsageRefusal("--json and --out - both take standard output: name a file for the model")
@@ -134,7 +135,7 @@ def _run_with_target(request: FitRequest, *, is_saved: bool) -> Any:
         if ALGORITHMS[request.algorithm].is_neighbors:
             check_rows(estimator, data.table.path, data.features, data.target, data.table.place)
         wanted = {"every_measure": request.json}
-        folds = score_by_folds(estimator, data, request.seed, request.n_folds, **wanted) if request.n_folds else None
+        folds = score_by_folds(estimator, data, request.seed, request.cv, **wanted) if request.cv else None
         held_out = fit_and_hold_out(estimator, data, request.seed, 0.0 if folds else request.test_size, **wanted)
     # Files first: the reader of the results (head, less) may close the pipe before they end.
     written = _write(request, held_out.estimator)
@@ -165,16 +166,16 @@ def _say_results(
     if data.remark:
         say_prose(data.remark)
     _say_split(request, held_out)
-    if request.prune:
-        pruning = request.prune if request.threshold is None else request.prune.for_thresholds()
+    if request.pruning:
+        pruning = request.pruning if request.decision is None else request.pruning.for_thresholds()
         how = f"{pruning.word} by log loss" if pruning.options.get("loss") == "log_loss" else pruning.word
         words = _tree_words(held_out.estimator)
-        if request.prune == DEFAULT_PRUNING:
+        if request.pruning == DEFAULT_PRUNING:
             say_prose(f"size by cross-validation ({how}): {words}; --prune none keeps every leaf")
         else:
             say_prose(f"pruned by {how}: {words}")
-    if request.prune and request.prune.is_by_folds and (why := held_out.estimator.path_.why_one_leaf):
-        say_prose(f"{why}; --prune ccp-min keeps them" if request.prune.word == "ccp-1se" else why)
+    if request.pruning and request.pruning.is_by_folds and (why := held_out.estimator.path_.why_one_leaf):
+        say_prose(f"{why}; --prune ccp-min keeps them" if request.pruning.word == "ccp-1se" else why)
     if hasattr(held_out.estimator, "threshold_choice_"):
         from treewright.cli.threshold import chosen_words
 
@@ -208,7 +209,7 @@ def _facts(
         "target": str(request.target),
         "task": model.task,
         "algorithm": request.algorithm,
-        "pruning": None if request.prune is None else request.prune.word,
+        "pruning": None if request.pruning is None else request.pruning.word,
         "seed": request.seed,
         "n_rows": len(data.target),
         "n_columns": features.width,
@@ -344,7 +345,7 @@ def _say_score(what: str, score: Score, baseline: Score) -> None:
 
 def _say_cost(request: FitRequest, model: Any, score: Score | None) -> None:
     """Print what the mistakes cost on the held-out rows, if costs chose the threshold."""
-    asked = request.threshold
+    asked = request.decision
     if asked is None or asked.aim is None or asked.aim.wish != "cost" or not isinstance(score, LabelScore):
         return
     from treewright.cli.threshold import Costs
@@ -400,9 +401,9 @@ def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: 
 def _run_on_files(request: FitRequest, *, is_saved: bool) -> Any:
     """Fit on Parquet files block by block; show and save the model."""
     needs_rows: dict[str, Any] = {
-        "--cv": request.n_folds, "--report": request.report, "--trace": request.trace or None,
-        "--cost or --threshold": request.threshold, "--positive": request.positive, "--json": request.json or None,
-        "--prune": None if request.prune is None else request.prune.named,
+        "--cv": request.cv, "--report": request.report, "--trace": request.trace or None,
+        "--cost or --threshold": request.decision, "--positive": request.positive, "--json": request.json or None,
+        "--prune": None if request.pruning is None else request.pruning.named,
         "--test-size": None if request.test_size in (0.0, FitRequest.test_size) else request.test_size,
     }  # fmt: skip
     needed = next((option for option, given in needs_rows.items() if given is not None), None)
@@ -425,8 +426,7 @@ def _run_on_files(request: FitRequest, *, is_saved: bool) -> Any:
         )
     is_classification = request.task == "classification" or (request.task == "auto" and kind is not None)
     settings = own_settings(request, is_classification)
-    own: dict[str, Any] = {"n_jobs": request.jobs, "random_state": request.seed}
-    own |= {} if request.unseen is None else {"unseen": request.unseen}
+    own = {"n_jobs": request.jobs, "random_state": request.seed, **request.columns.given_unseen}
     estimator = made(request, is_classification, settings, own, as_estimator=True)
     with _at_work(is_saved=is_saved):
         task = "classification" if is_classification else "regression"
@@ -450,8 +450,8 @@ def _rows_in_files(request: FitRequest, target: str | None, task: str | None, ma
     from treewright.files.dataset import Dataset
     from treewright.files.sources import parquet_source
 
-    plain = ReadOptions()
-    given = [each.name for each in fields(plain) if getattr(request.reading, each.name) != getattr(plain, each.name)]
+    plain, read, columns = ReadOptions(), request.reading.options, request.columns
+    given = [each.name for each in fields(plain) if getattr(read, each.name) != getattr(plain, each.name)]
     if given:
         raise UsageRefusal(
             f"--memory reads Parquet, whose cells need no parsing: leave {as_option(setting(given[0]))} out"
@@ -461,8 +461,8 @@ def _rows_in_files(request: FitRequest, target: str | None, task: str | None, ma
     if declared.pop("calendar"):
         raise UsageRefusal("--calendar makes columns of dates, which --memory cannot: leave one of them out")
     return Dataset.from_parquet(
-        request.data, target=target, task=task, weight=request.weight, leave_out=request.drop,
-        skip_missing_target=request.skip_missing_target, memory=request.memory, n_jobs=request.jobs, max_bins=max_bins,
+        request.data, target=target, task=task, weight=columns.weight, leave_out=columns.drop,
+        skip_missing_target=columns.skip_missing_target, memory=request.memory, n_jobs=request.jobs, max_bins=max_bins,
         **declared,
     )  # fmt: skip
 
@@ -477,9 +477,9 @@ def _run_isolation(request: FitRequest, *, is_saved: bool) -> Any:
         raise UsageRefusal("--json: an isolation forest has no held-out score; treewright predict scores every row")
     if request.positive is not None:
         raise UsageRefusal("--positive: an isolation forest has no classes: leave it out")
-    if request.threshold is not None:
+    if request.decision is not None:
         raise UsageRefusal(
-            f"{request.threshold.option}: an isolation forest has no classes; --set contamination=0.05 sets the "
+            f"{request.decision.option}: an isolation forest has no classes; --set contamination=0.05 sets the "
             "share of outliers"
         )
     import treewright
@@ -491,17 +491,18 @@ def _run_isolation(request: FitRequest, *, is_saved: bool) -> Any:
     check_output(request.out, request.force)
     if request.memory is not None:
         return _isolated_in_files(request, settings, is_saved=is_saved)
-    required = [request.weight] if request.weight else []
-    table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
+    columns = request.columns
+    required = [columns.weight] if columns.weight else []
+    table = read_table(request.data, request.reading.options, columns.declared.cell_types, columns.drop, required)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
     if not features.width:
         raise DataError(f"{request.data}: no column is left to learn from")
     forest = treewright.IsolationForest(
-        **settings, **declared_columns(request, table), unseen=request.unseen or "missing", n_jobs=request.jobs,
+        **settings, **declared_columns(request, table), **columns.given_unseen, n_jobs=request.jobs,
         random_state=request.seed,
     )  # fmt: skip
     with _at_work(is_saved=is_saved):
-        forest.fit(features, sample_weight=weights_of(table, request.weight))
+        forest.fit(features, sample_weight=weights_of(table, columns.weight))
         scores = -forest.score_samples(features)
         n_outliers = int((forest.predict(features) == -1).sum())
     written = []
@@ -523,7 +524,7 @@ def _isolated_in_files(request: FitRequest, settings: dict[str, Any], *, is_save
     import treewright
 
     forest = treewright.IsolationForest(
-        **settings, unseen=request.unseen or "missing", n_jobs=request.jobs, random_state=request.seed
+        **settings, **request.columns.given_unseen, n_jobs=request.jobs, random_state=request.seed
     )
     with _at_work(is_saved=is_saved):
         rows = _rows_in_files(request, None, None)

@@ -25,32 +25,35 @@ from treewright.evaluation.measures import (
     label_series,
 )
 from treewright.exceptions import DataError
+from treewright.files import Table
 from treewright.trees.data import quantile_levels
 from treewright.trees.summary import counted
 
 if TYPE_CHECKING:
     from treewright.cli.models import AnyModel
-    from treewright.cli.request import Learnable
     from treewright.evaluation.folds import Split, Task
     from treewright.trees.threshold import Threshold
 
-__all__ = ["HeldOut", "add_rows", "fit_and_hold_out", "score_by_folds", "score_for", "warning_of"]
+__all__ = ["HeldOut", "Learnable", "add_rows", "fit_and_hold_out", "score_by_folds", "score_for", "warning_of"]
+
+
+@dataclass(frozen=True)
+class Learnable:
+    """A table that was read for a fit; ``remark`` is a line about the task if the choice may surprise, else empty."""
+
+    table: Table
+    features: pl.DataFrame
+    target: pl.Series
+    weights: np.ndarray | None
+    is_classification: bool
+    remark: str
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A fitted estimator and its score on held-out rows.
+    """A fitted estimator and its score on held-out rows, whose positions are ``rows``.
 
-    Attributes
-    ----------
-    estimator : estimator
-    n_fitted : int
-        The number of training rows.
-    score, baseline : Score or None
-        Its score, and that of the constant prediction; None if no row was held out.
-    stratified : bool
-    rows : int[n] or None
-        Positions of the held-out rows; None if there are none.
+    ``score``, that of the constant prediction (``baseline``) and ``rows`` are None if no row was held out.
     """
 
     estimator: Any
@@ -87,11 +90,8 @@ def score_by_folds(
 ) -> tuple[Score, Score, list[Score]]:
     """Fit one copy for each of ``n_folds`` (2 or more) folds, and score it on the fold that is left out.
 
-    Returns
-    -------
-    score, baseline : Score
-        Over all rows, each predicted by the fit that did not see it.
-    per_fold : list of Score
+    Returns the score over all rows, each predicted by the fit that did not see it; that of the constant prediction; and
+    that of each fold.
     """
     from treewright.evaluation.folds import folds_within, splits_of
 
@@ -158,15 +158,7 @@ def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = No
     """A one-line warning about a score, or an empty text.
 
     It warns if the training rows are of one class or lack a class, and if the score is no better than that of a
-    constant prediction, with the likely reason.
-
-    Parameters
-    ----------
-    score : Score or None
-        None if nothing was scored.
-    model : Model or NeighborsModel
-    baseline : Score, optional
-        The score of the constant prediction; by default that of the most frequent class of the scored rows.
+    constant prediction, with the likely reason; ``baseline`` is by default the most frequent class of the scored rows.
     """
     from treewright.evaluation.verdict import of_classes, reason_of, verdict
 
@@ -180,7 +172,7 @@ def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = No
         return _warning(told)
     if model.threshold is not None:  # it lowers accuracy on purpose, but not to predict one class for all rows
         said = score.predicted_totals() if isinstance(score, LabelScore) else {}
-        return _warning([*told, _one_answer(model, model.threshold, *said)] if len(said) == 1 else told)
+        return _warning([*told, _constant_prediction(model, model.threshold, *said)] if len(said) == 1 else told)
     constant = 0.0
     if isinstance(score, LabelScore):
         constant = max(score.true_totals().values()) / score.n if baseline is None else baseline.main
@@ -193,7 +185,7 @@ def _warning(told: list[str]) -> str:
     return f"WARNING: {'; '.join(told)}" if told else ""
 
 
-def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
+def _constant_prediction(model: AnyModel, threshold: Threshold, label: object) -> str:
     """The message that a model with a threshold predicts one class for all rows, and why."""
     positive = model.positive
     side = "at or above" if label == positive else "below"

@@ -19,23 +19,14 @@ from treewright.learn.registry import Algorithm
 from treewright.learn.train import Trained, check_domain, encoded_target, make_dataset, train
 
 if TYPE_CHECKING:
-    from treewright.cli.prune import Pruning
+    from treewright.cli.pruning import Pruning
 
 __all__ = ["Learner"]
 
 
 class Learner:
-    """One algorithm for one kind of target; after ``fit`` it holds a model.
+    """One algorithm for one kind of target; after ``fit`` it holds a model. ``name`` is the estimator's, for messages.
 
-    Attributes
-    ----------
-    name : str
-        The name of the estimator, for messages.
-    params : Params
-    model_ : Model, or NeighborsModel
-
-    Notes
-    -----
     With ``pruning``, a way to prune by cross-validation and the seed of its folds, a fit prunes the tree to the size
     that the folds choose, as ``PrunedTree`` does, which would import scikit-learn.
     """

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from treewright.cli.options import ParametersRequest
 from treewright.cli.terminal import UsageRefusal, printable, say, screen_of
 from treewright.learn.params import CLASSES, Parameter, Rule, parameters_of, plain
 from treewright.learn.registry import ALGORITHMS, Algorithm, algorithm_of
@@ -36,18 +37,19 @@ class _Line:
     help: str
 
 
-def run_parameters(word: str | None, form: str) -> None:
+def run_parameters(request: ParametersRequest) -> None:
     """Print the parameters of one algorithm, or of all."""
+    word, form = request.algorithm, request.form
     found = None if word is None else algorithm_of(word)
     if word is not None and found is None:
         raise UsageRefusal(f"no algorithm {printable(word)}: use one of {', '.join(each.word for each in ALGORITHMS)}")
-    asked = ALGORITHMS if found is None else (found,)
+    algorithms = ALGORITHMS if found is None else (found,)
     if form == "json":
-        say(json.dumps({each.word: _facts_of(each) for each in asked}, indent=2))
+        say(json.dumps({each.word: _facts_of(each) for each in algorithms}, indent=2))
     elif form == "markdown":
-        say("\n\n".join([*([_PAGE.rstrip()] if found is None else []), *map(_section, asked)]))
+        say("\n\n".join([*([_PAGE.rstrip()] if found is None else []), *map(_section, algorithms)]))
     else:
-        for number, each in enumerate(asked):
+        for number, each in enumerate(algorithms):
             _print(each, is_first=number == 0)
 
 

@@ -7,7 +7,6 @@ get an apostrophe in front by default; numbers never do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from treewright.cli.models import load_model, of_trees, refuse_isolation
+from treewright.cli.options import PredictRequest
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     UsageRefusal,
@@ -29,87 +29,50 @@ from treewright.cli.terminal import (
 )
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.files.matching import rows_for
-from treewright.files.predictions import answers as columns_of_answers
+from treewright.files.predictions import answers as prediction_columns
 from treewright.files.predictions import predict_files, quantile_name
 from treewright.files.sources import is_several
-from treewright.files.text import ReadOptions
 from treewright.trees.summary import counted
 
 if TYPE_CHECKING:
     from treewright.model import Model
 
-__all__ = ["Answers", "run_predict"]
+__all__ = ["run_predict"]
 
 _TEXT = (".csv", ".txt", ".tsv")  # a file of such a name takes the predictions of all files as CSV
 
 
-@dataclass(frozen=True)
-class Answers:
-    """The columns written next to the prediction.
-
-    Attributes
-    ----------
-    proba : bool
-        A column of probabilities per class.
-    quantiles : tuple of str
-        Each a number from 0 to 1, as it was typed.
-    interval : str or None
-        The share of the targets between two columns, as it was typed.
-    keep : tuple of str
-        Columns of the table that are copied before the predictions.
-    """
-
-    proba: bool = False
-    quantiles: tuple[str, ...] = ()
-    interval: str | None = None
-    keep: tuple[str, ...] = ()
-
-
-def run_predict(
-    model_path: Path, data: Path, options: ReadOptions, out: Path | None, *, answers: Answers, force: bool, guard: bool
-) -> None:
-    """Predict every row of a file.
-
-    Parameters
-    ----------
-    model_path, data : Path
-    options : ReadOptions
-    out : Path or None
-        None writes to the standard output.
-    answers : Answers
-    force : bool
-        Whether ``out`` may be replaced.
-    guard : bool
-        Whether texts that look like formulas get an apostrophe.
-    """
-    quantiles = _named_quantiles(answers)
+def run_predict(request: PredictRequest) -> None:
+    """Predict every row of a file."""
+    model_path, data, out, keep = request.model, request.data, request.out, tuple(dict.fromkeys(request.keep))
+    quantiles = _named_quantiles(request)
     to_folder = out is not None and is_several(data) and not is_standard(out) and out.suffix not in _TEXT
     to_parquet = to_folder or (out is not None and out.suffix == ".parquet")
     if not to_folder:
-        check_output(out, force)
+        check_output(out, request.force)
     model = load_model(model_path)
-    if answers.proba:
+    if request.proba:
         refuse_isolation(model, model_path, "it has no class probabilities")
         if model.task != "classification":
             raise UsageRefusal(f"--proba: {model_path} predicts numbers, which have no class probabilities")
     if quantiles:
-        option = "--quantiles" if answers.quantiles else "--interval"
+        option = "--quantiles" if request.quantiles else "--interval"
         _check_quantiles(of_trees(model, model_path, option), model_path, option)
     if to_parquet and out is not None:
         with progress(), left_by_ctrl_c(partial(_complete, out)):
             predict_files(
-                model, data, out, proba=answers.proba, quantiles=quantiles, keep=answers.keep, force=force,
-                reading=options,
+                model, data, out, proba=request.proba, quantiles=quantiles, keep=keep, force=request.force,
+                reading=request.reading.options,
             )  # fmt: skip
         note(wrote(out, "predictions"))
         return
     unseen = UnseenLevels()
-    with progress(), open_output(out, force) as file, unseen_levels_counted(unseen):
+    with progress(), open_output(out, request.force) as file, unseen_levels_counted(unseen):
         is_first = True
-        for rows in rows_for(model, data, options, beside=answers.keep):
-            found = columns_of_answers(model, rows.features, proba=answers.proba, quantiles=quantiles)
-            found = [_guarded(series) if guard and series.dtype == pl.String else series for series in found]
-            kept = [] if rows.beside is None else _kept(rows.beside, found, guard)
+        for rows in rows_for(model, data, request.reading.options, beside=keep):
+            found = prediction_columns(model, rows.features, proba=request.proba, quantiles=quantiles)
+            found = [_guarded(series) if request.guard and series.dtype == pl.String else series for series in found]
+            kept = [] if rows.beside is None else _kept(rows.beside, found, request.guard)
             table = pl.DataFrame([*kept, *found])
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
@@ -124,13 +87,13 @@ def _complete(out: Path) -> str:
     return f"{printable(out)} has {counted(n, 'complete file')}: the same command goes on" if n else ""
 
 
-def _named_quantiles(answers: Answers) -> dict[str, float]:
+def _named_quantiles(request: PredictRequest) -> dict[str, float]:
     """The quantiles to write, by the names of their columns."""
     from treewright.exceptions import ParameterError
     from treewright.forest.quantiles import checked_quantiles, ends_of_level
 
     named: dict[str, float] = {}
-    for word in answers.quantiles:
+    for word in (part.strip() for given in request.quantiles for part in given.split(",")):
         try:
             (quantile,) = checked_quantiles(float(word))
         except (ValueError, ParameterError):
@@ -140,13 +103,13 @@ def _named_quantiles(answers: Answers) -> dict[str, float]:
         if quantile in named.values():
             raise UsageRefusal(f"--quantiles {word}: given twice")
         named[quantile_name(quantile)] = quantile
-    if answers.interval is not None:
+    if request.interval is not None:
         try:
-            level = float(answers.interval)
+            level = float(request.interval)
             low, high = ends_of_level(level)
         except (ValueError, ParameterError):
             raise UsageRefusal(
-                f"--interval {answers.interval!r}: give one number between 0 and 1, such as 0.9"
+                f"--interval {request.interval!r}: give one number between 0 and 1, such as 0.9"
             ) from None
         named |= {f"interval_{level}_low": low, f"interval_{level}_high": high}
     return named

@@ -5,36 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
 from treewright.cli.models import load_model, refuse_isolation, target_name, weighted_rows
+from treewright.cli.options import ReportRequest
 from treewright.cli.terminal import UsageRefusal, check_output, open_output, progress, results_after, wrote
 from treewright.exceptions import ParameterError
-from treewright.files.text import ReadOptions
 
-__all__ = ["ReportRequest", "check_report_output", "run_report", "write_report"]
-
-
-@dataclass(frozen=True)
-class ReportRequest:
-    """The options of the command line; see ``treewright report --help``."""
-
-    model: Path
-    data: Path
-    out: Path
-    target: str | None = None
-    weight: str | None = None
-    skip_missing_target: bool = False
-    reading: ReadOptions = field(default_factory=ReadOptions)
-    cv: str = "auto"
-    curves: tuple[str, ...] = ()
-    examples: int = 50
-    title: str | None = None
-    seed: int = 0
-    jobs: int | None = None
-    force: bool = False
+__all__ = ["check_report_output", "run_report", "write_report"]
 
 
 def run_report(request: ReportRequest) -> None:
@@ -55,7 +34,7 @@ def run_report(request: ReportRequest) -> None:
     name = target_name(model, request.model, request.target, "report")
     with progress():
         features, truth, weights = weighted_rows(
-            model, request.data, request.reading, name, request.weight, skip=request.skip_missing_target
+            model, request.data, request.reading.options, name, request.weight, skip=request.skip_missing_target
         )
         line = write_report(request.out, request.force, model, features, truth, weights, **options)
     with results_after([line]):
@@ -101,7 +80,7 @@ def _folds(word: str) -> Any:
 
 def _curves(words: tuple[str, ...]) -> tuple[str, ...]:
     """The curves to show, each once."""
-    from treewright.reporting.judged import CurveName
+    from treewright.reporting.data import CurveName
 
     known = get_args(CurveName)
     named = tuple(dict.fromkeys(part.strip() for word in words for part in word.split(",")))

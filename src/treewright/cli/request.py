@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -21,96 +21,73 @@ from treewright.cli.algorithms import (
     parse_settings,
     with_typed_labels,
 )
+from treewright.cli.holdout import Learnable
+from treewright.cli.learner import Learner
 from treewright.cli.models import note_left_out
-from treewright.cli.options import Declared, parse_value
-from treewright.cli.prune import DEFAULT_PRUNING, Pruning, pruning_words, refuse_for_numbers
+from treewright.cli.options import CompareRequest, FitRequest, WorkbenchRequest
+from treewright.cli.parsing import parse_value
+from treewright.cli.pruning import (
+    DEFAULT_PRUNING,
+    NO_PRUNING,
+    Pruning,
+    option_words,
+    pruning_of,
+    pruning_words,
+    refuse_for_numbers,
+)
 from treewright.cli.terminal import UsageRefusal, as_set, printable
 from treewright.core.environment import tell_of_junk
 from treewright.data.identifiers import without_zero_fraction
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
-from treewright.files import ReadOptions, Table, read_table
+from treewright.files import Table, read_table
 from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.learn.registry import algorithm_of
 from treewright.trees.summary import counted
 
-if TYPE_CHECKING:
-    from treewright.cli.threshold import Asked
-
 __all__ = [
-    "FitRequest",
-    "Learnable",
     "check_request",
     "check_rows",
     "check_target",
     "declared_columns",
+    "fit_of",
     "fit_words",
     "read_request",
     "learner_of",
+    "positive_of",
+    "settled",
     "weights_of",
     "with_chosen_size",
 ]
 
 
-@dataclass(frozen=True)
-class FitRequest:
-    """The options of the command line; see ``treewright fit --help``."""
-
-    data: Path
-    target: str | None
-    algorithm: str = "cart"
-    task: str = "auto"
-    settings: tuple[str, ...] = ()
-    declared: Declared = field(default_factory=Declared)
-    drop: tuple[str, ...] = ()
-    skip_missing_target: bool = False
-    weight: str | None = None
-    reading: ReadOptions = field(default_factory=ReadOptions)
-    unseen: str | None = None
-    test_size: float = 0.25
-    n_folds: int | None = None
-    seed: int = 0
-    out: Path | None = None
-    svg: Path | None = None
-    report: Path | None = None
-    force: bool = False
-    jobs: int | None = None
-    memory: str | None = None
-    trace: bool = False
-    json: bool = False
-    prune: Pruning | None = None
-    choose_size: bool = False
-    threshold: Asked | None = None
-    positive: str | None = None
-
-    def __post_init__(self) -> None:
-        known = algorithm_of(self.algorithm)
-        if known is not None:  # an alias, or its name in a model's facts
-            object.__setattr__(self, "algorithm", known.word)
+# Parameters of ``PrunedTree`` itself; all others are options of the method.
+_OF_PRUNED_TREE = ("cv", "prune_size")
+# The options that ``fit`` has in common with ``compare`` and the workbench.
+_OF_EVERY_FIT = ("data", "target", "task", "settings", "seed", "columns", "reading")
 
 
-@dataclass(frozen=True)
-class Learnable:
-    """A table that was read for a fit.
+def fit_of(request: CompareRequest | WorkbenchRequest, **more: Any) -> FitRequest:
+    """The fit that the options of another command describe."""
+    return FitRequest(**{name: getattr(request, name) for name in _OF_EVERY_FIT}, **more)
 
-    Attributes
-    ----------
-    table : Table
-    features : polars.DataFrame
-    target : polars.Series
-    weights : float64[n] or None
-    is_classification : bool
-    remark : str
-        A line about the task, if the choice may surprise; else empty.
-    """
 
-    table: Table
-    features: pl.DataFrame
-    target: pl.Series
-    weights: np.ndarray | None
-    is_classification: bool
-    remark: str
+def settled(request: FitRequest) -> FitRequest:
+    """The request with the meaning of the words about algorithm, threshold and pruning."""
+    if (known := algorithm_of(request.algorithm)) is not None:  # an alias, or its name in a model's facts
+        request = replace(request, algorithm=known.word)
+    if (request.cost, request.threshold) != (None, None):
+        from treewright.cli.threshold import threshold_request
+
+        request = replace(request, decision=threshold_request(request.cost, request.threshold))
+    how, words = request.prune, request.prune_settings
+    if how is None and words:
+        raise UsageRefusal(f"--prune-set {words[0]} is an option of a pruner: name one with --prune")
+    if how is None or how == NO_PRUNING:
+        return request
+    options = option_words(words, "--prune-set")
+    return replace(request, pruning=pruning_of(f"--prune {how or repr(how)}", how, options))
 
 
 def check_request(request: FitRequest) -> None:
@@ -118,14 +95,14 @@ def check_request(request: FitRequest) -> None:
     check_options(request)
     if not 0 <= request.test_size < 1:
         raise UsageRefusal(f"--test-size {request.test_size}: give a share from 0 to below 1, such as 0.25")
-    if request.n_folds is not None and request.n_folds < 2:
-        raise UsageRefusal(f"--cv {request.n_folds}: give 2 folds or more")
-    if request.target in request.drop or request.target == request.weight:
+    if request.cv is not None and request.cv < 2:
+        raise UsageRefusal(f"--cv {request.cv}: give 2 folds or more")
+    if request.target in request.columns.drop or request.target == request.columns.weight:
         raise UsageRefusal(f"column {request.target!r} cannot be the target and also dropped or the weight: keep one")
-    gone = sorted(set(request.drop) & {*request.declared.cell_types, request.weight})
+    gone = sorted(set(request.columns.drop) & {*request.columns.declared.cell_types, request.columns.weight})
     if gone:
         raise UsageRefusal(f"column {gone[0]!r} is dropped and used: keep one")
-    if request.target in {*request.declared.ordinal, *request.declared.levels}:
+    if request.target in {*request.columns.declared.ordinal, *request.columns.declared.levels}:
         raise UsageRefusal(
             f"the target {request.target!r} cannot be ordinal or have declared levels: "
             "use --task to choose classification or regression"
@@ -139,18 +116,18 @@ def check_request(request: FitRequest) -> None:
             with suppress(UsageRefusal):  # the members of a bag may be for classification only
                 known |= known_parameters(request, False)
         settings = parse_settings(request.settings, known)
-    if request.prune is None:
+    if request.pruning is None:
         return
     from treewright.evaluation.path import OWN_PRUNING
 
     if request.trace or settings.get("grow_trace"):
         word = "--trace" if request.trace else "--set grow_trace"
         raise UsageRefusal(
-            f"{word} shows how the tree grew, which {request.prune.named} then changes: leave one of them out"
+            f"{word} shows how the tree grew, which {request.pruning.named} then changes: leave one of them out"
         )
     for name, off in OWN_PRUNING.items():
         if settings.get(name, off) != off:
-            raise UsageRefusal(f"{as_set(name)} prunes, and so does {request.prune.named}: leave one of them out")
+            raise UsageRefusal(f"{as_set(name)} prunes, and so does {request.pruning.named}: leave one of them out")
 
 
 # Parameters that limit the size of a tree.
@@ -168,7 +145,7 @@ def with_chosen_size(request: FitRequest, data: Learnable) -> tuple[FitRequest, 
     docs/decisions/0011 has the figures behind this. Trees of C4.5, ID3 and CHAID stop or are pruned by rules of their
     own.
     """
-    if not request.choose_size or request.prune is not None or request.trace or request.algorithm != "cart":
+    if request.prune is not None or request.trace or request.algorithm != "cart":
         return request, ""
     settings = own_settings(request, data.is_classification)
     if settings.get("grow_trace") or any(name in settings for name in _SIZES):
@@ -182,15 +159,17 @@ def with_chosen_size(request: FitRequest, data: Learnable) -> tuple[FitRequest, 
             f"the tree is not pruned: with {n_cells:,} cells that is slow; --prune ccp-min chooses its size by "
             "cross-validation in about ten times the time, --prune none hides this line"
         )
-    return replace(request, prune=DEFAULT_PRUNING), ""
+    return replace(request, pruning=DEFAULT_PRUNING), ""
 
 
 def read_request(request: FitRequest) -> Learnable:
     """Read the file of a request; rows without a target are refused, unless the request skips them."""
     name = str(request.target)
-    required = [name, *([request.weight] if request.weight else [])]
-    table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
-    kept = rows_with_target(table.path, table.frame[name], table.place, skip=request.skip_missing_target)
+    required = [name, *([request.columns.weight] if request.columns.weight else [])]
+    table = read_table(
+        request.data, request.reading.options, request.columns.declared.cell_types, request.columns.drop, required
+    )
+    kept = rows_with_target(table.path, table.frame[name], table.place, skip=request.columns.skip_missing_target)
     if kept is not None:
         note_left_out(int((~kept).sum()), len(kept))
         table = table.filter(kept)
@@ -202,7 +181,7 @@ def read_request(request: FitRequest) -> Learnable:
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
     if not features.width:
         raise DataError(f"{request.data}: no column is left to learn from except the target")
-    return Learnable(table, features, target, weights_of(table, request.weight), is_classification, remark)
+    return Learnable(table, features, target, weights_of(table, request.columns.weight), is_classification, remark)
 
 
 def _check_classes(table: Table, target: pl.Series) -> None:
@@ -266,29 +245,36 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
     )
     own = {
         **({} if request.positive is None else {"positive": positive_of(request, data)}),
-        **({} if request.unseen is None else {"unseen": request.unseen}),
+        **request.columns.given_unseen,
         "n_jobs": request.jobs,
         "random_state": request.seed,
         "grow_trace": settings.pop("grow_trace", False) or request.trace,
         **declared_columns(request, table),
     }
-    pruning = request.prune if request.prune is None or request.threshold is None else request.prune.for_thresholds()
-    wrap = None if pruning is None else _wrap_of(request, pruning, is_classification)
+    pruning = (
+        request.pruning if request.pruning is None or request.decision is None else request.pruning.for_thresholds()
+    )
+    if pruning is not None and not is_classification:
+        refuse_for_numbers(
+            pruning.named, pruning.word, f"target {request.target} holds numbers",
+            "ccp-1se, minimum-error or significance, or --task classification",
+        )  # fmt: skip
 
     estimator = made(request, is_classification, settings, own, as_estimator=as_estimator)
     if not is_classification:
         check_target(estimator, table.path, target, data.weights, table.place)
-    estimator = estimator if wrap is None else wrap(estimator)
-    if request.threshold is None:
+    if pruning is not None:
+        estimator = _pruned_by(estimator, pruning, request.seed)
+    if request.decision is None:
         return estimator
     if not is_classification:
         raise UsageRefusal(
-            f"{request.threshold.option} is for two classes, and target {request.target} holds numbers: leave it out, "
+            f"{request.decision.option} is for two classes, and target {request.target} holds numbers: leave it out, "
             "or give --task classification"
         )
     from treewright.cli.threshold import WithThreshold
 
-    return WithThreshold(estimator, request.threshold, request.seed, request.jobs)
+    return WithThreshold(estimator, request.decision, request.seed, request.jobs)
 
 
 def positive_of(request: FitRequest, data: Learnable) -> Any:
@@ -307,7 +293,7 @@ def positive_of(request: FitRequest, data: Learnable) -> Any:
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:
     """The parameters of estimators that declare the kinds of columns."""
-    declared, not_features = request.declared, {request.target, request.weight}
+    declared, not_features = request.columns.declared, {request.target, request.columns.weight}
     features = [name for name in table.frame.columns if name not in not_features]
     ordinal = {name: _levels(table.frame[name], levels) for name, levels in declared.ordinal.items()}
     return {
@@ -318,14 +304,15 @@ def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:
     }
 
 
-def _wrap_of(request: FitRequest, pruning: Pruning, is_classification: bool) -> Callable[[Any], Any]:
-    """A function from an estimator to one that also prunes."""
-    if not is_classification:
-        refuse_for_numbers(
-            pruning.named, pruning.word, f"target {request.target} holds numbers",
-            "ccp-1se, minimum-error or significance, or --task classification",
-        )  # fmt: skip
-    return pruning.wrap(request.seed)
+def _pruned_by(estimator: Any, pruning: Pruning, seed: int) -> Any:
+    """An estimator that also prunes; if folds choose the size, a ``Learner`` does it itself."""
+    if isinstance(estimator, Learner):
+        return estimator.pruned_by(pruning, seed)
+    from treewright.evaluation.pruning import PrunedTree
+
+    own: dict[str, Any] = {name: value for name, value in pruning.options.items() if name in _OF_PRUNED_TREE}
+    options = {name: value for name, value in pruning.options.items() if name not in own}
+    return PrunedTree(estimator, pruning.method, options=options or None, random_state=seed, **own)
 
 
 def _levels(column: pl.Series, words: list[str]) -> list[Any]:

@@ -1,7 +1,6 @@
 """``treewright show``, ``audit`` and ``follow``.
 
 ``show`` draws or writes the trees, ``audit`` shows how a node's split is chosen, ``follow`` shows the path of one row.
-The last two were ``show --audit`` and ``show --row`` before, which still work.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +26,7 @@ from treewright.cli.models import (
     summary,
     target_name,
 )
+from treewright.cli.options import AuditRequest, FollowRequest, FormatName, ShowRequest
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     Screen,
@@ -47,10 +46,9 @@ from treewright.cli.terminal import (
 from treewright.data.encoder import encode
 from treewright.explain.prediction import predictions_of, predictions_of_nodes
 from treewright.explain.rules import leaf_rules
-from treewright.files import ReadOptions, rows_for
+from treewright.files import rows_for
 from treewright.files.table import did_you_mean, place
-from treewright.show.bars import mark_of
-from treewright.show.spans import Span, Spans, fitted, folded, width_of
+from treewright.show.spans import Span, Spans, fitted, folded, mark_of, width_of
 from treewright.trees.arrays import path_to
 from treewright.trees.facts import node_test
 from treewright.trees.summary import counted
@@ -61,8 +59,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
-    "FollowRequest",
-    "check_words",
     "impurity_importances",
     "run_audit",
     "run_follow",
@@ -73,7 +69,7 @@ __all__ = [
 
 UNFOLD = "give a larger --max-depth, or --max-nodes 0 for all"
 MORE = "--surrogates lists the surrogate tests"
-FORMATS = ("text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv")
+FORMATS = tuple(form.value for form in FormatName)
 _PICTURES = ("svg", "png", "pdf")
 _BY_ENDING = (*_PICTURES, "dot", "json")  # a CSV file may be for the rules or for the importances
 
@@ -89,48 +85,12 @@ _NAME_WIDTH = 60
 _MISSING = "missing"
 
 
-def run_show(
-    model_path: Path,
-    form: str | None,
-    max_depth: int | None,
-    out: Path | None,
-    *,
-    max_nodes: int | None = None,
-    surrogates: bool = False,
-    tree: int | None = None,
-    importances: bool = False,
-    force: bool,
-    color: str = "auto",
-    width: int | None = None,
-) -> None:
-    """Show a model.
-
-    Parameters
-    ----------
-    model_path : Path
-    form : {"text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv"} or None
-        ``rules`` is text; ``rules-csv`` is the table of the same rules. None: the ending of ``out`` decides.
-    max_depth : int >= 0 or None
-        How deep to show it; text and pictures only.
-    out : Path or None
-        None writes to the standard output.
-    max_nodes : int >= 0 or None
-        Show at most this many nodes, text only; 0 shows all, None is the default of `Model.show`.
-    surrogates : bool
-        Whether to list the best surrogates below each node, text only.
-    tree : int >= 0 or None
-        Which of many trees; None shows a summary of all, text only.
-    importances : bool
-        Whether to show how much each column lowered the impurity instead, text only.
-    force : bool
-        Whether ``out`` may be replaced.
-    color : {"auto", "always", "never"}
-        Whether the tree is drawn with colours and bars; text only.
-    width : int or None
-        Characters of a line, text only; None is the width of the window, or no limit without a window.
-    """
-    form, by = _form_for(form, out, is_table=importances)
-    _check_form(form, max_depth, max_nodes, surrogates=surrogates)
+def run_show(request: ShowRequest) -> None:
+    """Show a model as text, as a picture, as a graph or as data."""
+    out, max_depth, max_nodes, tree = request.out, request.max_depth, request.max_nodes, request.tree
+    color, width = request.color.value, request.width
+    form, by = _form_for(None if request.form is None else request.form.value, out, is_table=request.importances)
+    _check_form(form, max_depth, max_nodes, surrogates=request.surrogates)
     screen = screen_of(color, width, to_file=out is not None)
     given = [
         option
@@ -138,7 +98,7 @@ def run_show(
             (by, form != "text"),
             ("--max-depth", max_depth is not None),
             ("--max-nodes", max_nodes is not None),
-            ("--surrogates", surrogates),
+            ("--surrogates", request.surrogates),
             (f"--color {color}", color != "auto"),
             (f"--width {width}", width is not None),
         )
@@ -147,33 +107,33 @@ def run_show(
     if form != "text" and (color != "auto" or width is not None):
         raise UsageRefusal(f"{given[-1]}: only with --format text, not {form}")
 
-    check_output(out, force)
+    check_output(out, request.force)
     options: dict[str, Any] = {"max_depth": max_depth}
     if form == "text":
-        options["surrogates"] = surrogates
+        options["surrogates"] = request.surrogates
     if max_nodes is not None:
         options["max_nodes"] = max_nodes or None
-    model = load_model(model_path)
-    for_trees = [*given, *(["--importances"] if importances else []), *([] if tree is None else ["--tree"])]
+    model = load_model(request.model)
+    for_trees = [*given, *(["--importances"] if request.importances else []), *([] if tree is None else ["--tree"])]
     if is_neighbors(model) and not for_trees:
-        write_text(out, model.show(), force)
+        write_text(out, model.show(), request.force)
         _note_written(out, form)
         return
-    model = of_trees(model, model_path, ", ".join(for_trees))
-    if importances and given:
+    model = of_trees(model, request.model, ", ".join(for_trees))
+    if request.importances and given:
         raise UsageRefusal(f"{', '.join(given)}: not with --importances, which is a table of the columns")
-    if importances:
-        write_text(out, impurity_importances(model, model_path, tree), force)
+    if request.importances:
+        write_text(out, impurity_importances(model, request.model, tree), request.force)
     elif is_ensemble(model) and tree is None and not given:
-        write_text(out, summary(model, model_path), force)
+        write_text(out, summary(model, request.model), request.force)
     else:
-        model = one_tree(model, model_path, tree, ", ".join(given))
+        model = one_tree(model, request.model, tree, ", ".join(given))
         if form in {"png", "pdf"}:
-            _write_pixels(model.plot(**options), form, out, force)
+            _write_pixels(model.plot(**options), form, out, request.force)
         elif form == "text" and (screen.painted or width is not None):
-            _write_drawing(model, screen, out, force, options)
+            _write_drawing(model, screen, out, request.force, options)
         else:
-            write_text(out, _rendered(model, form, options), force)
+            write_text(out, _rendered(model, form, options), request.force)
     _note_written(out, form)
 
 
@@ -222,13 +182,7 @@ def impurity_importances(model: Model, path: Path, tree: int | None) -> str:
 
 
 def _write_pixels(picture: Any, form: str, out: Path | None, force: bool) -> None:
-    """Write a picture as bytes, to a file or a pipe.
-
-    Raises
-    ------
-    UsageRefusal
-        The output is a terminal.
-    """
+    """Write a picture as bytes to a file or a pipe; a terminal is refused."""
     if out is None and sys.stdout is not None and sys.stdout.isatty():
         raise UsageRefusal(f"--format {form} is not text: name a file with --out tree.{form}")
     content = picture.png() if form == "png" else picture.pdf()
@@ -313,105 +267,48 @@ def _rules_csv(model: Model) -> str:
 # --- audit: how a split is chosen
 
 
-def run_audit(
-    model_path: Path,
-    data: Path | None,
-    options: ReadOptions,
-    *,
-    node: int = 0,
-    every: str | None = None,
-    target: str | None = None,
-    skip_missing_target: bool = False,
-    out: Path | None = None,
-    force: bool = False,
-    asked: str = "audit",
-) -> None:
-    """Show every candidate of a node, for the rows of a file that reach it.
-
-    Parameters
-    ----------
-    model_path : Path
-    data : Path or None
-        The rows; a model file holds none.
-    options : ReadOptions
-    node : int
-    every : str or None
-        The column whose cuts or subsets of levels are listed.
-    target : str or None
-        The target column; None takes the name that the model was fitted with.
-    skip_missing_target : bool
-        Leave out rows without a target instead of refusing them.
-    out : Path or None
-        None writes to the standard output.
-    force : bool
-        Whether ``out`` may be replaced.
-    asked : str
-        The command or option; for messages.
-    """
-    if data is None:
-        raise UsageRefusal("--audit needs rows, and a model file holds none: give the training rows with --data FILE")
-
-    _refuse_picture(out, asked)
-    check_output(out, force)
-    model = of_trees(load_model(model_path), model_path, asked)
+def run_audit(request: AuditRequest) -> None:
+    """Show every candidate of a node, for the rows of a file that reach it."""
+    out, path = request.out, request.model
+    _refuse_picture(out, "audit")
+    check_output(out, request.force)
+    model = of_trees(load_model(path), path, "audit")
     if is_ensemble(model):
         raise UsageRefusal(
-            f"{asked} compares every candidate of a node by the target of the rows of a file, and the trees of "
-            f"{model_path} {_GROWN.get(str(model.facts.get('algorithm')), _BY_CHANCE)}: they have no audit; "
-            f"treewright show {model_path} --tree N{', without --audit,' * (asked == '--audit')} shows one"
+            "audit compares every candidate of a node by the target of the rows of a file, and the trees of "
+            f"{path} {_GROWN.get(str(model.facts.get('algorithm')), _BY_CHANCE)}: they have no audit; "
+            f"treewright show {path} --tree N shows one"
         )
-    name = target_name(model, model_path, target, asked)
+    name = target_name(model, path, request.target, "audit")
+    # Names that are not texts are compared by their text.
+    every = next((each for each in model.schema.names if str(each) == request.every), request.every)
     with progress():
-        features, truth = labelled_rows(model, data, options, name, skip=skip_missing_target)
-        audit = model.audit(features, truth, node=node, every=_column(model, every))
-    write_text(out, str(audit), force)
+        features, truth = labelled_rows(
+            model, request.data, request.reading.options, name, skip=request.skip_missing_target
+        )
+        audit = model.audit(features, truth, node=request.node, every=every)
+    write_text(out, str(audit), request.force)
     if audit.n_samples != audit.n_fitted:
         note("these are not the training rows of the tree; fit with --test-size 0 to audit all rows of the file")
-
-
-def _column(model: Model, every: str | None) -> Any:
-    """The column of the typed name; names that are not texts are compared by their text."""
-    if every is None:
-        return None
-    return next((name for name in model.schema.names if str(name) == every), every)
 
 
 # --- follow: the path of one row
 
 
-@dataclass(frozen=True)
-class FollowRequest:
-    """The options of the command line; see ``treewright follow --help``."""
-
-    model: Path
-    data: Path | None
-    row: int
-    to: str | None = None
-    tree: int | None = None
-    reading: ReadOptions = field(default_factory=ReadOptions)
-    out: Path | None = None
-    force: bool = False
-    color: str = "auto"
-    width: int | None = None
-    asked: str = "follow"
-
-
 def run_follow(request: FollowRequest) -> None:
     """Follow a row through the tree, and show what would have to change for another prediction."""
-    if request.data is None:
-        raise UsageRefusal("--row needs the table that the row is in: give it with --data FILE")
     if request.row < 0:
         raise UsageRefusal(f"--row {request.row}: rows are counted from 0")
 
     screen = screen_of(request.color, request.width, to_file=request.out is not None)
-    _refuse_picture(request.out, request.asked)
+    _refuse_picture(request.out, "follow")
     check_output(request.out, request.force)
-    model = of_trees(load_model(request.model), request.model, request.asked)
+    model = of_trees(load_model(request.model), request.model, "follow")
     refuse_isolation(model, request.model, "it predicts no class or number")
-    model = one_tree(model, request.model, request.tree, request.asked)
+    model = one_tree(model, request.model, request.tree, "follow")
     wanted = _wanted(model, request)
     with progress():
-        row, where = _row_of(model, request.data, request)
+        row, where = _row_of(model, request)
         leaf = int(model.apply(row)[0])
         change = model.counterfactual(row, **wanted) if wanted is not None else None
     width = screen.width if screen.is_asked else None
@@ -419,7 +316,7 @@ def run_follow(request: FollowRequest) -> None:
     title = _prose([f"row {request.row} of {printable(request.data)}{where}"], width)
     lines: list[Spans] = [*([replace(span, role="strong") for span in line] for line in title), []]
     lines += [
-        *_way(model, row, leaf, width),
+        *_path_lines(model, row, leaf, width),
         [],
         *_prose(_divided(model, row, leaf), width),
         *_leaf(model, leaf, width, mark),
@@ -461,10 +358,10 @@ def _wanted(model: Model, request: FollowRequest) -> dict[str, Any] | None:
     return {"to": labels[to]}
 
 
-def _row_of(model: Model, data: Path, request: FollowRequest) -> tuple[Any, str]:
+def _row_of(model: Model, request: FollowRequest) -> tuple[Any, str]:
     """The row as a table of its own, and its line in the file."""
     before = 0
-    for rows in rows_for(model, data, request.reading):
+    for rows in rows_for(model, request.data, request.reading.options):
         at = request.row - before
         if at < rows.n_rows:
             where = f" ({place(rows.lines, at)})" if rows.lines is not None else ""
@@ -472,10 +369,10 @@ def _row_of(model: Model, data: Path, request: FollowRequest) -> tuple[Any, str]
             is_dict = isinstance(table, dict)
             return {name: cells[one] for name, cells in table.items()} if is_dict else table[one], where
         before += rows.n_rows
-    raise UsageRefusal(f"--row {request.row}: {printable(data)} has {counted(before, 'row')}, counted from 0")
+    raise UsageRefusal(f"--row {request.row}: {printable(request.data)} has {counted(before, 'row')}, counted from 0")
 
 
-def _way(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:
+def _path_lines(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:
     """The tests on the row's path, with the row's own values."""
     tree = model.trees[0]
     stand_ins = set(tree.surrogate_node.tolist())
@@ -547,54 +444,3 @@ def _leaf(model: Model, leaf: int, width: int | None, mark: str) -> list[Spans]:
 
 def _prose(texts: list[str], width: int | None) -> list[Spans]:
     return [[Span(line)] for text in texts for line in ([text] if width is None else folded(text, width - 2))]
-
-
-# --- the old words of show
-
-
-def check_words(
-    *,
-    audit: bool,
-    row: bool,
-    form: str,
-    for_views: Mapping[str, object],
-    for_views_and_rows: Mapping[str, object],
-    for_audits: Mapping[str, object],
-    for_audits_and_rows: Mapping[str, object],
-    for_rows: Mapping[str, object],
-) -> None:
-    """Refuse options of ``show`` that would be ignored: with the old words it is three commands.
-
-    Parameters
-    ----------
-    audit, row : bool
-        Whether a node is audited, whether a row is followed; otherwise the model is shown.
-    form : str
-    for_views, for_views_and_rows, for_audits, for_audits_and_rows, for_rows : dict of option to value
-        Options by the commands that have them; None for one that was not given.
-
-    Raises
-    ------
-    UsageRefusal
-        An option of another command was given, or an audit in another format than text.
-    """
-    if audit and row:
-        raise UsageRefusal("--row: not with --audit: give one at a time")
-    mode = "--audit" if audit else "--row"
-    if (audit or row) and form != "text":
-        raise UsageRefusal(f"{mode} is always text: leave out --format {form}, or {mode}")
-    refused: list[tuple[str, Mapping[str, object]]] = []
-    if audit:
-        refused = [("not with --audit", {**for_views, **for_views_and_rows}), ("only with --row", for_rows)]
-    elif row:
-        refused = [("not with --row", for_views), ("only with --audit", for_audits)]
-    else:
-        refused = [
-            ("only with --audit", for_audits),
-            ("only with --audit or --row", for_audits_and_rows),
-            ("only with --row", for_rows),
-        ]
-    for why, options in refused:
-        given = [option for option, value in options.items() if value is not None]
-        if given:
-            raise UsageRefusal(f"{', '.join(given)}: {why}")

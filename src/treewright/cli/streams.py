@@ -81,10 +81,7 @@ def _named(word: str) -> Path:
 def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | None]) -> None:
     """Refuse a file that is named twice: an output must not be an input, which would be lost, or another output.
 
-    Parameters
-    ----------
-    inputs, outputs : mapping from str to path or None
-        By their names in the command, such as ``MODEL`` and ``--out``; None for a file that was not given.
+    The files are given by their names in the command, such as ``MODEL`` and ``--out``.
     """
     if sum(isinstance(given, StandardInput) for given in inputs.values()) > 1:
         raise UsageRefusal(_TWICE)

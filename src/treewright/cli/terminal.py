@@ -263,10 +263,7 @@ def worded(words: Callable[[Phrase], str] = as_option) -> Iterator[None]:
 def refusals(data: Path | None = None) -> Iterator[None]:
     """Run a command's work; an error becomes one line and an exit code.
 
-    Parameters
-    ----------
-    data : Path, optional
-        The data file, named in front of errors that know only the table.
+    ``data`` is the file that is named in front of errors that know only the table.
     """
     _written.clear()
     with warnings.catch_warnings():
@@ -282,7 +279,8 @@ def refusals(data: Path | None = None) -> Iterator[None]:
         except ParameterError as error:
             _leave(2, f"error: {_short_of(error)}{error.worded(as_option)}")
         except TreewrightError as error:
-            where = "" if data is None or str(data) in str(error) or _names_a_file(error) else f"{data}: "
+            has_file = isinstance(error, InputFileError | ModelFileError)  # its own message begins with it
+            where = "" if data is None or str(data) in str(error) or has_file else f"{data}: "
             _leave(1, f"error: {where}{error.worded(as_option)}")
         except BrokenPipeError:
             drop_stdout()  # the reader (head, less) has closed the pipe
@@ -332,11 +330,8 @@ def drop_stdout() -> None:
 def progress(remark: str = "") -> Iterator[None]:
     """A progress bar on standard error while the block runs; in a pipe or a file, a line now and then.
 
-    Parameters
-    ----------
-    remark : str
-        A line that comes before the wait: with the first report of the work, or at the end of work that reports
-        nothing. So work that is refused before it begins is refused in one line.
+    The line ``remark`` comes before the wait: with the first report of the work, or at the end of work that reports
+    nothing. So work that is refused before it begins is refused in one line.
     """
     from treewright.core.progress import OneNotice, listen, listen_with_bar, listen_with_lines, report
 
@@ -362,21 +357,10 @@ def progress(remark: str = "") -> Iterator[None]:
 
 @contextmanager
 def results_after(written: Sequence[str]) -> Iterator[None]:
-    """Print results after the files have been written: the reader may close the pipe before the end.
-
-    Parameters
-    ----------
-    written : sequence of str
-        A line about each file; they come last.
-    """
+    """Print results after the files have been written, and a line about each: the reader may close the pipe before."""
     yield
     for line in written:
         say(line)
-
-
-def _names_a_file(error: TreewrightError) -> bool:
-    """Whether the error's own message begins with its file."""
-    return isinstance(error, InputFileError | ModelFileError)
 
 
 def _leave(code: int, message: str) -> NoReturn:
@@ -414,16 +398,8 @@ def _warnings_as_notes() -> None:
 class Screen:
     """Where results go.
 
-    Attributes
-    ----------
-    painted : bool
-        Whether colours and bars are wanted.
-    width : int
-        Characters of a line.
-    is_asked : bool
-        Whether the width was given, or is that of a window; else it is that of a page.
-    is_ascii : bool
-        Whether the screen lacks the characters of drawings.
+    ``painted``: with colours and bars. ``is_asked``: the width was given, or is that of a window, else of a page.
+    ``is_ascii``: the screen lacks the characters of drawings.
     """
 
     painted: bool
@@ -458,20 +434,9 @@ class Screen:
 
 
 def screen_of(color: str = "auto", width: int | None = None, *, to_file: bool = False) -> Screen:
-    """The screen for results.
+    """The screen for results, as wide as given (40 or more), as the window, or without a window as a page.
 
-    Parameters
-    ----------
-    color : {"auto", "always", "never"}
-    width : int >= 40, or None
-        None is the width of the window; without a window, of a page.
-    to_file : bool
-        Whether the results are written to a file, as UTF-8, instead of standard output.
-
-    Raises
-    ------
-    UsageRefusal
-        The width is out of range.
+    ``to_file``: the results are written to a file, as UTF-8, instead of standard output.
     """
     if width is not None and not LEAST_WIDTH <= width <= 10_000:
         raise UsageRefusal(f"--width {width}: give {LEAST_WIDTH} or more")

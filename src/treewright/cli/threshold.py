@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.options import parse_value
+from treewright.cli.parsing import parse_value
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.evaluation.folds import Task, name_of_class, unfitted
 from treewright.evaluation.measures import LabelScore, Score
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from treewright.evaluation.threshold import ThresholdChoice
 
 __all__ = [
-    "Asked", "Costs", "WithThreshold", "asked_threshold", "check_two_classes", "chosen_words", "costs_of",
+    "ThresholdRequest", "Costs", "WithThreshold", "threshold_request", "check_two_classes", "chosen_words", "costs_of",
     "costs_that_chose", "label_named",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Asked:
+class ThresholdRequest:
     """A requested threshold: one that folds choose by ``aim``, or the one at ``at``.
 
     ``option`` is the option.
@@ -43,12 +43,12 @@ class Asked:
     at: float | None = None
 
 
-def asked_threshold(cost: str | None, threshold: str | None) -> Asked | None:
+def threshold_request(cost: str | None, threshold: str | None) -> ThresholdRequest | None:
     """The threshold that the two options define together; None if none is given."""
     if cost is not None and threshold is not None:
         raise UsageRefusal("--cost chooses the threshold, and --threshold sets it: leave one out")
     if cost is not None:
-        return Asked("--cost", cost_aim(cost))
+        return ThresholdRequest("--cost", cost_aim(cost))
     if threshold is None:
         return None
     name, equals, text = (part.strip() for part in threshold.partition("="))
@@ -58,13 +58,13 @@ def asked_threshold(cost: str | None, threshold: str | None) -> Asked | None:
                 raise UsageRefusal(f"--threshold {threshold!r}: give a probability, precision=0.9 or recall=0.9")
             wanted = parse_value(text)
             aim = aim_of(None, wanted if name == "precision" else None, wanted if name == "recall" else None)
-            return Asked("--threshold", aim)
+            return ThresholdRequest("--threshold", aim)
     except ParameterError as error:
         raise UsageRefusal(f"--threshold {threshold!r}: {error}") from None
     at = parse_value(name)
     if isinstance(at, bool) or not isinstance(at, int | float) or not 0 <= at <= 1:
         raise UsageRefusal(f"--threshold {threshold!r}: give a probability from 0 to 1, precision=0.9 or recall=0.9")
-    return Asked("--threshold", at=float(at))
+    return ThresholdRequest("--threshold", at=float(at))
 
 
 def cost_aim(words: str) -> Aim:
@@ -122,7 +122,7 @@ def label_named(labels: Sequence[Any], word: str | None) -> Any:
 class WithThreshold:
     """An estimator whose model gets a decision threshold after the fit; the seed is for the folds that choose it."""
 
-    def __init__(self, estimator: Any, asked: Asked, seed: int, jobs: int | None) -> None:
+    def __init__(self, estimator: Any, asked: ThresholdRequest, seed: int, jobs: int | None) -> None:
         self.estimator, self.asked, self.seed, self.jobs = estimator, asked, seed, jobs
         self.name = name_of_class(estimator)
 
@@ -185,16 +185,16 @@ class Costs:
         """The total cost in words, with the cost per row."""
         fp, fn = self._mistakes(score)
         total = self.total(score)
-        name = printable(self.positive)
+        name, (word, least) = printable(self.positive), self._constant(score)
         return (
             f"cost {total:g}, {total / score.n:.4g} a row: {counted(fp, 'row')} wrongly predicted {name} at "
             f"{self.aim.fp:g} each, {counted(fn, 'row')} of {name} missed at {self.aim.fn:g} each; "
-            f"{self._of_one_answer(score)}"
+            f"{word} predicting {name} costs {least:.4g} a row"
         )
 
     def warning(self, score: Score) -> str:
         """A warning if the mistakes cost as much as a constant prediction, or more; else an empty text."""
-        word, least = self._one_answer(score)
+        word, least = self._constant(score)
         if self.total(score) < least * score.n or not self.total(score):
             return ""
         than = "no less" if self.total(score) == least * score.n else "more"
@@ -203,12 +203,7 @@ class Costs:
             "columns, another algorithm, or another size of the tree (--max-depth 4, --prune none)"
         )
 
-    def _of_one_answer(self, score: Score) -> str:
-        """The cost of a constant prediction, in words."""
-        word, least = self._one_answer(score)
-        return f"{word} predicting {printable(self.positive)} costs {least:.4g} a row"
-
-    def _one_answer(self, score: Score) -> tuple[str, float]:
+    def _constant(self, score: Score) -> tuple[str, float]:
         """The constant prediction with the lower cost, and its cost per row."""
         held = score.true_totals() if isinstance(score, LabelScore) else {}
         n_positive = held.get(self.positive, 0)

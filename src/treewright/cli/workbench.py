@@ -6,9 +6,7 @@ The session is saved after every command, so a killed server loses nothing: the 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,74 +14,62 @@ import typer
 
 from treewright.cli.algorithms import own_settings
 from treewright.cli.models import load_model, note_left_out
-from treewright.cli.request import FitRequest, check_request, declared_columns
+from treewright.cli.options import WorkbenchRequest
+from treewright.cli.request import check_request, declared_columns, fit_of
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
+from treewright.cli.threshold import costs_given
 from treewright.exceptions import InputFileError, ParameterError, Terminated, TreewrightError, status_of_stop
 from treewright.files import Table
 from treewright.files.table import rows_with_target
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.trees.summary import counted
+from treewright.workbench.app import Session
 from treewright.workbench.screen import Desk
 from treewright.workbench.server import Server, check_libraries
-from treewright.workbench.session import Session, as_told, read_saved, table_as
+from treewright.workbench.session import as_told, read_saved, table_as
 
-__all__ = ["Beginning", "run_workbench"]
+__all__ = ["run_workbench"]
 
 
 NOTE_OF_MODEL = "It begins with a model. Held-out rows may be among its training rows: their figures are too good."
 NOTE_OF_ROWS = "The rows have changed since the session was saved. The held-out rows may have changed with them."
 
 
-@dataclass(frozen=True)
-class Beginning:
-    """The options of a session's start; see ``treewright workbench --help``."""
-
-    session: Path | None
-    model: Path | None
-    held_out: float | None
-    sealed: float | None
-    who: str | None
-    fitting: bool
-    port: int
-    browser: bool
-    measure: str | None = None
-    judging: Mapping[str, Any] = field(default_factory=dict)
-
-
-def run_workbench(request: FitRequest, beginning: Beginning) -> None:
+def run_workbench(request: WorkbenchRequest) -> None:
     """Serve a session until the user quits."""
-    check_request(request)
+    costs = None if request.cost is None else costs_given(request.cost)
+    check_request(fit_of(request))
     check_libraries()
     data = Path(request.data)
-    place = beginning.session or Path(f"{data.name.partition('.')[0] or 'table'}.session.json")
+    place = request.session or Path(f"{data.name.partition('.')[0] or 'table'}.session.json")
     document = _begun(place)
     known = place.read_bytes() if place.exists() else None
-    told = _told(request) if document is None else _settled(document, _told(request), beginning, place)
+    told = _told(request) if document is None else _settled(document, _told(request), request, place)
     with progress():
         table = table_as(told)
-        options = _options(request, beginning, table, skip=bool(told["skip_missing_target"]))
-        session, notes = _begins(table, told, options, beginning) if document is None else _goes_on(
-            document, table, told, options, beginning, place
+        options = _options(request, table, costs, skip=bool(told["skip_missing_target"]))
+        session, notes = _begins(table, told, options, request) if document is None else _goes_on(
+            document, table, told, options, request, place
         )  # fmt: skip
     for each in notes:
         note(each)
-    if beginning.measure is not None:
+    if request.measure is not None:
         try:
-            session.measure = beginning.measure
+            session.measure = request.measure
         except ParameterError:
             raise UsageRefusal(
-                f"--measure {beginning.measure!r}: choose one of {', '.join(session.measures)}"
-                + ("; cost needs --cost" if beginning.measure == "cost" else "")
+                f"--measure {request.measure!r}: choose one of {', '.join(session.measures)}"
+                + ("; cost needs --cost" if request.measure == "cost" else "")
             ) from None
     desk = Desk(session, save_to=str(place), title=f"{data.name}: {request.target}", note=" ".join(notes), known=known)
-    server = Server(desk, beginning.port)
+    server = Server(desk, request.port)
     trouble = desk.save()
     if trouble:
         raise InputFileError(trouble["warning"])
     if document is not None:
         note(f"continuing {printable(place)} after {counted(len(session.log), 'command')}")
     note(f"the session is saved in {printable(place)} after every command; Quit on the page or Ctrl-C stops the server")
-    server.serve(browser=beginning.browser)
+    server.serve(browser=request.browser)
     if lost := desk.unsaved():
         raise InputFileError(f"{lost}. {_rescued(session, place.name)}")
     say(f"{counted(len(session.log), 'command')} in {printable(desk.save_to)}")
@@ -116,19 +102,19 @@ def _begun(place: Path) -> dict[str, Any] | None:
     )
 
 
-def _told(request: FitRequest) -> dict[str, Any]:
+def _told(request: WorkbenchRequest) -> dict[str, Any]:
     """The options that say how the file is read."""
-    reading = vars(request.reading)
+    reading, columns = vars(request.reading.options), request.columns
     return {
-        "path": str(request.data), "target": str(request.target), "weight": request.weight, "drop": list(request.drop),
-        "types": dict(request.declared.cell_types), "skip_missing_target": request.skip_missing_target,
+        "path": str(request.data), "target": str(request.target), "weight": columns.weight, "drop": list(columns.drop),
+        "types": dict(columns.declared.cell_types), "skip_missing_target": columns.skip_missing_target,
         **reading, "missing_tokens": list(reading["missing_tokens"]),
     }  # fmt: skip
 
 
-def _settled(document: dict[str, Any], told: dict[str, Any], beginning: Beginning, place: Path) -> dict[str, Any]:
+def _settled(document: dict[str, Any], told: dict[str, Any], request: WorkbenchRequest, place: Path) -> dict[str, Any]:
     """How the file of an existing session is read; options that are given again must be the same."""
-    if beginning.model is not None:
+    if request.model is not None:
         raise UsageRefusal(f"{place} is an existing session, and --model begins a new one: {_anew(place)}")
     if not document.get("file"):  # it was begun in Python
         return told
@@ -143,37 +129,38 @@ def _anew(place: Path) -> str:
     return f"name another file with --session to begin a new session, or delete {place}"
 
 
-def _options(request: FitRequest, beginning: Beginning, table: Table, *, skip: bool) -> dict[str, Any]:
+def _options(request: WorkbenchRequest, table: Table, costs: Any, *, skip: bool) -> dict[str, Any]:
     """The session options on the command line."""
     kept = rows_with_target(table.path, table.frame[str(request.target)], table.place, skip=skip)
     if kept is not None:
         note_left_out(int((~kept).sum()), len(kept))
-    options: dict[str, Any] = {name: value for name, value in declared_columns(request, table).items() if value}
-    options |= own_settings(request, request.task != "regression")
+    fit = fit_of(request)
+    options: dict[str, Any] = {name: value for name, value in declared_columns(fit, table).items() if value}
+    options |= own_settings(fit, request.task != "regression")
     given = {
-        "task": {"classification": CLASSES, "regression": NUMBERS}.get(request.task), "unseen": request.unseen,
-        "held_out": beginning.held_out, "sealed": beginning.sealed, "random_state": request.seed or None,
-        **beginning.judging,
+        "task": {"classification": CLASSES, "regression": NUMBERS}.get(request.task), **request.columns.given_unseen,
+        "held_out": request.held_out, "sealed": request.sealed, "random_state": request.seed or None,
+        "cost": costs, "threshold": request.threshold, "positive": request.positive,
     }  # fmt: skip
     return options | {name: value for name, value in given.items() if value is not None}
 
 
 def _begins(
-    table: Table, told: dict[str, Any], options: dict[str, Any], beginning: Beginning
+    table: Table, told: dict[str, Any], options: dict[str, Any], request: WorkbenchRequest
 ) -> tuple[Session, list[str]]:
     """A new session of the rows, empty or with the commands that make the tree of a model."""
-    options = {**options, "who": beginning.who or ""}
-    if beginning.model is None:
+    options = {**options, "who": request.who or ""}
+    if request.model is None:
         return Session.of_table(table, told, options), []
-    model = load_model(beginning.model)
+    model = load_model(request.model)
     try:
         return Session.of_table(table, told, options, model), [NOTE_OF_MODEL]
     except TreewrightError as error:
-        raise InputFileError(f"{beginning.model}: the model does not fit {table.path}: {error}") from None
+        raise InputFileError(f"{request.model}: the model does not fit {table.path}: {error}") from None
 
 
 def _goes_on(
-    document: dict[str, Any], table: Table, told: dict[str, Any], options: dict[str, Any], beginning: Beginning,
+    document: dict[str, Any], table: Table, told: dict[str, Any], options: dict[str, Any], request: WorkbenchRequest,
     place: Path,
 ) -> tuple[Session, list[str]]:  # fmt: skip
     """The session in a file, on the rows as they are now; options that are given again must be the same."""
@@ -184,13 +171,13 @@ def _goes_on(
         if settled != value:
             raise UsageRefusal(f"{place} is a session with {name} {settled!r}, not {value!r}: {_anew(place)}")
     try:
-        session = Session.of_document(document, table, told, named=str(place), fitting=beginning.fitting)
+        session = Session.of_document(document, table, told, named=str(place), fitting=request.fitting)
     except TreewrightError as error:
         raise InputFileError(
             f"{place}: the session does not fit {told['path']}: {error}. Nothing was changed: give --fitting to keep "
             f"the commands before it, or {_anew(place)}"
         ) from None
-    if beginning.who is not None:
-        session.who = beginning.who
+    if request.who is not None:
+        session.who = request.who
     notes = [NOTE_OF_ROWS] if session.rows_digest != document.get("rows") else []
     return session, [*notes, *([f"{session.misfit}; the commands before it are replayed"] if session.misfit else [])]

@@ -24,8 +24,8 @@ from treewright.explain.partial_dependence import (
 from treewright.forest.importance import Importances
 from treewright.learn.importance import SQUARED, WRONG
 from treewright.neighbors.nearest import CALLED
+from treewright.reporting.data import Options, ReportData, cells_of
 from treewright.reporting.estimator import REPEATS, shuffled
-from treewright.reporting.judged import Judged, Options, cells_of
 from treewright.reporting.rounds import loss_name
 from treewright.show.page.parts import ColumnPart, DependenceLine, DependencePart, SpreadPart
 from treewright.show.page.plain import amount
@@ -62,68 +62,60 @@ MOST_WHOLE = 1e15  # up to here a half can be added
 FEWEST_FOR_ERROR = 2
 
 
-def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
-    """Return distribution, importance and partial dependence of each column, the most important one first.
+def columns_part(data: ReportData, options: Options) -> tuple[ColumnPart, ...]:
+    """Distribution, importance and partial dependence of each column, the most important one first.
 
-    Parameters
-    ----------
-    judged : Judged
-    options : Options
-        ``columns``: how many have a partial dependence; ``rows``: on how many rows at most; ``random_state``.
-
-    Notes
-    -----
     Columns are sorted by how much worse the model is when they are shuffled; equal ones by the gain of their splits,
     then by position.
     """
-    schema = judged.model.schema
+    schema = data.model.schema
     p = len(schema)
-    asked = _asked(judged)
-    impurity = None if judged.is_neighbors else judged.model.feature_importances
-    among = _to_shuffle(judged, asked, impurity)
+    tested = _tested_columns(data)
+    impurity = None if data.is_neighbors else data.model.feature_importances
+    among = _to_shuffle(data, tested, impurity)
     found = rises = errors = None
     measure = ""
-    if among.any() or not asked.any():
-        rows = _rows(judged, options, REPEATS * max(1, int(among.sum())))
-        found = shuffled(judged, rows, among, seed=options.random_state, n_jobs=options.n_jobs)
+    if among.any() or not tested.any():
+        rows = _rows(data, options, REPEATS * max(1, int(among.sum())))
+        found = shuffled(data, rows, among, seed=options.random_state, n_jobs=options.n_jobs)
         if found is not None:
-            unit, measure = _in_units(judged, found, rows)
+            unit, measure = _in_units(data, found, rows)
             rises, errors = found.values / unit, found.standard_errors / unit
     some = counted(int(among.sum()), "column")
-    without = "" if (among == asked).all() else f", for the {some} with the largest gain"
+    without = "" if (among == tested).all() else f", for the {some} with the largest gain"
     order = _order(found, impurity, p)
-    groups = groups_of(judged)
+    groups = groups_of(data)
     described = [
-        _described(judged, at, cells_of(judged, at), groups if number < MOST_SPREADS else None)
+        _described(data, at, cells_of(data, at), groups if number < MOST_SPREADS else None)
         for number, at in enumerate(order)
     ]
-    left_out = asked & ~among
-    curved = [at for at in order if asked[at]][: options.columns]
+    left_out = tested & ~among
+    curved = [at for at in order if tested[at]][: options.columns]
     return tuple(
         replace(
             part,
-            asked=bool(asked[part.position]),
+            asked=bool(tested[part.position]),
             impurity=None if impurity is None else float(impurity[part.position]),
             permutation=None if rises is None or left_out[part.position] else float(rises[part.position]),
             error=None if errors is None or left_out[part.position] else float(errors[part.position]),
             measure=measure + without if measure else "",
-            dependence=_dependence(judged, part.position, options, len(curved)) if part.position in curved else None,
+            dependence=_dependence(data, part.position, options, len(curved)) if part.position in curved else None,
         )
         for part in described
     )
 
 
-def _in_units(judged: Judged, found: Importances, rows: np.ndarray) -> tuple[float, str]:
+def _in_units(data: ReportData, found: Importances, rows: np.ndarray) -> tuple[float, str]:
     """The divisor that puts rises of the error in the unit of the score in the head; and their name.
 
     A drop of R2 by 0.3 is easier to read than a squared error of 126,502.
     """
-    name, when = loss_name(judged.model), "when the column is shuffled"
+    name, when = loss_name(data.model), "when the column is shuffled"
     if found.what == WRONG:
         return 1.0, f"drop of the accuracy {when}"
     halves = name == loss_words("squared_error")
-    if (found.what == SQUARED or halves) and judged.target.shape[1] == 1:
-        target, weights = judged.target[rows, 0], judged.weights[rows]
+    if (found.what == SQUARED or halves) and data.target.shape[1] == 1:
+        target, weights = data.target[rows, 0], data.weights[rows]
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             variance = float(np.average(np.square(target - np.average(target, weights=weights)), weights=weights))
         unit = variance / 2 if halves else variance
@@ -132,38 +124,38 @@ def _in_units(judged: Judged, found: Importances, rows: np.ndarray) -> tuple[flo
     return 1.0, found.meaning.replace("the loss", f"the loss ({name})") if name else found.meaning
 
 
-def _asked(judged: Judged) -> np.ndarray:
+def _tested_columns(data: ReportData) -> np.ndarray:
     """bool[p]: which columns the model tests; all for surrogates and for neighbours."""
-    p = len(judged.model.schema)
-    if judged.is_neighbors or judged.model.missing == "surrogate":
+    p = len(data.model.schema)
+    if data.is_neighbors or data.model.missing == "surrogate":
         return np.ones(p, bool)
-    return np.asarray(sizes_of(judged.model).n_tests > 0)
+    return np.asarray(sizes_of(data.model).n_tests > 0)
 
 
-def _rows(judged: Judged, options: Options, n_times: int) -> np.ndarray:
+def _rows(data: ReportData, options: Options, n_times: int) -> np.ndarray:
     """Rows to predict so many times: no more than take a bounded time."""
-    most = min(options.rows, max(FEWEST_ROWS, int(MOST_WORK / (_work_of_row(judged) * n_times))))
-    return drawn(np.arange(judged.n), most, options.random_state)
+    most = min(options.rows, max(FEWEST_ROWS, int(MOST_WORK / (_work_of_row(data) * n_times))))
+    return drawn(np.arange(data.n), most, options.random_state)
 
 
-def _work_of_row(judged: Judged) -> float:
+def _work_of_row(data: ReportData) -> float:
     """The work to predict one row, in units of a path through a tree."""
-    model, p = judged.model, len(judged.model.schema)
-    if not judged.is_neighbors:
+    model, p = data.model, len(data.model.schema)
+    if not data.is_neighbors:
         return float(len(model.trees) + p / CELLS_PER_TREE)
     called = NUMBERS_PER_CALL if model.stored.metric.kind == CALLED else 1
     return float(model.n_rows * max(called, p / NUMBERS_PER_ROW))
 
 
-def _to_shuffle(judged: Judged, asked: np.ndarray, impurity: np.ndarray | None) -> np.ndarray:
+def _to_shuffle(data: ReportData, tested: np.ndarray, impurity: np.ndarray | None) -> np.ndarray:
     """bool[p]: the columns that are shuffled, of those that the model tests."""
-    times = REPEATS * _work_of_row(judged)
+    times = REPEATS * _work_of_row(data)
     if impurity is None:
-        return asked & (int(asked.sum()) * FEWEST_ROWS * times <= TOO_LONG * MOST_WORK)
-    most = max(FEWEST_COLUMNS, int(MOST_WORK / (times * min(judged.n, ROWS_TO_SHUFFLE))))
-    among = np.zeros(len(asked), bool)
-    among[np.lexsort((np.arange(len(asked)), -impurity, ~asked))[:most]] = True
-    return among & asked
+        return tested & (int(tested.sum()) * FEWEST_ROWS * times <= TOO_LONG * MOST_WORK)
+    most = max(FEWEST_COLUMNS, int(MOST_WORK / (times * min(data.n, ROWS_TO_SHUFFLE))))
+    among = np.zeros(len(tested), bool)
+    among[np.lexsort((np.arange(len(tested)), -impurity, ~tested))[:most]] = True
+    return among & tested
 
 
 def _order(found: Importances | None, impurity: np.ndarray | None, p: int) -> list[int]:
@@ -173,11 +165,11 @@ def _order(found: Importances | None, impurity: np.ndarray | None, p: int) -> li
     return np.lexsort((np.arange(p), -shares, -values)).tolist()
 
 
-def _described(judged: Judged, at: int, cells: np.ndarray, groups: Groups | None) -> ColumnPart:
+def _described(data: ReportData, at: int, cells: np.ndarray, groups: Groups | None) -> ColumnPart:
     """The description of one column, without importance and dependence."""
-    column = judged.model.schema.columns[at]
+    column = data.model.schema.columns[at]
     here = ~np.isnan(cells)
-    held, weights = cells[np.isfinite(cells)], judged.weights[np.isfinite(cells)]
+    held, weights = cells[np.isfinite(cells)], data.weights[np.isfinite(cells)]
     low = high = mean = sd = None
     quartiles: tuple[float, ...] | None = None
     if column.kind == "numeric" and len(held):
@@ -194,7 +186,7 @@ def _described(judged: Judged, at: int, cells: np.ndarray, groups: Groups | None
         told=_in_words(column, cells[here], low, high),
         n_distinct=len(np.unique(cells[here])),
         n_levels=len(column.levels),
-        missing=float(judged.weights[~here].sum() / judged.weights.sum()),
+        missing=float(data.weights[~here].sum() / data.weights.sum()),
         low=low,
         high=high,
         mean=mean,
@@ -228,11 +220,11 @@ def _quantiles(values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...
     return tuple(values[order[np.minimum(places, len(values) - 1)]].tolist())
 
 
-def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> DependencePart | None:
+def _dependence(data: ReportData, at: int, options: Options, n_columns: int) -> DependencePart | None:
     """The partial dependence on a column; None if no row has a value."""
-    model = judged.model
+    model = data.model
     column = model.schema.columns[at]
-    cells = np.asarray(judged.matrix[:, at], np.float64)
+    cells = np.asarray(data.matrix[:, at], np.float64)
     known = cells[np.isfinite(cells)]
     if column.kind != "numeric":
         known = known[(known >= 0) & (known < len(column.levels))]
@@ -241,13 +233,13 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
     if column.kind == "numeric":
         low, high = middle_range(known)
         known = known[(known >= low) & (known <= high)]
-    axis = axis_of(judged.model.schema, at, known)
-    rows = _rows(judged, options, n_columns * len(axis.values))
+    axis = axis_of(data.model.schema, at, known)
+    rows = _rows(data, options, n_columns * len(axis.values))
     codes: list[int] = []
-    if judged.is_classification:
+    if data.is_classification:
         codes = list(default_labels(model, 0)) or [0]
         if len(codes) > MOST_CLASSES:
-            codes = commonest_classes(judged, MOST_CLASSES)
+            codes = commonest_classes(data, MOST_CLASSES)
     name, labels = target_name(model, 0), labels_of(model, 0, codes)
     if codes:
         predicted = Predictor(model.task, name, labels, lambda cells: model.shares_of(cells)[0][:, codes])
@@ -255,7 +247,7 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
         predicted = Predictor(model.task, name, labels, lambda cells: model.numbers_of(cells)[:, :1])
     n_lines = SINGLE_ROWS if len(codes) <= 1 else SINGLE_ROWS_OF_CLASSES
     lines = drawn(np.arange(len(rows)), n_lines, options.random_state, 1)
-    found = dependence(predicted, judged.matrix[rows], [axis], lines=lines, weights=judged.weights[rows])
+    found = dependence(predicted, data.matrix[rows], [axis], lines=lines, weights=data.weights[rows])
     return DependencePart(
         values=axis.values if axis.is_numeric else (),
         labels=() if axis.is_numeric else tuple(shorten(text, LABEL_WIDTH) for text in axis.texts),
@@ -283,12 +275,12 @@ class Groups:
     weights: np.ndarray  # float64[n]
 
 
-def groups_of(judged: Judged) -> Groups:
+def groups_of(data: ReportData) -> Groups:
     """Return the rows grouped by the most frequent classes of the first output; for regression all in one group."""
-    if not judged.is_classification:
-        return Groups(("rows",), (None,), np.zeros(judged.n, np.int64), judged.target[:, 0], judged.weights)
-    labels, target = judged.model.classes[0].tolist(), judged.target[:, 0].astype(np.int64)
-    kept = commonest_classes(judged, MOST_GROUPS)
+    if not data.is_classification:
+        return Groups(("rows",), (None,), np.zeros(data.n, np.int64), data.target[:, 0], data.weights)
+    labels, target = data.model.classes[0].tolist(), data.target[:, 0].astype(np.int64)
+    kept = commonest_classes(data, MOST_GROUPS)
     names = [shorten(written_level(labels[code]), LABEL_WIDTH) for code in kept]
     codes: list[int | None] = [*kept]
     place = np.full(len(labels), len(kept))
@@ -296,25 +288,20 @@ def groups_of(judged: Judged) -> Groups:
     if len(kept) < len(labels):
         names.append(f"{OTHER_CLASSES} ({len(labels) - len(kept)})")
         codes.append(None)
-    return Groups(tuple(names), tuple(codes), place[target], None, judged.weights)
+    return Groups(tuple(names), tuple(codes), place[target], None, data.weights)
 
 
-def commonest_classes(judged: Judged, most: int) -> list[int]:
+def commonest_classes(data: ReportData, most: int) -> list[int]:
     """Return the classes with the most test rows, at most so many, in their order."""
-    n = len(judged.model.classes[0])
-    held = np.bincount(judged.target[:, 0].astype(np.int64), judged.weights, minlength=n)
+    n = len(data.model.classes[0])
+    held = np.bincount(data.target[:, 0].astype(np.int64), data.weights, minlength=n)
     return sorted(np.argsort(-held, kind="stable")[:most].tolist())
 
 
 def spread_of(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
-    """Return the distribution of a column, by class or with the mean of the target.
+    """The distribution of a column, by class or with the mean of the target.
 
-    Parameters
-    ----------
-    column : Column
-    cells : float64[n]
-        Encoded; nan is missing, the code after the last level is an unseen level.
-    groups : Groups
+    Of the encoded ``cells``, nan is missing and the code after the last level an unseen level.
     """
     if column.kind != "numeric":
         return _of_levels(column, cells, groups)
@@ -355,11 +342,7 @@ def edges_of(low: float, high: float, *, whole: bool) -> np.ndarray:
 
 
 def middle_range(held: np.ndarray) -> tuple[float, float]:
-    """Return the ends of an axis for some numbers: for all of them, or without a few that lie far off.
-
-    Parameters
-    ----------
-    held : float64[n], n >= 1, finite
+    """The ends of an axis for finite numbers: for all of them, or without a few that lie far off.
 
     Examples
     --------
@@ -395,15 +378,7 @@ def _of_levels(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
 def _counted(edges: tuple[float, ...] | None, labels: list[str], at: np.ndarray, groups: Groups) -> SpreadPart:
     """The weight of the rows in each cell; cells of levels without rows (others, missing) are left out.
 
-    Parameters
-    ----------
-    edges : tuple of float, or None
-        With edges, rows beyond the last cell, which are missing, do not count.
-    labels : list of str
-        Of the cells.
-    at : int64[n]
-        Cell of each row.
-    groups : Groups
+    With edges, rows beyond the last cell, which are missing, do not count.
     """
     n_cells = len(labels)
     inside = at < n_cells

@@ -28,11 +28,10 @@ from treewright.exchange.code import EXTRAS, JAVASCRIPT, as_script, program_of, 
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.reporting.columns import columns_part
-from treewright.reporting.contributions import contributions_part
-from treewright.reporting.ensemble import ensemble_part, examples_beside, surrogate_part
+from treewright.reporting.data import CurveName, Options, ReportData, report_data
+from treewright.reporting.ensemble import contributions_part, ensemble_part, examples_beside, surrogate_part
 from treewright.reporting.estimator import is_ours
 from treewright.reporting.findings import findings_of
-from treewright.reporting.judged import CurveName, Judged, Options, judged_rows
 from treewright.reporting.pruning import pruning_part
 from treewright.reporting.quality import quality_parts
 from treewright.reporting.tree import examples_part, tree_with_judges
@@ -264,7 +263,7 @@ _N_SECTIONS = 8  # those that take time
 def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | None, options: Options) -> Summary:
     """Compute every section."""
     model, estimator = model_of(fitted)
-    judged = judged_rows(model, estimator, X, y, sample_weight)
+    data = report_data(model, estimator, X, y, sample_weight)
     target = ", ".join(target_names_of(model))
     single = isinstance(model, Model) and model.is_single_tree
     sections = count()
@@ -274,31 +273,31 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
             return make(*given)
 
     # Of many trees the page shows the surrogate tree; rows are followed through it, not through all of them.
-    standing = made("tree", surrogate_part, judged, options)
-    tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
+    standing = made("tree", surrogate_part, data, options)
+    tree = tree_with_judges(tree_part(data.model, title="The tree"), data) if single else standing and standing.tree
     examples = None
     if tree is not None:
-        followed = (examples_beside, judged, standing, options) if standing else (examples_part, judged, options, tree)
+        followed = (examples_beside, data, standing, options) if standing else (examples_part, data, options, tree)
         examples = made("rows", *followed)
-    quality = made("quality", quality_parts, judged, options)
+    quality = made("quality", quality_parts, data, options)
     summary = Summary(
-        title=escape_controls(title) if title is not None else heading_of(judged, target),
-        subtitle=subtitle_of(judged, target),
+        title=escape_controls(title) if title is not None else heading_of(data, target),
+        subtitle=subtitle_of(data, target),
         task=model.task,
         target=target,
-        facts=(*facts_of(judged), *scores_of(judged, quality)),
-        notes=notes_of(judged),
-        columns=columns_in_words(judged),
+        facts=(*facts_of(data), *scores_of(data, quality)),
+        notes=notes_of(data),
+        columns=columns_in_words(data),
         text=model.show(),
         tree=tree,
         version=__version__,
-        pruning=made("pruning", pruning_part, judged, options),
+        pruning=made("pruning", pruning_part, data, options),
         quality=quality,
-        data=made("columns", columns_part, judged, options),
-        findings=made("findings", findings_of, judged),
+        data=made("columns", columns_part, data, options),
+        findings=made("findings", findings_of, data),
         examples=examples,
-        ensemble=made("trees", ensemble_part, judged, options, standing),
-        contributions=made("contributions", contributions_part, judged, options),
+        ensemble=made("trees", ensemble_part, data, options, standing),
+        contributions=made("contributions", contributions_part, data, options),
         log=tuple(log_of(model.facts)),
         log_note=_log_note(model.facts),
     )
@@ -365,11 +364,11 @@ def what_instead(given: Any) -> str:
     return f"not {name} (of {type(given).__module__.partition('.')[0]})"
 
 
-def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:
+def columns_in_words(data: ReportData) -> tuple[ColumnWords, ...]:
     """Every column with its levels, or the range and median of its numbers."""
     found = []
-    for position, words in enumerate(page_tree.columns_in_words(judged.model.schema)):
-        cells = judged.matrix[:, position]
+    for position, words in enumerate(page_tree.columns_in_words(data.model.schema)):
+        cells = data.matrix[:, position]
         held = cells[np.isfinite(cells)] if words.kind == "numeric" else cells[:0]
         low, high, middle = (float(f(held)) if len(held) else None for f in (np.min, np.max, np.median))
         found.append(replace(words, low=low, high=high, middle=middle))
@@ -383,20 +382,20 @@ def target_names_of(model: Model | NeighborsModel) -> list[str]:
     return [f"y{at}" for at in range(model.n_outputs)] if model.n_outputs > 1 else []
 
 
-def heading_of(judged: Judged, target: str) -> str:
+def heading_of(data: ReportData, target: str) -> str:
     """The title of the page: the kind of model and its target."""
-    single = not judged.is_neighbors and judged.model.is_single_tree
-    kind = "decision tree" if single else algorithm_of(judged)
+    single = not data.is_neighbors and data.model.is_single_tree
+    kind = "decision tree" if single else algorithm_of(data)
     return f"{kind[0].upper()}{kind[1:]}" + (f" for {target}" if target else "")
 
 
-def subtitle_of(judged: Judged, target: str) -> str:
+def subtitle_of(data: ReportData, target: str) -> str:
     """Algorithm, task, target and size of the model, in one line."""
-    model = judged.model
-    if not judged.is_neighbors and model.is_single_tree:
+    model = data.model
+    if not data.is_neighbors and model.is_single_tree:
         return summarize(model, 0).headline()
-    what = f"{algorithm_of(judged)}, {model.task}" + (f" of {target}" if target else "")
-    size = counted(model.n_neighbors, "neighbour") if judged.is_neighbors else counted(len(model.trees), "tree")
+    what = f"{algorithm_of(data)}, {model.task}" + (f" of {target}" if target else "")
+    size = counted(model.n_neighbors, "neighbour") if data.is_neighbors else counted(len(model.trees), "tree")
     return f"{what[0].upper()}{what[1:]}: {size}, {counted(len(model.schema.needed), 'column')}"
 
 
@@ -411,27 +410,27 @@ def _columns_of(schema: Schema) -> str:
     return f"{n_used}{left_out}{parts}{derived}"
 
 
-def facts_of(judged: Judged) -> tuple[Fact, ...]:
+def facts_of(data: ReportData) -> tuple[Fact, ...]:
     """Lines of the head."""
-    model = judged.model
-    facts = [Fact("algorithm", algorithm_of(judged))]
-    if not judged.is_neighbors:
-        facts.append(_lowered(judged))
+    model = data.model
+    facts = [Fact("algorithm", algorithm_of(data))]
+    if not data.is_neighbors:
+        facts.append(_lowered(data))
     facts += [
         Fact("fitted on", counted(int(model.facts.get("n_samples", 0)), "row")),
-        Fact("tested on", counted(judged.n + judged.n_unknown, "row")),
+        Fact("tested on", counted(data.n + data.n_unknown, "row")),
         Fact("columns", _columns_of(model.schema)),
     ]
     if model.threshold is not None:
         facts.append(Fact("threshold", decision_words(model)))
     elif "positive" in model.facts and model.positive is not None:
         facts.append(Fact("positive class", written_level(model.positive)))
-    if judged.is_neighbors:
+    if data.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
     return (*facts, Fact("trees", str(len(model.trees)))) if not model.is_single_tree else tuple(facts)
 
 
-def scores_of(judged: Judged, quality: Sequence[QualityPart]) -> tuple[Fact, ...]:
+def scores_of(data: ReportData, quality: Sequence[QualityPart]) -> tuple[Fact, ...]:
     """Measures of a single output, for the head of the page: the cost that chose the threshold, accuracy or R2.
 
     Accuracy counts the rows of classes without training rows: the model is wrong about them.
@@ -440,22 +439,22 @@ def scores_of(judged: Judged, quality: Sequence[QualityPart]) -> tuple[Fact, ...
         return ()
     first = quality[0].measures[0]
     costs = [Fact(each.name, f"{each.value:.4g}") for each in quality[0].measures if each.name == COST]
-    return (*costs, Fact(first.name, f"{(first.value or 0.0) * (1.0 - judged.unknown_share):.3f}"))
+    return (*costs, Fact(first.name, f"{(first.value or 0.0) * (1.0 - data.unknown_share):.3f}"))
 
 
-def notes_of(judged: Judged) -> tuple[str, ...]:
+def notes_of(data: ReportData) -> tuple[str, ...]:
     """Notes that a reader needs to read the numbers."""
-    if judged.seen is None:
-        return (AMONG,) if judged.n > int(judged.model.facts.get("n_samples", 0)) else (PERHAPS,)
-    return (SEEN,) if judged.seen else ()
+    if data.seen is None:
+        return (AMONG,) if data.n > int(data.model.facts.get("n_samples", 0)) else (PERHAPS,)
+    return (SEEN,) if data.seen else ()
 
 
-def algorithm_of(judged: Judged) -> str:
+def algorithm_of(data: ReportData) -> str:
     """The algorithm in words.
 
     A file may name an unknown one: it is shown as it is, except for its underscores.
     """
-    name = str(judged.model.facts.get("algorithm", "unknown"))
+    name = str(data.model.facts.get("algorithm", "unknown"))
     return ALGORITHMS.get(name, in_words(name))
 
 
@@ -470,10 +469,10 @@ def in_words(name: str) -> str:
     return CRITERIA.get(name, shorten(escape_controls(name.replace("_", " ")), WORDS_WIDTH))
 
 
-def _lowered(judged: Judged) -> Fact:
+def _lowered(data: ReportData) -> Fact:
     """What the splits reduce: an impurity, or the loss of boosting."""
-    facts = judged.model.facts
+    facts = data.model.facts
     loss = facts.get("loss")
-    if judged.model.has_scores and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):
+    if data.model.has_scores and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):
         return Fact("loss", in_words(loss["name"]))
     return Fact("criterion", in_words(str(facts.get("criterion", "unknown"))))

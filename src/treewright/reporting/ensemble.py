@@ -1,4 +1,7 @@
-"""The section of many trees: their sizes, their agreement, some of them, and one tree in place of all."""
+"""The section of many trees: their sizes, their agreement, some of them, and one tree in place of all.
+
+And the section of contributions of each column to their predictions, over the test rows and for one.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,19 @@ import numpy as np
 
 from treewright.core.products import add_products
 from treewright.evaluation.surrogate import LEAVES, SurrogateTree, surrogate_of_model
+from treewright.exceptions import DataError, ParameterError
+from treewright.explain.contributions import game_of
+from treewright.explain.explanation import explain_encoded, refuse_no_sum
 from treewright.predict.ensemble import contents_of
 from treewright.predict.walks import reading_of, walk_of
-from treewright.reporting.judged import Judged, Options, rows_drawn
+from treewright.reporting.data import Options, ReportData, rows_drawn
 from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
 from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_judges
 from treewright.show.ensemble import COMBINED, how_predicted
+from treewright.show.page.contributions import MOST_ROWS as MOST_ROWS_SHOWN
+from treewright.show.page.contributions import part_of
 from treewright.show.page.parts import (
+    ContributionsPart,
     CurvePart,
     EnsemblePart,
     ExamplesPart,
@@ -42,34 +51,26 @@ TO_JUDGE, TO_JUDGE_SHOWN = 1 / 3, "1/3"  # of the rows; the others grow the tree
 LEAST_IN_LEAF, MOST_IN_LEAF, LEAVES_TO_FILL = 2, 20, 50
 
 
-def ensemble_part(judged: Judged, options: Options, standing: Standing | None = None) -> EnsemblePart | None:
-    """The section about many trees; None for a single one and for neighbours.
-
-    Parameters
-    ----------
-    judged : Judged
-    options : Options
-    standing : Standing, optional
-        The surrogate tree (``surrogate_part``).
-    """
-    if judged.is_neighbors or judged.model.is_single_tree:
+def ensemble_part(data: ReportData, options: Options, standing: Standing | None = None) -> EnsemblePart | None:
+    """The section about many trees; None for a single one and for neighbours. ``standing`` is the surrogate tree."""
+    if data.is_neighbors or data.model.is_single_tree:
         return None
-    model = judged.model
+    model = data.model
     kind = "boosting" if model.has_scores else "forest" if model.tree_weights is None else "adaboost"
     n_scores = model.aggregation.n_scores
     n_rounds = 0 if kind == "forest" else len(model.trees) // n_scores
     curves: list[CurvePart]
     notes: list[str]
     if kind == "forest":
-        curve, own_notes = forest_curve(judged, options)
+        curve, own_notes = forest_curve(data, options)
         curves, notes = [curve], list(own_notes)
     else:
-        curves, notes = (boosting_curves if kind == "boosting" else adaboost_curves)(judged, options, n_rounds)
-    agreement = None if kind == "boosting" else agreement_of(judged, options)
+        curves, notes = (boosting_curves if kind == "boosting" else adaboost_curves)(data, options, n_rounds)
+    agreement = None if kind == "boosting" else agreement_of(data, options)
     sizes = sizes_of(model)
-    members = members_of(judged, sizes, agreement, options.trees)
+    members = members_of(data, sizes, agreement, options.trees)
     if standing is None:
-        notes.append(f"There is no tree in place of all: it needs {LEAST_ROWS} test rows, there are {judged.n}.")
+        notes.append(f"There is no tree in place of all: it needs {LEAST_ROWS} test rows, there are {data.n}.")
     return EnsemblePart(
         kind=kind,
         headline=headline_of(model, n_rounds),
@@ -77,7 +78,7 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
         n_rounds=n_rounds,
         curves=tuple(curves),
         sizes=size_parts(sizes),
-        agreement=None if agreement is None else agreement_part(judged, agreement),
+        agreement=None if agreement is None else agreement_part(data, agreement),
         members=members,
         surrogate=None if standing is None else standing.words,
         notes=tuple(notes),
@@ -175,21 +176,21 @@ def sizes_spread(name: str, title: str, numbers: np.ndarray) -> TreeSpreadPart:
     )
 
 
-def agreement_of(judged: Judged, options: Options) -> Agreement:
+def agreement_of(data: ReportData, options: Options) -> Agreement:
     """Compare the predictions of all trees for some of the test rows, for the first output.
 
     Not for boosted trees: each of them predicts something else.
     """
-    model = judged.model
-    rows = rows_drawn(judged.n, options.rows, options.random_state)
-    weights = judged.weights[rows]
-    answers = answers_of_trees(model, judged.matrix[rows])
-    if judged.is_classification:
-        together = judged.codes[rows, 0]
+    model = data.model
+    rows = rows_drawn(data.n, options.rows, options.random_state)
+    weights = data.weights[rows]
+    answers = answers_of_trees(model, data.matrix[rows])
+    if data.is_classification:
+        together = data.codes[rows, 0]
         with_all = np.average(answers == together[:, None], axis=0, weights=weights)
         between = pairs_alike(answers, weights)
     else:
-        together = judged.numbers[rows, 0]
+        together = data.numbers[rows, 0]
         with_all = correlations(np.column_stack([together, answers]), weights)[0, 1:]
         table = correlations(answers[:, compared(answers.shape[1])], weights)
         pairs = table[np.triu_indices(len(table), 1)]
@@ -197,12 +198,12 @@ def agreement_of(judged: Judged, options: Options) -> Agreement:
     return Agreement(with_all, between, len(rows))
 
 
-def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
+def agreement_part(data: ReportData, found: Agreement) -> TreeSpreadPart | None:
     """The agreement as a histogram and in words; None if no tree can be compared."""
     held = found.with_all[np.isfinite(found.with_all)]
     if not len(held):
         return None
-    is_share = judged.is_classification
+    is_share = data.is_classification
     low, high = float(held.min()), float(held.max())
     ends = np.linspace(low, high, 11) if high > low else np.array([low, low])
     counts = np.histogram(held, ends)[0] if high > low else np.array([len(held)])
@@ -225,7 +226,7 @@ def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
     return TreeSpreadPart(
         "agreement", title, words + pairs + more, low, float(np.median(held)), high, labels, tuple(counts.tolist()),
         tuple((100 * ends if is_share else ends).tolist()) if high > low else None,
-        f"% of the {counts_of(judged)}" if is_share else "correlation",
+        f"% of the {counts_of(data)}" if is_share else "correlation",
     )  # fmt: skip
 
 
@@ -277,9 +278,9 @@ def correlations(numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.clip(found, -1.0, 1.0)
 
 
-def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: int) -> tuple[MemberPart, ...]:
+def members_of(data: ReportData, sizes: Sizes, agreement: Agreement | None, most: int) -> tuple[MemberPart, ...]:
     """Some trees to look at: the first ones, and the one most like all (of boosted trees the last)."""
-    model = judged.model
+    model = data.model
     n_trees = len(model.trees)
     special = n_trees - 1
     if agreement is not None and np.isfinite(agreement.with_all).any():
@@ -287,14 +288,14 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
     numbers = list(range(min(most, n_trees)))
     if numbers and special not in numbers:
         numbers[-1] = special
-    moves = moved_by_trees(judged, numbers) if model.has_scores else []
+    moves = moved_by_trees(data, numbers) if model.has_scores else []
     found = []
     for place, number in enumerate(numbers):
         leaves = counted(int(sizes.n_leaves[number]), "leaf", "leaves")
         label = f"Tree {number + 1} of {n_trees}{score_of(model, number)}, {leaves}"
         words = f"Changes its score by {moves[place]:.4g} on average over the test rows." if moves else ""
         if agreement is not None:
-            words = stands(judged, float(agreement.with_all[number]))
+            words = stands(data, float(agreement.with_all[number]))
             label += ", most like all" if number == special else ""
         part = tree_part(model, number, title=f"Tree {number + 1} of {n_trees}", max_nodes=MOST_NODES)
         # Rules are long, and the page finds the path by itself.
@@ -303,13 +304,13 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
     return tuple(found)
 
 
-def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
+def moved_by_trees(data: ReportData, numbers: list[int]) -> list[float]:
     """The mean size of what some boosted trees add to their score, over the test rows."""
-    walk, found = walk_of(judged.model.trees), []
-    cells, every = walk.cells(judged.matrix), np.arange(judged.n, dtype=np.int32)
+    walk, found = walk_of(data.model.trees), []
+    cells, every = walk.cells(data.matrix), np.arange(data.n, dtype=np.int32)
     for number in numbers:
         leaves, adds = walk.leaves(number, cells, every)
-        found.append(float(np.average(np.abs(adds[leaves, 0].astype(np.float64)), weights=judged.weights)))
+        found.append(float(np.average(np.abs(adds[leaves, 0].astype(np.float64)), weights=data.weights)))
     return found
 
 
@@ -324,17 +325,17 @@ def score_of(model: ModelData, number: int) -> str:
     return f" (round {number // n_scores + 1}, {name})"
 
 
-def counts_of(judged: Judged) -> str:
+def counts_of(data: ReportData) -> str:
     """What shares are computed of: rows or weight."""
-    return "weight" if judged.is_weighted else "rows"
+    return "weight" if data.is_weighted else "rows"
 
 
-def stands(judged: Judged, value: float) -> str:
+def stands(data: ReportData, value: float) -> str:
     """The agreement of a tree with all trees, in words."""
     if not np.isfinite(value):
         return ""
-    if judged.is_classification:
-        return f"Agrees with all trees together for {100 * value:.1f} % of the {counts_of(judged)}."
+    if data.is_classification:
+        return f"Agrees with all trees together for {100 * value:.1f} % of the {counts_of(data)}."
     return f"Its correlation with all trees together is {value:.3f}."
 
 
@@ -343,31 +344,31 @@ class Standing(NamedTuple):
 
     tree: TreePart
     words: SurrogateWords
-    judged: Judged
+    data: ReportData
 
 
-def surrogate_part(judged: Judged, options: Options) -> Standing | None:
+def surrogate_part(data: ReportData, options: Options) -> Standing | None:
     """Fit a tree to the predictions of many trees for two thirds of the rows, and evaluate it on the others.
 
     None for a single tree, for neighbours, and for fewer than ``LEAST_ROWS`` rows.
     """
-    if judged.is_neighbors or judged.model.is_single_tree or judged.n < LEAST_ROWS:
+    if data.is_neighbors or data.model.is_single_tree or data.n < LEAST_ROWS:
         return None
-    rows = rows_drawn(judged.n, MOST_ROWS, options.random_state)
-    weights = None if judged.weights_given is None else judged.weights[rows]
+    rows = rows_drawn(data.n, MOST_ROWS, options.random_state)
+    weights = None if data.weights_given is None else data.weights[rows]
     found = surrogate_of_model(
-        judged.model, judged.matrix[rows], weights, min_samples_leaf=rows_of_a_leaf(len(rows)), test_size=TO_JUDGE,
+        data.model, data.matrix[rows], weights, min_samples_leaf=rows_of_a_leaf(len(rows)), test_size=TO_JUDGE,
         random_state=options.random_state, n_jobs=options.n_jobs,
     )  # fmt: skip
     title = f"One tree in place of {found.of}"
     one = found.estimator.model_
     # The truth of the test rows in its nodes, as a single tree has it.
-    alone = replace(judged, model=one, estimator=found.estimator)
+    alone = replace(data, model=one, estimator=found.estimator)
     # Candidate tests of its nodes are not shown: a gain of probabilities is not a gain of classes.
     part = tree_with_judges(tree_part(one, title=title), alone, audited=found.measure != "r2" or not one.classes)
     if found.measure == "r2" and len(one.classes) == 1:
         part = replace(part, nodes=tuple(replace(node, said=with_probability(node)) for node in part.nodes))
-    return Standing(part, surrogate_words(found, title, judged.n, len(rows)), alone)
+    return Standing(part, surrogate_words(found, title, data.n, len(rows)), alone)
 
 
 def with_probability(node: NodePart) -> str:
@@ -387,14 +388,14 @@ def rows_of_a_leaf(n: int) -> int:
     return max(LEAST_IN_LEAF, min(MOST_IN_LEAF, round((1 - TO_JUDGE) * n / LEAVES_TO_FILL)))
 
 
-def examples_beside(judged: Judged, standing: Standing, options: Options) -> ExamplesPart:
+def examples_beside(data: ReportData, standing: Standing, options: Options) -> ExamplesPart:
     """Rows to follow: their predictions are those of all trees, their paths those of the surrogate tree.
 
     Its leaves hold predictions of the trees, not the truth of rows: there is no interval around them.
     """
-    part = examples_part(standing.judged, replace(options, examples=0), standing.tree)
-    summary = summarize(standing.judged.model, 0)
-    rows = tuple(example_row(judged, summary, row) for row in chosen_rows(judged, options).tolist())
+    part = examples_part(standing.data, replace(options, examples=0), standing.tree)
+    summary = summarize(standing.data.model, 0)
+    rows = tuple(example_row(data, summary, row) for row in chosen_rows(data, options).tolist())
     supports = tuple(replace(each, intervals=tuple(None for _ in each.intervals)) for each in part.supports)
     return replace(part, rows=rows, supports=supports, interval="")
 
@@ -421,3 +422,41 @@ def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> S
         f"min_samples_leaf={rows_of_a_leaf(n_asked)}, test_size={TO_JUDGE_SHOWN})",
         warning="" if explains else f"This tree is no better than {always}: do not read it as the model.",
     )
+
+
+LEAST_ROWS_OF_SWARM = 20  # of the swarm
+MOST_NODES_PASSED = 60_000_000  # nodes that rows pass, in a second or two
+MOST_COLUMNS_OF_PAIRS, NODES_OF_PAIRS = 60, 20_000_000  # pairs cost a path's length more
+
+
+def contributions_part(data: ReportData, options: Options) -> ContributionsPart | None:
+    """The section about contributions; None for a single tree and for neighbours."""
+    if data.is_neighbors or data.model.is_single_tree:
+        return None
+    try:
+        refuse_no_sum(data.model)
+        return _contributions(data, options)
+    except (DataError, ParameterError) as refused:
+        return ContributionsPart(why_not=str(refused))
+
+
+def _contributions(data: ReportData, options: Options) -> ContributionsPart:
+    """The section for a model whose predictions are a sum over its trees."""
+    model = data.model
+    n_nodes = 2 * int(sizes_of(model).n_leaves.sum())
+    most = int(np.clip(MOST_NODES_PASSED // n_nodes, LEAST_ROWS_OF_SWARM, MOST_ROWS_SHOWN))
+    drawn = rows_drawn(data.n, most, options.random_state)
+    matrix = data.matrix[np.concatenate([drawn, chosen_rows(data, options)])]
+    found = explain_encoded(model, matrix, n_jobs=options.n_jobs)
+    players, rows_of_pairs = game_of(model).players, drawn[: NODES_OF_PAIRS // n_nodes]
+    pairs: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+    if len(players) > MOST_COLUMNS_OF_PAIRS or not len(rows_of_pairs):
+        many = f"of {len(players)} columns" if len(rows_of_pairs) else f"through {counted(n_nodes, 'node')}"
+        notes = (f"Pairs of columns are left out: {many} they take too long. explain(X, order=2) computes them.",)
+    else:
+        pairs = explain_encoded(model, data.matrix[rows_of_pairs], order=2, n_jobs=options.n_jobs).values
+    return part_of(
+        found, range(len(drawn)), range(len(drawn), len(matrix)), players, [matrix[:, at] for at in players],
+        n_all=data.n, pairs=pairs, notes=notes,
+    )  # fmt: skip

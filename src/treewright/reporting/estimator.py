@@ -37,7 +37,7 @@ from treewright.learn.params import plain
 from treewright.learn.registry import algorithm_of, algorithm_of_estimator
 from treewright.neighbors.nearest import CALLED
 from treewright.prune.methods import Rows
-from treewright.reporting.judged import Judged
+from treewright.reporting.data import ReportData
 from treewright.trees.threshold import cost_by_class, positive_code
 
 # Parameters that map columns, classes or names to something; facts hold them as pairs.
@@ -181,10 +181,10 @@ def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
     )
 
 
-def tree_estimator(judged: Judged) -> Any:
+def tree_estimator(data: ReportData) -> Any:
     """The fitted estimator of the tree; None if the report is made from a model."""
-    of_pruned = getattr(judged.estimator, "estimator_", None)  # of ``PrunedTree``
-    return next((each for each in (judged.estimator, of_pruned) if is_single_tree(each)), None)
+    of_pruned = getattr(data.estimator, "estimator_", None)  # of ``PrunedTree``
+    return next((each for each in (data.estimator, of_pruned) if is_single_tree(each)), None)
 
 
 def kept_rows(estimator: Any) -> Any:
@@ -198,13 +198,13 @@ def is_ours(given: Any) -> bool:
 
 
 def shuffled(
-    judged: Judged, rows: np.ndarray, among: np.ndarray | None = None, *, seed: int = 0, n_jobs: int | None = None
+    data: ReportData, rows: np.ndarray, among: np.ndarray | None = None, *, seed: int = 0, n_jobs: int | None = None
 ) -> Importances | None:
     """Return how much worse the model is when a column is shuffled among some rows, over five shuffles.
 
     Parameters
     ----------
-    judged : Judged
+    data : ReportData
     rows : int64[m]
         The rows that are shuffled.
     among : bool[p], optional
@@ -219,15 +219,15 @@ def shuffled(
         were fitted with; of others that of the misclassification rate, or of the squared error. None if it cannot be
         computed: errors beyond float64, or a loss that is an unknown function.
     """
-    model = judged.model
-    matrix, target, weights = judged.matrix[rows], judged.target[rows], judged.weights[rows]
+    model = data.model
+    matrix, target, weights = data.matrix[rows], data.target[rows], data.weights[rows]
     own = None if (weights == weights[0]).all() else weights
     n_threads = resolve_jobs(n_jobs)
     try:
-        if judged.is_neighbors:
-            return _of_neighbors(judged, matrix, target, own, seed)
+        if data.is_neighbors:
+            return _of_neighbors(data, matrix, target, own, seed)
         if model.has_scores and cost_by_class(model) is None:
-            losses = getattr(judged.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
+            losses = getattr(data.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
             others = Rows(matrix, target, own)
             return permutation_importances(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
         return permutation_of_trees(
@@ -238,27 +238,27 @@ def shuffled(
 
 
 def _of_neighbors(
-    judged: Judged, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, seed: int
+    data: ReportData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, seed: int
 ) -> Importances:
     """The rises for nearest neighbours: every column is shuffled."""
-    model = judged.model
-    answers = judged.model.codes_of if judged.is_classification else judged.model.numbers_of
+    model = data.model
+    answers = data.model.codes_of if data.is_classification else data.model.numbers_of
     by_class = cost_by_class(model)
     error = error_of_answers(lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights, by_class)
     by_repeat = rises_of(error, matrix, np.arange(matrix.shape[1]), REPEATS, seed)
-    what = SQUARED if not judged.is_classification else WRONG if by_class is None else COSTS
+    what = SQUARED if not data.is_classification else WRONG if by_class is None else COSTS
     return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", what)
 
 
-def out_of_bag_of(judged: Judged) -> tuple[OobCurve | None, str]:
+def out_of_bag_of(data: ReportData) -> tuple[OobCurve | None, str]:
     """The out-of-bag curve of a forest, or why there is none."""
-    model, est = judged.model, judged.estimator
+    model, est = data.model, data.estimator
     no_curve = "There is no out-of-bag curve:"
     if est is None:
         return None, f"{no_curve} a model without its estimator does not hold its training rows."
     if not hasattr(est, "oob_curve"):
         score = getattr(est, "oob_score_", None)
-        what = "accuracy" if judged.is_classification else "R2"
+        what = "accuracy" if data.is_classification else "R2"
         known = f" Out of bag, with all trees, the {what} is {score:.4g} (oob_score_)." if score is not None else ""
         return None, f"{no_curve} {type(est).__name__} does not keep its training rows.{known}"
     n_fit = int(model.facts.get("n_samples", 0))

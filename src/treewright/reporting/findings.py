@@ -16,8 +16,8 @@ from treewright.evaluation.scores import r_squared
 from treewright.evaluation.verdict import reason_of, verdict
 from treewright.learn.data_checks import equals_target
 from treewright.reporting.columns import mean_and_sd
+from treewright.reporting.data import ReportData, cells_of
 from treewright.reporting.estimator import kept_rows
-from treewright.reporting.judged import Judged, cells_of
 from treewright.show.page.parts import Finding
 from treewright.trees.summary import counted, n_named
 from treewright.trees.writing import shorten, written_level, written_name
@@ -39,16 +39,16 @@ BEYOND_CHANCE, FEWEST_BEYOND = 4, 3
 MOST_NAMED, NAME_WIDTH = 6, 40
 
 
-def findings_of(judged: Judged) -> tuple[Finding, ...]:
+def findings_of(data: ReportData) -> tuple[Finding, ...]:
     """Return what a reader should look at, serious findings first."""
-    columns = [(column, cells_of(judged, at)) for at, column in enumerate(judged.model.schema.columns)]
+    columns = [(column, cells_of(data, at)) for at, column in enumerate(data.model.schema.columns)]
     found = [
-        *_of_target(judged, columns),
-        *_of_values(judged, columns),
-        *_no_better(judged),
-        *_unknown_classes(judged),
-        *_of_classes(judged),
-        *findings_of_rows(judged),
+        *_of_target(data, columns),
+        *_of_values(data, columns),
+        *_no_better(data),
+        *_unknown_classes(data),
+        *_of_classes(data),
+        *findings_of_rows(data),
     ]
     return tuple(sorted(found, key=lambda finding: not finding.serious))
 
@@ -62,26 +62,24 @@ def _about(kind: str, columns: Sequence[Column], one: str, many: str, advice: st
     return [Finding(kind, serious, names, len(names), text, advice)]
 
 
-def _of_target(judged: Judged, columns: Cells) -> list[Finding]:
+def _of_target(data: ReportData, columns: Cells) -> list[Finding]:
     """Columns that equal the target, or almost determine it."""
-    if judged.n < FEWEST_ROWS or (judged.target[:, 0] == judged.target[0, 0]).all():
+    if data.n < FEWEST_ROWS or (data.target[:, 0] == data.target[0, 0]).all():
         return []
     target: Labels | Numbers
-    if judged.is_classification:
-        target = Labels(judged.target, judged.model.classes, (), flat=True)
+    if data.is_classification:
+        target = Labels(data.target, data.model.classes, (), flat=True)
     else:
-        target = Numbers(judged.target, (), flat=True)
+        target = Numbers(data.target, (), flat=True)
     same, telling = [], []
     for column, cells in columns:
         if equals_target(column, cells, target):
             same.append(column)
-        elif _tells(column, cells, judged):
+        elif _tells(column, cells, data):
             telling.append(column)
     what = f"{100 * (1 - ALMOST_PERFECT):g} %"
-    of_what = (
-        f"predicts {what} of the rows" if judged.is_classification else f"explains {what} of the target's variance"
-    )
-    each = f"predict {what} of the rows" if judged.is_classification else f"explain {what} of the target's variance"
+    of_what = f"predicts {what} of the rows" if data.is_classification else f"explains {what} of the target's variance"
+    each = f"predict {what} of the rows" if data.is_classification else f"explain {what} of the target's variance"
     return [
         *_about(
             "equals the target", same, "equals the target in every row", "equal the target in every row",
@@ -94,24 +92,24 @@ def _of_target(judged: Judged, columns: Cells) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _tells(column: Column, cells: np.ndarray, judged: Judged) -> bool:
+def _tells(column: Column, cells: np.ndarray, data: ReportData) -> bool:
     """Whether the groups of a column's values predict the target almost without errors.
 
     Groups are levels or, for numbers, up to fifty parts with equally many rows; they have at least ten rows on average,
     so that this cannot be chance.
     """
     place, n_groups = _groups(column, cells)
-    if n_groups < 2 or judged.n < ROWS_PER_GROUP * n_groups:
+    if n_groups < 2 or data.n < ROWS_PER_GROUP * n_groups:
         return False
-    weights = judged.weights
-    if judged.is_classification:
-        codes = judged.target[:, 0].astype(np.int64)
+    weights = data.weights
+    if data.is_classification:
+        codes = data.target[:, 0].astype(np.int64)
         held = np.zeros((n_groups, int(codes.max()) + 1))
         np.add.at(held, (place, codes), weights)
         whole = held.sum()
         wrong, before = 1.0 - held.max(axis=1).sum() / whole, 1.0 - held.sum(axis=0).max() / whole
         return bool(wrong <= ALMOST_PERFECT and wrong <= OF_BASELINE * before)
-    truth = judged.target[:, 0]
+    truth = data.target[:, 0]
     mean, sd = mean_and_sd(truth, weights)
     if not sd > 0 or not np.isfinite(sd):
         return False
@@ -140,28 +138,28 @@ def _groups(column: Column, cells: np.ndarray) -> tuple[np.ndarray, int]:
     return place, n_groups + int(missing.any())
 
 
-def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
+def _of_values(data: ReportData, columns: Cells) -> list[Finding]:
     """Columns without values, with one value, or with a different one in each row."""
     empty: list[Column] = []
     nearly, constant, own, numbered = list(empty), list(empty), list(empty), list(empty)
-    n_fit = int(judged.model.facts.get("n_samples", 0))
+    n_fit = int(data.model.facts.get("n_samples", 0))
     for column, cells in columns:
         if column.left_out:
             continue
         missing = np.isnan(cells)
-        share = judged.weights[missing].sum() / judged.weights.sum()
+        share = data.weights[missing].sum() / data.weights.sum()
         held = cells[~missing]
         n_distinct = len(np.unique(held))
         if not len(held):
             empty.append(column)
         elif share >= NEARLY_ALL:
             nearly.append(column)
-        elif n_distinct == 1 and judged.n > 1 and not (held == _unseen_code(column)).any():
+        elif n_distinct == 1 and data.n > 1 and not (column.kind != "numeric" and (held == len(column.levels)).any()):
             constant.append(column)
         elif _is_own(column, held, n_distinct, n_fit):
             (numbered if column.kind == "numeric" else own).append(column)
     return [
-        *_left_out(judged.model.schema.columns),
+        *_left_out(data.model.schema.columns),
         *_about(
             "nothing there", empty, "has no value in any row", "have no value in any row",
             "Leave it out, or find out why it was not filled.", serious=False,
@@ -203,11 +201,6 @@ def _left_out(columns: Sequence[Column]) -> list[Finding]:
     return [Finding("left out", False, names, len(names), text, advice)]
 
 
-def _unseen_code(column: Column) -> float:
-    """The code of unseen levels; nan for numeric columns."""
-    return np.nan if column.kind == "numeric" else float(len(column.levels))
-
-
 def _is_own(column: Column, held: np.ndarray, n_distinct: int, n_fit: int) -> bool:
     """Whether each row has a value of its own: a whole number, or a level."""
     if column.kind == "numeric":
@@ -219,12 +212,12 @@ def _is_own(column: Column, held: np.ndarray, n_distinct: int, n_fit: int) -> bo
     return of_fit or (len(held) >= FEWEST_ROWS and n_distinct == len(held))
 
 
-def _of_classes(judged: Judged) -> list[Finding]:
+def _of_classes(data: ReportData) -> list[Finding]:
     """Classes with too few test rows."""
-    if not judged.is_classification:
+    if not data.is_classification:
         return []
-    labels = judged.model.classes[0].tolist()
-    counts = np.bincount(judged.target[:, 0].astype(np.int64), minlength=len(labels))
+    labels = data.model.classes[0].tolist()
+    counts = np.bincount(data.target[:, 0].astype(np.int64), minlength=len(labels))
     few = np.flatnonzero(counts < FEWEST_OF_CLASS).tolist()
     if not few:
         return []
@@ -234,33 +227,33 @@ def _of_classes(judged: Judged) -> list[Finding]:
     return [Finding("few rows of a class", False, (), len(few), text, advice)]
 
 
-def _no_better(judged: Judged) -> list[Finding]:
+def _no_better(data: ReportData) -> list[Finding]:
     """Whether the model predicts no better than one prediction for all rows."""
-    truth, weights = judged.target[:, 0], judged.weights
-    if judged.target.shape[1] > 1 or judged.n < FEWEST_ROWS or judged.model.threshold is not None:
+    truth, weights = data.target[:, 0], data.weights
+    if data.target.shape[1] > 1 or data.n < FEWEST_ROWS or data.model.threshold is not None:
         return []  # a threshold lowers the accuracy on purpose
-    if judged.is_classification:
-        score = float(np.average(judged.codes[:, 0] == truth, weights=weights))
+    if data.is_classification:
+        score = float(np.average(data.codes[:, 0] == truth, weights=weights))
         constant = float(np.bincount(truth.astype(np.int64), weights).max() / weights.sum())
-    elif judged.numbers.shape[1] > 1:
+    elif data.numbers.shape[1] > 1:
         return []
     else:
-        score, constant = r_squared(truth, judged.numbers[:, 0], weights), 0.0
-    found = verdict(score, constant, is_classification=judged.is_classification)
+        score, constant = r_squared(truth, data.numbers[:, 0], weights), 0.0
+    found = verdict(score, constant, is_classification=data.is_classification)
     if not found:
         return []
-    reason = reason_of(judged.model, constant)
+    reason = reason_of(data.model, constant)
     text, advice = f"The model is {found}.", f"{reason[0].upper()}{reason[1:]}."
-    return [Finding("no better than one answer", True, (), judged.n, text, advice)]
+    return [Finding("no better than one answer", True, (), data.n, text, advice)]
 
 
-def _unknown_classes(judged: Judged) -> list[Finding]:
+def _unknown_classes(data: ReportData) -> list[Finding]:
     """Classes without training rows: the model is wrong about every row of them."""
-    if not judged.unknown:
+    if not data.unknown:
         return []
-    n = sum(count for _, count in judged.unknown)
-    described = [f"{shorten(label, NAME_WIDTH)} ({count})" for label, count in judged.unknown]
-    classes = counted(len(judged.unknown), "class", "classes")
+    n = sum(count for _, count in data.unknown)
+    described = [f"{shorten(label, NAME_WIDTH)} ({count})" for label, count in data.unknown]
+    classes = counted(len(data.unknown), "class", "classes")
     text = f"{counted(n, 'row')} of {classes} without training rows: {listed(described)}. They are not evaluated here."
     advice = (
         "The model predicts all of them wrong. Fit on rows of the class, merge it with another one, or leave its rows "
@@ -269,29 +262,29 @@ def _unknown_classes(judged: Judged) -> list[Finding]:
     return [Finding("unknown classes", True, (), n, text, advice)]
 
 
-def findings_of_rows(judged: Judged) -> list[Finding]:
+def findings_of_rows(data: ReportData) -> list[Finding]:
     """Return findings about cells unlike the training rows, and about duplicate rows and columns."""
     return [
-        *_unseen_levels(judged),
-        *_new_missing(judged),
-        *_of_fit(judged),
-        *_twins(judged),
-        *_same_columns(judged),
+        *_unseen_levels(data),
+        *_new_missing(data),
+        *_of_fit(data),
+        *_twins(data),
+        *_same_columns(data),
     ]
 
 
-def _unseen_levels(judged: Judged) -> list[Finding]:
+def _unseen_levels(data: ReportData) -> list[Finding]:
     """Levels without training rows; serious if most cells of a column hold them."""
-    if not judged.unseen:
+    if not data.unseen:
         return []
     names, described, total = [], [], 0
-    most = [at for at, found in judged.unseen.items() if found.is_most]
-    for at in [*most, *(at for at in judged.unseen if at not in most)]:
-        found = judged.unseen[at]
-        names.append(name_of(judged.model.schema.columns[at]))
+    most = [at for at, found in data.unseen.items() if found.is_most]
+    for at in [*most, *(at for at in data.unseen if at not in most)]:
+        found = data.unseen[at]
+        names.append(name_of(data.model.schema.columns[at]))
         n = int(found.rows.sum())
         total += n
-        rows = f"{n:,} of {judged.n:,} rows" if at in most else counted(n, "row")
+        rows = f"{n:,} of {data.n:,} rows" if at in most else counted(n, "row")
         described.append(f"{names[-1]} ({rows}: {listed([shorten(level, NAME_WIDTH) for level in found.levels])})")
     text = f"Levels without training rows: {listed(described)}."
     advice = "The model cannot know what they mean: check whether they are misspelt, or fit on rows that have them."
@@ -300,12 +293,12 @@ def _unseen_levels(judged: Judged) -> list[Finding]:
     return [Finding("unseen levels", bool(most), tuple(names), total, text, advice)]
 
 
-def _new_missing(judged: Judged) -> list[Finding]:
+def _new_missing(data: ReportData) -> list[Finding]:
     """Columns with missing cells that had none in the training rows."""
     names, described, total = [], [], 0
-    for at, column in enumerate(judged.model.schema.columns):
+    for at, column in enumerate(data.model.schema.columns):
         # In a column of levels nan may be an unseen level: that is another finding.
-        n_missing = int(np.isnan(judged.matrix[:, at]).sum()) if column.kind == "numeric" else 0
+        n_missing = int(np.isnan(data.matrix[:, at]).sum()) if column.kind == "numeric" else 0
         if n_missing and not column.missing_seen:
             names.append(name_of(column))
             described.append(f"{names[-1]} ({counted(n_missing, 'row')})")
@@ -320,28 +313,28 @@ def _new_missing(judged: Judged) -> list[Finding]:
     return [Finding("new missing cells", False, tuple(names), total, text, advice)]
 
 
-def rows_of_fit(judged: Judged) -> tuple[np.ndarray, np.ndarray] | None:
+def rows_of_fit(data: ReportData) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the training rows and their target, if the estimator kept them; single trees do, up to 32 MB."""
-    kept = kept_rows(judged.estimator)
-    if kept is None or judged.seen is not False:
+    kept = kept_rows(data.estimator)
+    if kept is None or data.seen is not False:
         return None
     matrix, target = np.asarray(kept.matrix, np.float64), kept.target[0]
-    same = matrix.shape[1] == judged.matrix.shape[1] and target.shape[1] == judged.target.shape[1]
+    same = matrix.shape[1] == data.matrix.shape[1] and target.shape[1] == data.target.shape[1]
     return (matrix, target) if same and len(matrix) else None
 
 
-def _of_fit(judged: Judged) -> list[Finding]:
+def _of_fit(data: ReportData) -> list[Finding]:
     """Numbers beyond those of the training rows, and test rows that are training rows."""
-    fitted = rows_of_fit(judged)
+    fitted = rows_of_fit(data)
     if fitted is None:
         return []
     matrix, target = fitted
-    found, names, described, beyond = [], [], [], np.zeros(judged.n, bool)
-    for at, column in enumerate(judged.model.schema.columns):
+    found, names, described, beyond = [], [], [], np.zeros(data.n, bool)
+    for at, column in enumerate(data.model.schema.columns):
         held = matrix[~np.isnan(matrix[:, at]), at]
         if column.kind != "numeric" or not len(held):
             continue
-        outside = (judged.matrix[:, at] < held.min()) | (judged.matrix[:, at] > held.max())
+        outside = (data.matrix[:, at] < held.min()) | (data.matrix[:, at] > held.max())
         by_chance = 2 / (len(held) + 1)
         if outside.sum() >= FEWEST_BEYOND and outside.mean() >= max(SOME, BEYOND_CHANCE * by_chance):
             names.append(name_of(column))
@@ -351,39 +344,39 @@ def _of_fit(judged: Judged) -> list[Finding]:
         text = f"Numbers below the lowest or above the highest of the training rows: {listed(described)}."
         advice = "Beyond its last cut a tree predicts a constant: it does not follow a trend there."
         found.append(Finding("beyond the fit", False, tuple(names), int(beyond.sum()), text, advice))
-    if max(judged.n, len(matrix)) <= MOST_ROWS:
-        found += _seen_rows(judged, matrix, target)
+    if max(data.n, len(matrix)) <= MOST_ROWS:
+        found += _seen_rows(data, matrix, target)
     return found
 
 
-def _seen_rows(judged: Judged, matrix: np.ndarray, target: np.ndarray) -> list[Finding]:
+def _seen_rows(data: ReportData, matrix: np.ndarray, target: np.ndarray) -> list[Finding]:
     """Test rows that are training rows too, if rows are seldom equal by chance."""
-    own, fitted = _keys(judged.matrix, judged.target), _keys(matrix, target)
+    own, fitted = _keys(data.matrix, data.target), _keys(matrix, target)
     if 1.0 - len(np.unique(fitted)) / len(fitted) > RARE:
         return []
     n = int(np.isin(own, fitted).sum())
-    if n < max(2, SOME * judged.n):
+    if n < max(2, SOME * data.n):
         return []
-    text = f"{counted(n, 'test row')} of {judged.n:,} are, with the same target, among the training rows."
+    text = f"{counted(n, 'test row')} of {data.n:,} are, with the same target, among the training rows."
     advice = "Errors on them are too low: remove them from the test rows."
     return [Finding("rows of the fit", True, (), n, text, advice)]
 
 
-def _twins(judged: Judged) -> list[Finding]:
+def _twins(data: ReportData) -> list[Finding]:
     """Rows with the same cells: many of them, or with different classes."""
-    if not FEWEST_ROWS <= judged.n <= MOST_ROWS:
+    if not FEWEST_ROWS <= data.n <= MOST_ROWS:
         return []
     found = []
-    _, place = np.unique(_keys(judged.matrix), return_inverse=True)
+    _, place = np.unique(_keys(data.matrix), return_inverse=True)
     place = place.ravel()
     n_groups = int(place.max()) + 1
-    if judged.is_classification:
-        codes = judged.target[:, 0].astype(np.int64)
-        pairs, first = np.unique(place * len(judged.model.classes[0]) + codes, return_inverse=True)
-        weight = np.bincount(first.ravel(), judged.weights)
+    if data.is_classification:
+        codes = data.target[:, 0].astype(np.int64)
+        pairs, first = np.unique(place * len(data.model.classes[0]) + codes, return_inverse=True)
+        weight = np.bincount(first.ravel(), data.weights)
         most = np.zeros(n_groups)
-        np.maximum.at(most, pairs // len(judged.model.classes[0]), weight)
-        least = 1.0 - float(most.sum() / judged.weights.sum())
+        np.maximum.at(most, pairs // len(data.model.classes[0]), weight)
+        least = 1.0 - float(most.sum() / data.weights.sum())
         if least >= SOME:
             text = (
                 f"Rows with the same cells have different classes: any model predicts at least {100 * least:.1f} % of "
@@ -392,22 +385,22 @@ def _twins(judged: Judged) -> list[Finding]:
             advice = "More or finer columns are needed to tell these rows apart."
             n = int((np.bincount(place) > 1)[place].sum())
             found.append(Finding("same cells, other class", False, (), n, text, advice))
-    n_twice = judged.n - n_groups
-    if n_twice >= MANY * judged.n:
-        text = f"{counted(n_twice, 'row')} of {judged.n:,} have the same cells as another row before them."
+    n_twice = data.n - n_groups
+    if n_twice >= MANY * data.n:
+        text = f"{counted(n_twice, 'row')} of {data.n:,} have the same cells as another row before them."
         advice = "If they are copies by mistake, remove them: with copies in different folds, errors are too low."
         found.append(Finding("duplicate rows", False, (), n_twice, text, advice))
     return found
 
 
-def _same_columns(judged: Judged) -> list[Finding]:
+def _same_columns(data: ReportData) -> list[Finding]:
     """Columns that hold the same cells."""
-    if judged.n < FEWEST_ROWS:
+    if data.n < FEWEST_ROWS:
         return []
     first: dict[tuple[str, bytes], str] = {}
     names, described = [], []
-    for at, column in enumerate(judged.model.schema.columns):
-        cells = _plain(judged.matrix[:, at])
+    for at, column in enumerate(data.model.schema.columns):
+        cells = _plain(data.matrix[:, at])
         if (cells == cells[0]).all() or np.isnan(cells).all():
             continue
         kind = "numeric" if column.kind == "numeric" else repr(column.levels)

@@ -45,8 +45,8 @@ from treewright.prune.costs import Risk
 from treewright.prune.estimates import check_holdout
 from treewright.prune.methods import METHODS, PruneLog
 from treewright.prune.requirements import criterion_of
+from treewright.reporting.data import Options, ReportData
 from treewright.reporting.estimator import estimator_of, kept_rows, tree_estimator
-from treewright.reporting.judged import Judged, Options
 from treewright.reporting.tree import tree_with_judges
 from treewright.show.page.parts import Matrix, PrunerPart, PruningPart, TreePart
 from treewright.show.page.tree import MAX_NODES, tree_part
@@ -82,20 +82,12 @@ NO_ROWS_ASIDE = "needs rows that the tree was not fitted on, and the test rows a
 PERHAPS_NOT = "needs rows that the tree was not fitted on, and the test rows may be the training rows"
 
 
-def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
-    """Compute the pruning path, its errors, and the other pruners.
+def pruning_part(data: ReportData, options: Options) -> PruningPart | None:
+    """The pruning path, its errors, and the other pruners.
 
-    Parameters
-    ----------
-    judged : Judged
-    options : Options
-
-    Returns
-    -------
-    PruningPart or None
-        None for many trees, for neighbours, for a tree that is one leaf, and if impurities are beyond float64.
+    None for many trees, for neighbours, for a tree that is one leaf, and if impurities are beyond float64.
     """
-    model = judged.model
+    model = data.model
     if not isinstance(model, Model) or not model.is_single_tree or model.trees[0].n_leaves == 1:
         return None
     try:
@@ -103,17 +95,17 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
     except ParameterError:
         return None
     with listening():  # every fold would repeat its warnings; what matters to a reader is in the notes
-        judge = path_judge(judged, options)
-        others = pruned_models(judged)
+        judge = path_judge(data, options)
+        others = pruned_models(data)
         errors, problem = _errors(judge, path, others)
         on_fit = judge.on_fit(model, path)
-    notes = (*notes_on_fit(judged), *judge.notes, *problem)
+    notes = (*notes_on_fit(data), *judge.notes, *problem)
     own = errors[0]
     least, simple = (None, None) if own is None else (step_by("min", *own), step_by("1se", *own))
     steps = _kept(path, [step for step in (least, simple) if step is not None])
-    by_nodes = _adds_up(judged)
-    matrices = None if by_nodes else _matrices(judged, path, steps)
-    called = "model" if judged.estimator is None else "est"
+    by_nodes = _adds_up(data)
+    matrices = None if by_nodes else _matrices(data, path, steps)
+    called = "model" if data.estimator is None else "est"
 
     def places(numbers: np.ndarray) -> tuple[float, ...]:
         return tuple(numbers[steps].tolist())
@@ -131,19 +123,19 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
         loss_name=WORDS[judge.loss] if judge.by_class is None else f"{COST} (positive class: {model.positive})",
         judged_by="nothing" if own is None else judge.judged_by,
         n_folds=0 if own is None else len(judge.splits),
-        n_judged=judged.n,
+        n_judged=data.n,
         minimum=None if least is None else steps.index(least),
         one_se=None if simple is None else steps.index(simple),
         collapse_step=_collapse_steps(model, path),
         confusion=matrices,
-        has_confusion=judged.is_classification and (by_nodes or matrices is not None),
+        has_confusion=data.is_classification and (by_nodes or matrices is not None),
         python=f'{called}.prune("cost_complexity", alpha={{alpha}})',
         command="treewright prune MODEL --method cost-complexity --set alpha={alpha} --out pruned.tw",
         pruners=tuple(
             pruner_part(pruned, judge, found, by_nodes=by_nodes)
             for pruned, found in zip(others, errors[1:], strict=True)
         ),
-        rows_name="the training rows" if judged.seen else "the test rows",
+        rows_name="the training rows" if data.seen else "the test rows",
         notes=notes,
     )
 
@@ -180,22 +172,22 @@ def _collapse_steps(model: Model, path: Path) -> dict[str, int]:
     return {str(node): int(path.collapse_step[node]) for node in sorted(shown)}
 
 
-def _adds_up(judged: Judged) -> bool:
+def _adds_up(data: ReportData) -> bool:
     """Whether the confusion matrix of a subtree is the sum over the page's nodes."""
-    divided = judged.model.missing == "fractional" and len(rows_with_missing(judged.matrix)) > 0
-    return judged.model.trees[0].n_nodes <= MAX_NODES and not divided
+    divided = data.model.missing == "fractional" and len(rows_with_missing(data.matrix)) > 0
+    return data.model.trees[0].n_nodes <= MAX_NODES and not divided
 
 
-def _matrices(judged: Judged, path: Path, steps: list[int]) -> tuple[Matrix, ...] | None:
+def _matrices(data: ReportData, path: Path, steps: list[int]) -> tuple[Matrix, ...] | None:
     """Weight of the test rows by true and predicted class for each step; None if that is too much."""
-    if not judged.is_classification:
+    if not data.is_classification:
         return None
-    model, tree = judged.model, judged.model.trees[0]
+    model, tree = data.model, data.model.trees[0]
     n_classes = len(model.classes[0])
-    n_divided = len(rows_with_missing(judged.matrix)) if model.missing == "fractional" else 0
-    if len(steps) * n_classes**2 > MAX_CELLS or len(steps) * max(judged.n, DIVIDED_COST * n_divided) > MAX_PREDICTIONS:
+    n_divided = len(rows_with_missing(data.matrix)) if model.missing == "fractional" else 0
+    if len(steps) * n_classes**2 > MAX_CELLS or len(steps) * max(data.n, DIVIDED_COST * n_divided) > MAX_PREDICTIONS:
         return None
-    return tuple(confusion_of(judged, replace(model, trees=(subtree_at(tree, path, step),))) for step in steps)
+    return tuple(confusion_of(data, replace(model, trees=(subtree_at(tree, path, step),))) for step in steps)
 
 
 class Errors(NamedTuple):
@@ -209,7 +201,7 @@ class Errors(NamedTuple):
 class PathJudge:
     """The rows that evaluate the path, and their folds if there are any."""
 
-    judged: Judged
+    data: ReportData
     loss: PathLoss
     scale: float  # divisor of numbers before their losses are summed; a power of 2
     by_class: np.ndarray | None  # of costs that chose the threshold: those of the true class, divided by ``unit``
@@ -241,19 +233,9 @@ class PathJudge:
         return np.full(len(path.alphas), np.nan)
 
     def errors(self, path: Path, others: Sequence[tuple[Model, View | None]]) -> list[Errors | None]:
-        """Errors of the subtrees of the path, then of other trees, each as it is.
+        """Errors of the subtrees of the path, then of other trees, each as it is; None for what cannot be evaluated.
 
-        Parameters
-        ----------
-        path : Path
-            Of the evaluated model.
-        others : sequence of (Model, View or None)
-            The view makes such a tree from the tree of a fold; None if folds cannot.
-
-        Returns
-        -------
-        list of Errors or None
-            None for what cannot be evaluated.
+        A view makes such a tree from the tree of a fold; None if folds cannot.
         """
         n_views = 1 + len(others)
         if self.splits:
@@ -261,7 +243,7 @@ class PathJudge:
             found = iter(by_folds(self.grow, self.rows, self.splits, views, self.loss, self.n_threads))
             sums = [next(found), *(None if view is None else next(found) for _, view in others)]
         elif self.encoded is not None:
-            pairs = [(self.judged.model, path), *((model, whole_tree(model.trees[0])) for model, _ in others)]
+            pairs = [(self.data.model, path), *((model, whole_tree(model.trees[0])) for model, _ in others)]
             sums = [
                 by_encoded_rows(model, own, self.encoded, self.scale, self.loss, self.by_class) for model, own in pairs
             ]
@@ -277,51 +259,41 @@ class PathJudge:
         model: Model = clone(self.recipe).fit(X, y, weights).model_
         for entry in self.entries:
             model = pruned_again(model, entry["method"], (X, y, weights), entry["options"])
-        decides = self.judged.model.threshold
+        decides = self.data.model.threshold
         # A fold may lack a class: with one class there is nothing to decide.
         return model if decides is None or model.n_classes != (2,) else replace(model, threshold=decides)
 
 
 def pruned_again(model: Model, method: str, rows: GivenRows, options: dict[str, Any] | None = None) -> Model:
-    """A model pruned by a method that needs no held-out rows.
-
-    Parameters
-    ----------
-    model : Model
-    method : str
-    rows : (X, y, weights)
-        The training rows.
-    options : dict, optional
-        As facts hold them: infinite numbers are texts.
-    """
+    """A model pruned by a method that needs no held-out rows; infinite ``options`` are texts, as in facts."""
     given = {name: float(value) if value in ("inf", "nan") else value for name, value in (options or {}).items()}
     return model.prune(method, *(rows if METHODS[method].needs == "training" else ()), **given)
 
 
-def path_judge(judged: Judged, options: Options) -> PathJudge:
+def path_judge(data: ReportData, options: Options) -> PathJudge:
     """What evaluates the path: folds if the rows are the training rows or folds are asked for, else the rows.
 
     Impossible folds are refused if they were asked for; else a note says so.
     """
-    model, n = judged.model, count_rows(judged.target_given)
-    weights = check_weights(judged.weights_given, n)
-    rows, stands_for = rows_that_judge(model, judged.table, judged.target_given, weights, n)
+    model, n = data.model, count_rows(data.target_given)
+    weights = check_weights(data.weights_given, n)
+    rows, stands_for = rows_that_judge(model, data.table, data.target_given, weights, n)
     costs, unit, by_class = cost_by_class(model), 1.0, None
     if costs is not None:
         unit = float(costs.max())
         by_class = costs / unit
         rows = rows._replace(cost=by_class[rows.truth[:, 0].astype(np.int64)])
-    notes, learned = [], rows_of_fit(judged)
+    notes, learned = [], rows_of_fit(data)
     splits: list[Split] = []
     recipe, entries, encoded = None, (), None
-    if options.cv is not None and (options.cv != "auto" or judged.seen is not False):
-        recipe, entries, more = recipe_of(judged)
+    if options.cv is not None and (options.cv != "auto" or data.seen is not False):
+        recipe, entries, more = recipe_of(data)
         notes += more
         if recipe is not None:
-            splits, more = folds_of(judged, options, n)
+            splits, more = folds_of(data, options, n)
             notes += more
-    elif judged.seen is not True or options.cv is None:
-        encoded = encoded_rows(judged)
+    elif data.seen is not True or options.cv is None:
+        encoded = encoded_rows(data)
         try:
             check_holdout(model, encoded[1])
         except DataError as error:
@@ -330,13 +302,13 @@ def path_judge(judged: Judged, options: Options) -> PathJudge:
     if splits or encoded is not None:
         notes += notes_on_weights(stands_for, int((rows.weights > 0).sum()))
     return PathJudge(
-        judged=judged,
+        data=data,
         loss=loss_of(model, None),
         scale=rows.scale,
         by_class=by_class,
         unit=unit,
         stands_for=stands_for,
-        rows=FoldRows(judged.table, judged.target_given, weights, rows),
+        rows=FoldRows(data.table, data.target_given, weights, rows),
         learned=learned,
         encoded=encoded,
         splits=splits,
@@ -352,28 +324,26 @@ def nothing_judges(error: Exception) -> str:
     return f"The subtrees are not evaluated: {str(error).rstrip('.')}."
 
 
-def encoded_rows(judged: Judged) -> EncodedRows:
+def encoded_rows(data: ReportData) -> EncodedRows:
     """The test rows as a pruner takes them: with class weights as in the fit, without those of weight 0."""
-    return judged.model.encode_rows(
-        judged.table, judged.target_given, judged.weights_given, owner="report", routed=True
-    )
+    return data.model.encode_rows(data.table, data.target_given, data.weights_given, owner="report", routed=True)
 
 
-def rows_of_fit(judged: Judged) -> EncodedRows | None:
+def rows_of_fit(data: ReportData) -> EncodedRows | None:
     """The training rows: those that the estimator keeps, or the test rows if they are the same."""
-    table = kept_rows(tree_estimator(judged))
+    table = kept_rows(tree_estimator(data))
     if table is not None:
         return np.ascontiguousarray(table.matrix, np.float64), table.target[0], table.weights
-    return encoded_rows(judged) if judged.seen else None
+    return encoded_rows(data) if data.seen else None
 
 
-def recipe_of(judged: Judged) -> tuple[Any, tuple[Any, ...], list[str]]:
+def recipe_of(data: ReportData) -> tuple[Any, tuple[Any, ...], list[str]]:
     """The estimator for the trees of folds, the prunings that they repeat, and notes about that."""
-    grown = tree_estimator(judged)  # ``entries`` repeat its prunings
-    recipe = estimator_of(judged.model) if grown is None else without_steps(grown)
+    grown = tree_estimator(data)  # ``entries`` repeat its prunings
+    recipe = estimator_of(data.model) if grown is None else without_steps(grown)
     if recipe is None:
         return None, (), ["The subtrees are not evaluated: the model does not hold the parameters of its fit."]
-    entries = entries_of(judged.model)
+    entries = entries_of(data.model)
     if entries is None:
         return recipe, (), ["The trees of the folds are not pruned first as this one was: the model does not hold how."]
     aside = [entry["method"] for entry in entries if METHODS[entry["method"]].needs == "holdout"]
@@ -394,16 +364,16 @@ def entries_of(model: Model) -> tuple[dict[str, Any], ...] | None:
     return tuple(known) if len(known) == len(stated) else None
 
 
-def folds_of(judged: Judged, options: Options, n: int) -> tuple[list[Split], list[str]]:
+def folds_of(data: ReportData, options: Options, n: int) -> tuple[list[Split], list[str]]:
     """Folds of the test rows, and notes about them."""
     auto = isinstance(options.cv, str) and options.cv == "auto"
     cv = min(DEFAULT_FOLDS, n) if auto else options.cv
-    classes = judged.is_classification
+    classes = data.is_classification
     try:
         if is_whole(cv):
-            cv = folds_within(cv, judged.target_given, is_classification=classes, random_state=options.random_state)
-        splits = splits_of(cv, judged.target_given, is_classification=classes, random_state=options.random_state)
-        check_tested_once(splits, len(as_array(judged.target_given)))
+            cv = folds_within(cv, data.target_given, is_classification=classes, random_state=options.random_state)
+        splits = splits_of(cv, data.target_given, is_classification=classes, random_state=options.random_state)
+        check_tested_once(splits, len(as_array(data.target_given)))
     except TreewrightError as error:
         if not auto:
             raise
@@ -418,13 +388,13 @@ def notes_on_weights(stands_for: float, n_judged: int) -> list[str]:
     return [f"{text.rstrip('.')}." for text, _ in heard.heard.values()]
 
 
-def notes_on_fit(judged: Judged) -> list[str]:
+def notes_on_fit(data: ReportData) -> list[str]:
     """Notes about prunings before the path begins, and about class weights."""
-    model, notes = judged.model, []
+    model, notes = data.model, []
     cuts = [pruning_text(entry) for entry in cuts_of(model)]
     if cuts:
         notes.append(f"The tree is already pruned: {', then '.join(cuts)}. The path begins with the pruned tree.")
-    if judged.target.shape[1] > 1:
+    if data.target.shape[1] > 1:
         notes.append("Errors are means over the outputs.")
     stated = model.facts.get("parameters")
     if isinstance(stated, dict) and stated.get("class_weight") is not None:
@@ -464,23 +434,23 @@ def _as_it_is(model: Model) -> tuple[Model, Path, np.ndarray]:
     return model, whole_tree(model.trees[0]), np.zeros(1, np.int64)
 
 
-def pruned_models(judged: Judged) -> list[Pruned]:
+def pruned_models(data: ReportData) -> list[Pruned]:
     """The tree as it is, and as pruned by every method."""
-    return [Pruned(WHOLE, judged.model), *(_pruned(judged, name) for name in NAMES if name != WHOLE)]
+    return [Pruned(WHOLE, data.model), *(_pruned(data, name) for name in NAMES if name != WHOLE)]
 
 
-def _pruned(judged: Judged, name: str) -> Pruned:
+def _pruned(data: ReportData, name: str) -> Pruned:
     """One pruner, with the rows that it needs."""
-    model, needs = judged.model, METHODS[name].needs
-    given = (judged.table, judged.target_given, judged.weights_given)
-    if needs == "holdout" and judged.seen is not False:
-        return Pruned(name, None, NO_ROWS_ASIDE if judged.seen else PERHAPS_NOT)
+    model, needs = data.model, METHODS[name].needs
+    given = (data.table, data.target_given, data.weights_given)
+    if needs == "holdout" and data.seen is not False:
+        return Pruned(name, None, NO_ROWS_ASIDE if data.seen else PERHAPS_NOT)
     try:
         if needs == "training" and METHODS[name].needs_rows(model, METHODS[name].options()):
-            estimator = tree_estimator(judged)
+            estimator = tree_estimator(data)
             if estimator is not None and kept_rows(estimator) is not None:
                 return Pruned(name, estimator.prune(name).model_)
-            if not judged.seen:
+            if not data.seen:
                 return Pruned(name, None, "needs the training rows, which are not available")
             return Pruned(name, model.prune(name, *given), takes_rows=True)
         if needs == "holdout":
@@ -491,27 +461,18 @@ def _pruned(judged: Judged, name: str) -> Pruned:
 
 
 def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_nodes: bool) -> PrunerPart:
-    """A pruner as the page shows it.
-
-    Parameters
-    ----------
-    pruned : Pruned
-    judge : PathJudge
-    errors : Errors or None
-    by_nodes : bool
-        Whether the confusion matrix of a tree is the sum over its leaves.
-    """
-    judged, model = judge.judged, pruned.model
+    """A pruner as the page shows it; ``by_nodes``: the confusion matrix of a tree is the sum over its leaves."""
+    data, model = judge.data, pruned.model
     name = NAMES[pruned.method]
     if model is None:
         return PrunerPart(pruned.method, name, why_not=pruned.why_not)
     tree = model.trees[0]
     on_fit = float(judge.on_fit(model, whole_tree(tree))[0])
-    leaves = leaves_made(judged.model.trees[0], model)
+    leaves = leaves_made(data.model.trees[0], model)
     own = None
     if leaves is None:
-        own = own_tree(judged, model, name)
-    python, command = lines_of(judged, pruned)
+        own = own_tree(data, model, name)
+    python, command = lines_of(data, pruned)
     return PrunerPart(
         method=pruned.method,
         name=name,
@@ -523,20 +484,20 @@ def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_n
         standard_error=None if errors is None else float(errors.standard_error[0]),
         leaves=leaves or (),
         tree=own,
-        confusion=None if by_nodes or not judged.is_classification else confusion_of(judged, model),
+        confusion=None if by_nodes or not data.is_classification else confusion_of(data, model),
         python=python,
         command=command,
-        command_note=HELD_OUT if pruned.takes_rows and not judged.seen else "",
+        command_note=HELD_OUT if pruned.takes_rows and not data.seen else "",
     )
 
 
-def own_tree(judged: Judged, model: Model, name: str) -> TreePart:
+def own_tree(data: ReportData, model: Model, name: str) -> TreePart:
     """A pruned tree that is not just the page's tree with some nodes made leaves; a large one without its rules.
 
     It has no audits: its nodes are not those of the estimator's tree.
     """
     part = tree_part(model, title=f"The tree, pruned: {name}")
-    part = replace(tree_with_judges(part, replace(judged, model=model), audited=False), audit_note=OTHER_TREE)
+    part = replace(tree_with_judges(part, replace(data, model=model), audited=False), audit_note=OTHER_TREE)
     if part.n_nodes <= MAX_WITH_RULES:
         return part
     return replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))
@@ -563,27 +524,27 @@ def leaves_made(before: Tree, model: Model) -> tuple[int, ...] | None:
     return tuple(np.flatnonzero(cut & ~above & ~before.is_leaf).tolist())
 
 
-def confusion_of(judged: Judged, model: Model) -> Matrix:
+def confusion_of(data: ReportData, model: Model) -> Matrix:
     """Weight of the test rows by true and predicted class of the first output."""
-    n_classes = len(judged.model.classes[0])
+    n_classes = len(data.model.classes[0])
     held = np.zeros((n_classes, n_classes))
-    codes = predict_codes(model, judged.matrix)[:, 0]
-    np.add.at(held, (judged.target[:, 0].astype(np.int64), codes), judged.weights)
+    codes = predict_codes(model, data.matrix)[:, 0]
+    np.add.at(held, (data.target[:, 0].astype(np.int64), codes), data.weights)
     return tuple(map(tuple, held.tolist()))
 
 
-def lines_of(judged: Judged, pruned: Pruned) -> tuple[str, str]:
+def lines_of(data: ReportData, pruned: Pruned) -> tuple[str, str]:
     """The lines that make a pruner's tree, in Python and on the command line; empty for the tree as it is."""
     if pruned.method == WHOLE:
         return "", ""
-    rows = "" if not pruned.takes_rows else ", X, y" + ("" if judged.weights_given is None else ", sample_weight")
+    rows = "" if not pruned.takes_rows else ", X, y" + ("" if data.weights_given is None else ", sample_weight")
     # The command line does not have the training rows.
     method = METHODS[pruned.method]
-    needs = method.needs_rows(judged.model, method.options())
-    data = "" if not needs else " DATA" if method.needs == "holdout" else " TRAINING_ROWS"
-    weight = " --weight COLUMN" if needs and judged.weights_given is not None else ""
-    called = "model" if judged.estimator is None else "est"
+    needs = method.needs_rows(data.model, method.options())
+    given = "" if not needs else " DATA" if method.needs == "holdout" else " TRAINING_ROWS"
+    weight = " --weight COLUMN" if needs and data.weights_given is not None else ""
+    called = "model" if data.estimator is None else "est"
     return (
         f'{called}.prune("{method.name}"{rows})',
-        f"treewright prune MODEL{data} --method {method.name.replace('_', '-')}{weight} --out pruned.tw",
+        f"treewright prune MODEL{given} --method {method.name.replace('_', '-')}{weight} --out pruned.tw",
     )

@@ -33,8 +33,8 @@ from treewright.evaluation.measures import TWO, brier_score_of, log_loss_of
 from treewright.evaluation.path import family_of, usually_over
 from treewright.evaluation.scores import WORDS, in_units, rows_worth
 from treewright.exceptions import DataError, ParameterError
+from treewright.reporting.data import Options, ReportData
 from treewright.reporting.estimator import estimator_of
-from treewright.reporting.judged import Judged, Options
 from treewright.show.page.parts import (
     CalibrationPart,
     ClassPart,
@@ -81,83 +81,68 @@ PRUNED = "The copies are not pruned as this tree was."
 LONGEST_WHY = 300
 
 
-def quality_parts(judged: Judged, options: Options) -> tuple[QualityPart, ...]:
-    """Return the quality of the predictions of each output; error curves, if asked for, are with the first.
-
-    Parameters
-    ----------
-    judged : Judged
-    options : Options
-        ``curves``, ``cv``, ``random_state`` and ``n_jobs`` are used.
-    """
-    names = output_names(judged)
-    if judged.is_classification:
-        parts = [class_quality(judged, output, names[output]) for output in range(len(judged.model.classes))]
+def quality_parts(data: ReportData, options: Options) -> tuple[QualityPart, ...]:
+    """The quality of the predictions of each output; error curves, if there are any, are with the first."""
+    names = output_names(data)
+    if data.is_classification:
+        parts = [class_quality(data, output, names[output]) for output in range(len(data.model.classes))]
     else:
-        parts = _of_numbers(judged, names, options)
-    curves, without = curve_parts(judged, options)
+        parts = _of_numbers(data, names, options)
+    curves, without = curve_parts(data, options)
     parts[0] = replace(parts[0], curves=curves, left_out=(*parts[0].left_out, *without))
     return tuple(parts)
 
 
-def _of_numbers(judged: Judged, names: tuple[str, ...], options: Options) -> list[QualityPart]:
+def _of_numbers(data: ReportData, names: tuple[str, ...], options: Options) -> list[QualityPart]:
     """The parts of a regression model: one number for each output, or quantiles, or something else."""
-    levels = () if judged.is_neighbors else quantile_levels(judged.model)
+    levels = () if data.is_neighbors else quantile_levels(data.model)
     if levels:
-        return [quantile_quality(judged, levels, names[0])]
-    if judged.numbers.shape != judged.target.shape:
+        return [quantile_quality(data, levels, names[0])]
+    if data.numbers.shape != data.target.shape:
         why = (
-            f"The model predicts {judged.numbers.shape[1]} numbers for a row, with a loss that was a function of "
+            f"The model predicts {data.numbers.shape[1]} numbers for a row, with a loss that was a function of "
             "Python: no measure of them is known."
         )
-        return [QualityPart(names[0], "none", judged.n, float(judged.n), False, "", left_out=(why,))]
-    return [number_quality(judged, output, names[output], options) for output in range(judged.target.shape[1])]
+        return [QualityPart(names[0], "none", data.n, float(data.n), False, "", left_out=(why,))]
+    return [number_quality(data, output, names[output], options) for output in range(data.target.shape[1])]
 
 
-def output_names(judged: Judged) -> tuple[str, ...]:
+def output_names(data: ReportData) -> tuple[str, ...]:
     """The name of each output; empty if there is one and it has no name."""
-    names, n_outputs = judged.model.target_names, judged.target.shape[1]
+    names, n_outputs = data.model.target_names, data.target.shape[1]
     if names:
         return tuple(shorten(written_name(name), NAME_WIDTH) for name in names)
     return tuple(f"y{output}" for output in range(n_outputs)) if n_outputs > 1 else ("",)
 
 
-def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
-    """Return the quality of one output's classes and probabilities.
-
-    Parameters
-    ----------
-    judged : Judged
-    output : int
-    name : str
-        Of the output.
-    """
-    names = tuple(shorten(label, NAME_WIDTH) for label in written_labels(judged.model.classes[output]))
-    truth, predicted = judged.target[:, output].astype(np.int64), judged.codes[:, output].astype(np.int64)
-    shares, k = judged.shares[output], len(names)
+def class_quality(data: ReportData, output: int, name: str) -> QualityPart:
+    """The quality of one output's classes and probabilities."""
+    names = tuple(shorten(label, NAME_WIDTH) for label in written_labels(data.model.classes[output]))
+    truth, predicted = data.target[:, output].astype(np.int64), data.codes[:, output].astype(np.int64)
+    shares, k = data.shares[output], len(names)
     # For means; sums of weights as they are could be beyond float64.
-    weights = in_units(judged.weights)
+    weights = in_units(data.weights)
     # scikit-learn's confusion_matrix always warns if there is one class.
-    counts = np.bincount(truth * k + predicted, weights=judged.weights, minlength=k * k).reshape(k, k)
+    counts = np.bincount(truth * k + predicted, weights=data.weights, minlength=k * k).reshape(k, k)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
-    votes = not judged.is_neighbors and judged.model.aggregation.votes
-    ranks, calibration = _ranks_and_calibration(names, truth, shares, judged.weights, order, votes=votes)
+    votes = not data.is_neighbors and data.model.aggregation.votes
+    ranks, calibration = _ranks_and_calibration(names, truth, shares, data.weights, order, votes=votes)
     measures, without = _measures(truth, predicted, shares, weights, names, votes=votes)
-    if judged.model.threshold is not None and judged.model.threshold.cost_each is not None:
-        measures += (_cost(judged.model.threshold, truth, predicted, weights, names),)
+    if data.model.threshold is not None and data.model.threshold.cost_each is not None:
+        measures += (_cost(data.model.threshold, truth, predicted, weights, names),)
     listed = np.sort(order[:MOST_SHOWN])
     # Of two classes the curves of one are those of the other, mirrored.
-    positive = positive_code(judged.model)
-    if judged.model.threshold is not None:
-        ranks = tuple(_marked(rank, judged.model.threshold, truth, predicted, weights) for rank in ranks)
+    positive = positive_code(data.model)
+    if data.model.threshold is not None:
+        ranks = tuple(_marked(rank, data.model.threshold, truth, predicted, weights) for rank in ranks)
     drawn = {1 if positive is None else positive} if k == TWO else set(order[:MOST_CURVES].tolist())
     return QualityPart(
         output=name,
         kind="classes",
-        n_rows=judged.n,
-        worth=rows_worth(judged.n, weights),
-        weighted=judged.is_weighted,
-        lead=_lead(judged, truth, predicted, measures[0]),
+        n_rows=data.n,
+        worth=rows_worth(data.n, weights),
+        weighted=data.is_weighted,
+        lead=_lead(data, truth, predicted, measures[0]),
         beside=BESIDE,
         without=without,
         measures=measures,
@@ -307,19 +292,19 @@ def _ranks_and_calibration(
     return tuple(ranks), tuple(calibration)
 
 
-def _lead(judged: Judged, truth: np.ndarray, predicted: np.ndarray, accuracy: MeasurePart) -> str:
+def _lead(data: ReportData, truth: np.ndarray, predicted: np.ndarray, accuracy: MeasurePart) -> str:
     """The quality in a sentence."""
     share, low, high = (100 * (value or 0.0) for value in (accuracy.value, accuracy.low, accuracy.high))
     right = f"The model is correct for {int((truth == predicted).sum()):,} of {len(truth):,} rows"
-    of = " of the weight" if judged.is_weighted else ""
-    if judged.seen:  # an interval would be about other rows than these
+    of = " of the weight" if data.is_weighted else ""
+    if data.seen:  # an interval would be about other rows than these
         return f"{right} that it was fitted on: {share:.1f} %{of}."
     lead = f"{right}: {share:.1f} %{of}, with a 95 % interval of {low:.1f} to {high:.1f} %."
-    if not judged.n_unknown:
+    if not data.n_unknown:
         return lead
     return (
-        f"{lead} It is wrong about {counted(judged.n_unknown, 'more row')} of classes without training rows: with "
-        f"them {share * (1.0 - judged.unknown_share):.1f} % are correct. The numbers below leave them out."
+        f"{lead} It is wrong about {counted(data.n_unknown, 'more row')} of classes without training rows: with "
+        f"them {share * (1.0 - data.unknown_share):.1f} % are correct. The numbers below leave them out."
     )
 
 
@@ -343,22 +328,9 @@ def _left_out(truth: np.ndarray, k: int, n_ranks: int, *, votes: bool) -> tuple[
 
 
 def rank_part(name: str, position: int, is_so: np.ndarray, share: np.ndarray, weights: np.ndarray) -> RankPart:
-    """Return both curves of a class against the rest.
+    """Both curves of a class against the rest, at most 200 points of each; areas are of all points.
 
-    Parameters
-    ----------
-    name : str
-    position : int
-        Of the class.
-    is_so : bool[n]
-        Which rows are of the class; at least one is, and one is not.
-    share : float64[n]
-    weights : float64[n], > 0
-
-    Returns
-    -------
-    RankPart
-        At most 200 points of each curve; areas are of all points.
+    ``is_so`` says which rows are of the class: at least one is, and one is not; ``share`` is their probability.
     """
     weights = in_units(weights)
     false_rate, true_rate, _ = roc_curve(is_so, share, sample_weight=weights)
@@ -386,12 +358,9 @@ def rank_part(name: str, position: int, is_so: np.ndarray, share: np.ndarray, we
 def calibration_part(
     name: str, position: int, is_so: np.ndarray, share: np.ndarray, weights: np.ndarray
 ) -> CalibrationPart:
-    """Return how often a class is true by its predicted probability, in ten bins of equal width.
+    """How often a class is true by its predicted probability, in ten bins of equal width.
 
-    Parameters
-    ----------
-    name, position, is_so, share, weights
-        As ``rank_part``; all rows or none may be of the class.
+    Parameters are those of ``rank_part``; all rows or none may be of the class.
     """
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
     # As scikit-learn's calibration_curve, which takes no weights: a share on an edge belongs to the bin below.
@@ -431,24 +400,14 @@ def _some(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.unique([0, *np.searchsorted(way, wanted[1:-1]).tolist(), len(x) - 1])
 
 
-def number_quality(judged: Judged, output: int, name: str, options: Options) -> QualityPart:
-    """Return the quality of one output's numbers.
-
-    Parameters
-    ----------
-    judged : Judged
-    output : int
-    name : str
-        Of the output.
-    options : Options
-        ``random_state`` samples the points.
-    """
-    truth, predicted = judged.target[:, output], judged.numbers[:, output]
+def number_quality(data: ReportData, output: int, name: str, options: Options) -> QualityPart:
+    """The quality of one output's numbers; ``options.random_state`` samples the points."""
+    truth, predicted = data.target[:, output], data.numbers[:, output]
     constant = bool((truth == truth[0]).all())
     # In units of a power of 2, in which squares and sums are within float64; nothing is rounded.
     unit = int(np.frexp(max(np.abs(truth).max(), np.abs(predicted).max()))[1])
     with np.errstate(over="ignore", under="ignore"):
-        weights, scaled = in_units(judged.weights), np.ldexp(truth, -unit)
+        weights, scaled = in_units(data.weights), np.ldexp(truth, -unit)
         mean = float(np.average(scaled, weights=weights))
         same = np.full(len(truth), mean)
         measures = []
@@ -468,7 +427,7 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
                 value, guess = (float(np.ldexp(each, unit)) for each in (value, guess))
                 measures.append(MeasurePart(measure, value, None, None, guess, SAYS[measure]))
         mean = float(np.ldexp(mean, unit))
-        residuals = _residuals(truth, predicted, judged.weights, options.random_state)
+        residuals = _residuals(truth, predicted, data.weights, options.random_state)
     absolute = next(each for each in measures if each.name == "mean absolute error")
     left_out = ["The target is the same in all rows: there is no variance for R2 to explain."] * constant
     if residuals is None:
@@ -476,9 +435,9 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
     return QualityPart(
         output=name,
         kind="numbers",
-        n_rows=judged.n,
-        worth=rows_worth(judged.n, weights),
-        weighted=judged.is_weighted,
+        n_rows=data.n,
+        worth=rows_worth(data.n, weights),
+        weighted=data.is_weighted,
         lead=(
             f"A prediction is off by {amount(absolute.value)} on average; always predicting the mean, {amount(mean)}, "
             f"by {amount(absolute.beside)}."
@@ -491,21 +450,12 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
     )
 
 
-def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> QualityPart:
-    """Return the quality of predicted quantiles: a loss for each, and the share of rows at or below it.
-
-    Parameters
-    ----------
-    judged : Judged
-        ``numbers`` has a column for each level.
-    levels : tuple of float
-    name : str
-        Of the output.
-    """
-    truth, weights, n = judged.target[:, 0], in_units(judged.weights), rows_worth(judged.n, judged.weights)
+def quantile_quality(data: ReportData, levels: tuple[float, ...], name: str) -> QualityPart:
+    """The quality of predicted quantiles, a column of ``data.numbers`` each: its loss, and the rows at or below it."""
+    truth, weights, n = data.target[:, 0], in_units(data.weights), rows_worth(data.n, data.weights)
     measures = []
     for column, level in enumerate(levels):
-        predicted = judged.numbers[:, column]
+        predicted = data.numbers[:, column]
         loss = float(mean_pinball_loss(truth, predicted, alpha=level, sample_weight=weights))
         share = min(1.0, float(np.average(truth <= predicted, weights=weights)))
         low, high = share_interval(share, n)
@@ -516,9 +466,9 @@ def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> Qu
     return QualityPart(
         output=name,
         kind="quantiles",
-        n_rows=judged.n,
+        n_rows=data.n,
         worth=n,
-        weighted=judged.is_weighted,
+        weighted=data.is_weighted,
         lead=f"The model predicts {'a quantile' if len(levels) == 1 else 'quantiles'}, not a mean: evaluate it by how "
         "many rows lie below.",
         beside="should be",
@@ -558,83 +508,76 @@ def _residual_edges(residual: np.ndarray) -> np.ndarray:
     return np.array([low - room, low + room])
 
 
-def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart, ...], tuple[str, ...]]:
-    """Return the curves that were asked for, and why one is missing.
-
-    Parameters
-    ----------
-    judged : Judged
-    options : Options
-        ``cv``: "auto" and None are ten folds here, fewer if there are few rows.
-    """
+def curve_parts(data: ReportData, options: Options) -> tuple[tuple[ErrorCurvePart, ...], tuple[str, ...]]:
+    """The requested curves, and why one is missing; by default with ten folds, fewer if there are few rows."""
     if not options.curves:
         return (), ()
-    estimator, is_pruned = _for_copies(judged)
+    estimator, is_pruned = _for_copies(data)
     found, without = [], []
     for name in dict.fromkeys(options.curves):
         if estimator is None:
             without.append(f"No {name} curve: {UNKNOWN}.")
             continue
         try:
-            folds = _folds(judged, options)
+            folds = _folds(data, options)
         except DataError as error:
             without.append(f"No {name} curve: {shorten(str(error), LONGEST_WHY)}")
             continue
         try:
-            curve = _error_curve(name, estimator, judged, options, folds)
+            curve = _error_curve(name, estimator, data, options, folds)
         except (DataError, ParameterError) as error:  # parameters that a part of the rows does not suit
             without.append(f"No {name} curve: {shorten(str(error), LONGEST_WHY)}")
             continue
         if isinstance(curve, str):
             without.append(f"No {name} curve: {curve}.")
         else:
-            is_other = "pruning" in judged.model.facts and not (is_pruned and curve.over != "leaves")
+            is_other = "pruning" in data.model.facts and not (is_pruned and curve.over != "leaves")
             found.append(_error_curve_part(name, curve, PRUNED if is_other else ""))
     return tuple(found), tuple(without)
 
 
-def _for_copies(judged: Judged) -> tuple[Any, bool]:
+def _for_copies(data: ReportData) -> tuple[Any, bool]:
     """The estimator whose copies are fitted, None if it is not known, and whether they are pruned as the model is."""
-    if judged.estimator is None:
-        return estimator_of(judged.model), False
+    if data.estimator is None:
+        return estimator_of(data.model), False
     try:
-        for step in getattr(judged.estimator, "_after_fit", ()):
+        for step in getattr(data.estimator, "_after_fit", ()):
             step.check()
     except ParameterError:  # held-out rows pruned it
-        return without_steps(judged.estimator), False
-    return judged.estimator, True
+        return without_steps(data.estimator), False
+    return data.estimator, True
 
 
-def _error_curve(name: str, estimator: Any, judged: Judged, options: Options, folds: Any) -> Curve | str:
+def _error_curve(name: str, estimator: Any, data: ReportData, options: Options, folds: Any) -> Curve | str:
     """One curve, or why there is none."""
     held: dict[str, Any] = {
         "cv": folds,
-        "sample_weight": judged.weights_given,
+        "sample_weight": data.weights_given,
         "random_state": options.random_state,
         "n_jobs": options.n_jobs,
     }
     if name == "learning":
-        return learning_curve(estimator, judged.table, judged.target_given, **held)
+        return learning_curve(estimator, data.table, data.target_given, **held)
     try:
         over = usually_over(estimator)
     except ParameterError:
         return f"{type(estimator).__name__} has no depth to vary"
     values = None if family_of(estimator, over) is not None else list(DEPTHS)
-    return error_curve(estimator, judged.table, judged.target_given, over=over, values=values, **held)
+    return error_curve(estimator, data.table, data.target_given, over=over, values=values, **held)
 
 
-def _folds(judged: Judged, options: Options) -> Any:
+def _folds(data: ReportData, options: Options) -> Any:
     """What ``cv`` means for curves."""
     cv = options.cv
     if isinstance(cv, str) or cv is None:
         if isinstance(cv, str) and cv != "auto":
             raise ParameterError(f"cv={shown(cv)}: give 'auto', a number of folds, a splitter, or None")
-        n = len(as_array(judged.target_given))
+        n = len(as_array(data.target_given))
         if n < 2:
             raise DataError("one row cannot be both a training row and a test row.")
         cv = min(FOLDS, n)
     return folds_within(
-        cv, judged.target_given, is_classification=judged.is_classification, random_state=options.random_state
+        cv, data.target_given, is_classification=data.is_classification, random_state=options.random_state
     )
 
 

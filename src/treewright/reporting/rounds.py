@@ -17,8 +17,8 @@ from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import counts_to_show
 from treewright.predict.ensemble import answers_after
 from treewright.prune.methods import Rows
+from treewright.reporting.data import Options, ReportData, rows_drawn
 from treewright.reporting.estimator import POINTS_OF_TREES, out_of_bag_of
-from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.show.page.parts import CurvePart, MarkPart, SeriesPart
 from treewright.show.page.plain import amount
 from treewright.trees.data import predicted_codes
@@ -31,7 +31,7 @@ WRONG, WRONG_WEIGHT, ROOT = (
     "misclassification rate by weight",
     "root mean squared error",
 )
-JUDGED, LEFT_OUT = "test rows", "out of bag"
+TEST_ROWS, LEFT_OUT = "test rows", "out of bag"
 POINTS = 120
 NO_HISTORY = (
     "The fit evaluated no round, so it has no history: fit with early_stopping=True, with X_val and y_val, or with "
@@ -45,18 +45,15 @@ NAMES = {"train": "training rows", "validation": "held-out rows of the fit"}
 Curves = tuple[list[CurvePart], list[str]]
 
 
-def errors_after(judged: Judged, rows: np.ndarray, counts: list[int], n_jobs: int | None) -> list[float]:
+def errors_after(data: ReportData, rows: np.ndarray, counts: list[int], n_jobs: int | None) -> list[float]:
     """The error of the first trees together, for several numbers of trees.
 
-    Returns
-    -------
-    list of float
-        Misclassification rate, with several outputs of any of them; or root mean squared error.
+    Misclassification rate, with several outputs of any of them; or root mean squared error.
     """
-    model, target, weights = judged.model, judged.target[rows], judged.weights[rows]
+    model, target, weights = data.model, data.target[rows], data.weights[rows]
     found = []
-    for answers in answers_after(model, judged.matrix[rows], counts, n_jobs):
-        if judged.is_classification:
+    for answers in answers_after(model, data.matrix[rows], counts, n_jobs):
+        if data.is_classification:
             found.append(1.0 - share_right(target, predicted_codes(model, answers), weights))
         else:
             with np.errstate(over="ignore"):
@@ -65,46 +62,46 @@ def errors_after(judged: Judged, rows: np.ndarray, counts: list[int], n_jobs: in
     return found
 
 
-def error_name(judged: Judged) -> str:
+def error_name(data: ReportData) -> str:
     """The name of the error that `errors_after` computes."""
-    if not judged.is_classification:
+    if not data.is_classification:
         return ROOT
-    return WRONG_WEIGHT if judged.is_weighted else WRONG
+    return WRONG_WEIGHT if data.is_weighted else WRONG
 
 
-def rows_to_ask(judged: Judged, options: Options) -> tuple[np.ndarray, str]:
+def rows_to_ask(data: ReportData, options: Options) -> tuple[np.ndarray, str]:
     """The test rows that are predicted after every number of trees, and a note if they are not all."""
-    most = MOST_ORDERED if judged.model.aggregation.sorts else MOST_ASKED
-    rows = rows_drawn(judged.n, max(most // len(judged.model.trees), options.rows), options.random_state)
-    if len(rows) == judged.n:
+    most = MOST_ORDERED if data.model.aggregation.sorts else MOST_ASKED
+    rows = rows_drawn(data.n, max(most // len(data.model.trees), options.rows), options.random_state)
+    if len(rows) == data.n:
         return rows, ""
-    return rows, (f"Curves over trees and rounds are of {counted(len(rows), 'test row')}, sampled from {judged.n:,}.")
+    return rows, (f"Curves over trees and rounds are of {counted(len(rows), 'test row')}, sampled from {data.n:,}.")
 
 
-def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str, ...]]:
+def forest_curve(data: ReportData, options: Options) -> tuple[CurvePart, tuple[str, ...]]:
     """The error over the number of trees, on the test rows and out of bag, with notes."""
-    n_trees = len(judged.model.trees)
+    n_trees = len(data.model.trees)
     counts = counts_to_show(n_trees, POINTS_OF_TREES)
-    rows, drawn = rows_to_ask(judged, options)
-    errors = errors_after(judged, rows, counts, options.n_jobs)
-    series = [SeriesPart(JUDGED, tuple(errors))]
-    out_of_bag, why = out_of_bag_of(judged)
+    rows, drawn = rows_to_ask(data, options)
+    errors = errors_after(data, rows, counts, options.n_jobs)
+    series = [SeriesPart(TEST_ROWS, tuple(errors))]
+    out_of_bag, why = out_of_bag_of(data)
     if out_of_bag is not None:
-        held = out_of_bag.error if judged.is_classification else np.sqrt(out_of_bag.error)
+        held = out_of_bag.error if data.is_classification else np.sqrt(out_of_bag.error)
         series.append(SeriesPart(LEFT_OUT, tuple(held.tolist())))
     half = counts[int(np.searchsorted(counts, (n_trees + 1) // 2))]
-    words = [f"With all {counted(n_trees, 'tree')}: {error_words(judged, errors[-1])} on the test rows"]
+    words = [f"With all {counted(n_trees, 'tree')}: {error_words(data, errors[-1])} on the test rows"]
     if out_of_bag is not None:
-        words.append(f"{error_words(judged, series[1].y[-1])} out of bag")
+        words.append(f"{error_words(data, series[1].y[-1])} out of bag")
     if out_of_bag is not None:
         words[-1] += " (each training row by the trees that did not sample it)"
     before = errors[counts.index(half)]
-    more = f" With the first {half}: {error_words(judged, before)} on the test rows." if half < n_trees else ""
+    more = f" With the first {half}: {error_words(data, before)} on the test rows." if half < n_trees else ""
     part = CurvePart(
         key="error",
         title="Error over the number of trees",
         xlabel="trees",
-        ylabel=error_name(judged),
+        ylabel=error_name(data),
         words=", ".join(words) + "." + more,
         x=tuple(counts),
         series=tuple(series),
@@ -112,31 +109,31 @@ def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str
     return part, tuple(filter(None, (drawn, why)))
 
 
-def error_words(judged: Judged, error: float | None) -> str:
+def error_words(data: ReportData, error: float | None) -> str:
     """An error in words."""
     if error is None or math.isnan(error):
         return "nothing"
-    return f"{100 * error:.1f} % wrong" if judged.is_classification else amount(error)
+    return f"{100 * error:.1f} % wrong" if data.is_classification else amount(error)
 
 
-def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
+def boosting_curves(data: ReportData, options: Options, n_rounds: int) -> Curves:
     """The loss after each round, the history of the fit, and for classification the error after each round."""
-    rows, drawn = rows_to_ask(judged, options)
+    rows, drawn = rows_to_ask(data, options)
     notes, curves = [drawn] if drawn else [], []
-    history, is_scored = history_of(judged)
+    history, is_scored = history_of(data)
     losses, name = np.empty(0), ""
     try:
-        name, losses = judged_losses(judged, rows)
+        name, losses = losses_on_test_rows(data, rows)
     except DataError as error:
         notes.append(f"There is no loss by round on the test rows: {error}.")
     beside = {} if is_scored else history
     if len(losses) or beside:
-        curves.append(loss_curve(judged, losses, name or "loss", beside))
+        curves.append(loss_curve(data, losses, name or "loss", beside))
     if is_scored and history:
-        curves.append(score_curve(judged, history))
-    if judged.is_classification:
-        curves.append(error_curve(judged, rows, n_rounds, options))
-    without = NO_ONE_HISTORY if judged.model.facts.get("members") else NO_HISTORY
+        curves.append(score_curve(data, history))
+    if data.is_classification:
+        curves.append(error_curve(data, rows, n_rounds, options))
+    without = NO_ONE_HISTORY if data.model.facts.get("members") else NO_HISTORY
     if not history and len(losses):
         curves[0] = replace(curves[0], words=f"{curves[0].words} {without}")
     elif not history:
@@ -144,20 +141,20 @@ def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
     return curves, notes
 
 
-def judged_losses(judged: Judged, rows: np.ndarray) -> tuple[str, np.ndarray]:
+def losses_on_test_rows(data: ReportData, rows: np.ndarray) -> tuple[str, np.ndarray]:
     """Name of the model's loss, and its mean on the test rows after each round, as in ``prune("rounds", X, y)``.
 
     Classes have the weights that they had in the fit.
     """
-    model, target, weights = judged.model, judged.target[rows], judged.weights[rows]
+    model, target, weights = data.model, data.target[rows], data.weights[rows]
     if model.classes:
         weights = weighed(weights, class_factors(model.facts, target, model.classes), target)
-    return losses_of_rounds(model, Rows(judged.matrix[rows], target, weights))
+    return losses_of_rounds(model, Rows(data.matrix[rows], target, weights))
 
 
-def history_of(judged: Judged) -> tuple[dict[str, list[float | None]], bool]:
+def history_of(data: ReportData) -> tuple[dict[str, list[float | None]], bool]:
     """The history of the fit, from round 0 on; and whether it is of a score, of which higher is better."""
-    facts = judged.model.facts
+    facts = data.model.facts
     held, is_scored = facts.get("history"), bool(facts.get("scored"))
     if not isinstance(held, dict):
         return {}, is_scored
@@ -169,15 +166,15 @@ def history_of(judged: Judged) -> tuple[dict[str, list[float | None]], bool]:
     }, is_scored
 
 
-def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str, list[float | None]]) -> CurvePart:
+def loss_curve(data: ReportData, losses: np.ndarray, name: str, history: dict[str, list[float | None]]) -> CurvePart:
     """The loss on the test rows, and the history of the fit."""
     series: dict[str, list[float | None]] = {}
     best = 0
     if len(losses):
         best = int(losses.argmin()) + 1
-        series[JUDGED] = [None, *losses.tolist()]  # the rounds begin with 0 in the history
+        series[TEST_ROWS] = [None, *losses.tolist()]  # the rounds begin with 0 in the history
     series |= {NAMES[which]: values for which, values in history.items()}
-    kept = len(losses) or int(judged.model.facts.get("best_iteration") or 0)
+    kept = len(losses) or int(data.model.facts.get("best_iteration") or 0)
     last = max(len(values) for values in series.values()) - 1
     is_cut = kept < last
     marks, words = [], []
@@ -202,46 +199,46 @@ def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str,
     return drawn_over_rounds("loss", "Loss after each round", f"loss ({loss_words(name)})", words, series, marks)
 
 
-def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> CurvePart:
+def score_curve(data: ReportData, history: dict[str, list[float | None]]) -> CurvePart:
     """The scores of the user's function after each round."""
-    best = int(judged.model.facts.get("best_iteration") or 0)
+    best = int(data.model.facts.get("best_iteration") or 0)
     series = {NAMES[which]: values for which, values in history.items()}
     marks = [MarkPart(best, f"best at the fit: round {best}")] if best else []
     words = ["The score of the fit's scoring function after each round; higher is better."]
     return drawn_over_rounds("history", "Score after each round of the fit", "score", words, series, marks)
 
 
-def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
+def error_curve(data: ReportData, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
     """The misclassification rate on the test rows after each round, or the root mean squared error."""
     # A median sorts all predictions at every round; sums go on from the round before.
-    counts = places(n_rounds, POINTS if judged.model.aggregation.sorts else n_rounds)
-    errors = errors_after(judged, rows, counts, options.n_jobs)
+    counts = places(n_rounds, POINTS if data.model.aggregation.sorts else n_rounds)
+    errors = errors_after(data, rows, counts, options.n_jobs)
     best = int(np.argmin(errors))
-    words = f"After all {counted(n_rounds, 'round')}: {error_words(judged, errors[-1])} on the test rows"
+    words = f"After all {counted(n_rounds, 'round')}: {error_words(data, errors[-1])} on the test rows"
     if errors[best] < errors[-1]:
-        words += f"; lowest after round {counts[best]}: {error_words(judged, errors[best])}"
+        words += f"; lowest after round {counts[best]}: {error_words(data, errors[best])}"
     shown = sorted({*(at - 1 for at in places(len(counts), POINTS)), best})
     return CurvePart(
-        "error", "Error after each round", "rounds", error_name(judged), words + ".",
-        tuple(counts[at] for at in shown), (SeriesPart(JUDGED, tuple(errors[at] for at in shown)),),
+        "error", "Error after each round", "rounds", error_name(data), words + ".",
+        tuple(counts[at] for at in shown), (SeriesPart(TEST_ROWS, tuple(errors[at] for at in shown)),),
     )  # fmt: skip
 
 
-def adaboost_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
+def adaboost_curves(data: ReportData, options: Options, n_rounds: int) -> Curves:
     """The error after each round, the error of each tree in the fit, and the weights of the trees."""
-    rows, drawn = rows_to_ask(judged, options)
-    curves = [error_curve(judged, rows, n_rounds, options)]
-    own = getattr(judged.estimator, "estimator_errors_", None)
+    rows, drawn = rows_to_ask(data, options)
+    curves = [error_curve(data, rows, n_rounds, options)]
+    own = getattr(data.estimator, "estimator_errors_", None)
     if own is not None and len(own) == n_rounds:
-        what = WRONG_WEIGHT if judged.is_classification else "mean loss by weight, 0 to 1"
+        what = WRONG_WEIGHT if data.is_classification else "mean loss by weight, 0 to 1"
         words = (
             "Each tree with the row weights of its round: rows that earlier trees got wrong have more weight, so this "
             "rises while the trees together improve."
         )
         curves.append(points_of("alone", "Error of each tree alone, in the fit", what, words, own))
-    if judged.model.tree_weights is not None:
+    if data.model.tree_weights is not None:
         words = "The weight of each tree in the prediction of all together."
-        curves.append(points_of("weights", "Weights of the trees", "weight", words, judged.model.tree_weights))
+        curves.append(points_of("weights", "Weights of the trees", "weight", words, data.model.tree_weights))
     return curves, [drawn] if drawn else []
 
 

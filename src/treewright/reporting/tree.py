@@ -18,9 +18,9 @@ from treewright.explain.audit import Audit, audit_model, refuse_other_growth
 from treewright.explain.counterfactual import levels_of, scales_of_rows
 from treewright.explain.prediction import predictions_made
 from treewright.explain.rules import OutcomeTeller
-from treewright.reporting.asked import with_asked
+from treewright.reporting.data import Options, ReportData
 from treewright.reporting.estimator import kept_rows
-from treewright.reporting.judged import Judged, Options
+from treewright.reporting.tested_columns import with_tested_columns
 from treewright.show.page.parts import CandidatePart, ExampleRow, ExamplesPart, NodePart, SupportPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.tree import NAME_WIDTH
@@ -46,18 +46,18 @@ MAX_LEVELS, MAX_ABSENT = 60_000, 20_000
 MAX_CELLS = 20_000
 
 
-def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) -> TreePart:
+def tree_with_judges(part: TreePart, data: ReportData, *, audited: bool = True) -> TreePart:
     """Return the tree with the weight of test rows per true class in each node; for regression a histogram.
 
     A row is counted in its leaf and in every node above it. Nodes with many rows have their audits too, unless
     ``audited`` is false.
     """
-    tree = judged.model.trees[0]
+    tree = data.model.trees[0]
     edges: tuple[float, ...] | None = None
-    if judged.is_classification:
-        place, n_places = judged.target[:, 0].astype(np.int64), len(judged.model.classes[0])
+    if data.is_classification:
+        place, n_places = data.target[:, 0].astype(np.int64), len(data.model.classes[0])
     else:
-        truth = judged.target[:, 0]
+        truth = data.target[:, 0]
         low, high = float(truth.min()), float(truth.max())
         # Halves: the range of numbers near the ends of float64 would overflow.
         ends = 2.0 * np.linspace(low / 2, high / 2, N_CELLS + 1) if high > low else np.array([low, low])
@@ -65,17 +65,17 @@ def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) ->
         place = np.clip(np.searchsorted(ends, truth, side="right") - 1, 0, n_places - 1)
         edges = tuple(ends.tolist())
     held = np.zeros((tree.n_nodes, n_places))
-    np.add.at(held, (judged.leaves, place), judged.weights)
+    np.add.at(held, (data.leaves, place), data.weights)
     # Parents come before their children, so one backward pass adds up everything.
     parents = tree.parent.tolist()
     for node in range(tree.n_nodes - 1, 0, -1):
         held[parents[node]] += held[node]
     nodes = tuple(replace(node, judged=tuple(held[node.id].tolist())) for node in part.nodes)
-    shown = with_asked(replace(part, nodes=nodes, edges=edges), judged)
-    return with_audits(shown, judged) if audited else shown
+    shown = with_tested_columns(replace(part, nodes=nodes, edges=edges), data)
+    return with_audits(shown, data) if audited else shown
 
 
-def with_audits(part: TreePart, judged: Judged) -> TreePart:
+def with_audits(part: TreePart, data: ReportData) -> TreePart:
     """Return the tree with the audits of the nodes with the most rows.
 
     The nodes without one are those beyond the first 31, those that would take too long, and all if no training rows
@@ -84,11 +84,11 @@ def with_audits(part: TreePart, judged: Judged) -> TreePart:
     inner = sum(node.test is not None for node in part.nodes)
     if not inner:
         return part
-    audit_of = audits_of(judged)
+    audit_of = audits_of(data)
     if audit_of is None:
-        return replace(part, audit_note=NO_CHOICE if is_by_chance(judged) else NO_ROWS)
+        return replace(part, audit_note=NO_CHOICE if is_by_chance(data) else NO_ROWS)
     found = {}
-    for node in audited_nodes(part, judged):
+    for node in audited_nodes(part, data):
         try:
             audit = audit_of(node)
         except (ParameterError, DataError):
@@ -100,32 +100,32 @@ def with_audits(part: TreePart, judged: Judged) -> TreePart:
     return replace(part, nodes=nodes, audit_note=note)
 
 
-def audits_of(judged: Judged) -> Callable[[int], Audit] | None:
+def audits_of(data: ReportData) -> Callable[[int], Audit] | None:
     """Return a function that audits a node on the training rows; None if that is not possible."""
-    model, estimator = judged.model, judged.estimator
-    if is_by_chance(judged):
+    model, estimator = data.model, data.estimator
+    if is_by_chance(data):
         return None
     if kept_rows(estimator) is not None:
         kept: Callable[[int], Audit] = estimator.audit
         return kept
-    if not judged.seen:
+    if not data.seen:
         return None
-    matrix, target, weights = model.encode_rows(judged.table, judged.target_given, judged.weights_given, owner="report")
+    matrix, target, weights = model.encode_rows(data.table, data.target_given, data.weights_given, owner="report")
     return lambda node: audit_model(model, matrix, target, weights, node)
 
 
-def is_by_chance(judged: Judged) -> bool:
+def is_by_chance(data: ReportData) -> bool:
     """Whether the nodes of the tree did not choose among all tests, or it is not known how they did."""
     try:
-        refuse_other_growth(judged.model)
+        refuse_other_growth(data.model)
     except ParameterError:
         return True
     return False
 
 
-def audited_nodes(part: TreePart, judged: Judged) -> list[int]:
+def audited_nodes(part: TreePart, data: ReportData) -> list[int]:
     """Return the inner nodes to audit, those with the most rows first, within a bound of work."""
-    columns = judged.model.schema.columns
+    columns = data.model.schema.columns
     inner = sorted((node for node in part.nodes if node.test is not None), key=lambda node: (-node.n_rows, node.id))
     nodes: list[int] = []
     spent = 0
@@ -158,28 +158,21 @@ def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
     return tuple(CandidatePart(shorten(row.question, NAME_WIDTH), row.gain, row.score, row is asked) for row in shown)
 
 
-def examples_part(judged: Judged, options: Options, tree: TreePart) -> ExamplesPart:
-    """Return examples among the test rows, and intervals and levels of the nodes of the tree.
+def examples_part(data: ReportData, options: Options, tree: TreePart) -> ExamplesPart:
+    """Examples among the test rows of a single tree, and intervals and levels of its nodes.
 
-    Parameters
-    ----------
-    judged : Judged
-        Of a single tree.
-    options : Options
-        ``examples`` rows at most, half of them misclassified if there are as many; sampled by ``random_state``.
-    tree : TreePart
-        Of this model.
+    Half of the examples are misclassified if there are as many; ``options.random_state`` samples them.
     """
-    summary = summarize(judged.model, 0)
+    summary = summarize(data.model, 0)
     supports = supports_of(summary, tree)
     has_interval = any(interval for support in supports for interval in support.intervals)
     return ExamplesPart(
-        rows=tuple(example_row(judged, summary, row) for row in chosen_rows(judged, options).tolist()),
+        rows=tuple(example_row(data, summary, row) for row in chosen_rows(data, options).tolist()),
         supports=supports,
         level=LEVEL,
         interval=("Wilson" if summary.counts_classes else "Student's t") if has_interval else "",
-        scales=tuple(scales_of_rows(judged.model.schema, judged.matrix).tolist()),
-        unseen=judged.model.unseen,
+        scales=tuple(scales_of_rows(data.model.schema, data.matrix).tolist()),
+        unseen=data.model.unseen,
     )
 
 
@@ -227,22 +220,22 @@ def absent_levels(summary: TreeSummary, tree: TreePart) -> dict[int, tuple[int, 
     return found
 
 
-def chosen_rows(judged: Judged, options: Options) -> np.ndarray:
+def chosen_rows(data: ReportData, options: Options) -> np.ndarray:
     """Positions of the examples among the test rows, ascending.
 
     For classification half are misclassified, if there are as many, and the classes take turns. For regression they are
     spread evenly from the smallest to the largest error. A wide table has fewer than asked for.
     """
-    n = min(options.examples, judged.n, max(1, MAX_CELLS // len(judged.model.schema)))
-    drawn = np.random.default_rng(options.random_state).permutation(judged.n)
-    if not n or not judged.is_classification:
+    n = min(options.examples, data.n, max(1, MAX_CELLS // len(data.model.schema)))
+    drawn = np.random.default_rng(options.random_state).permutation(data.n)
+    if not n or not data.is_classification:
         if not n:
             return drawn[:0]
-        gone = np.abs(judged.numbers - judged.target).sum(axis=1)
+        gone = np.abs(data.numbers - data.target).sum(axis=1)
         ordered = drawn[np.argsort(gone[drawn], kind="stable")]
-        return np.sort(ordered[np.linspace(0, judged.n - 1, n).astype(np.int64)])
-    wrong = (judged.codes != judged.target).any(axis=1)
-    some_wrong, some_right = (by_turns(drawn[mask[drawn]], judged.target[:, 0]) for mask in (wrong, ~wrong))
+        return np.sort(ordered[np.linspace(0, data.n - 1, n).astype(np.int64)])
+    wrong = (data.codes != data.target).any(axis=1)
+    some_wrong, some_right = (by_turns(drawn[mask[drawn]], data.target[:, 0]) for mask in (wrong, ~wrong))
     n_wrong = max(min(len(some_wrong), n // 2), n - len(some_right))
     return np.sort(np.concatenate([some_wrong[:n_wrong], some_right[: n - n_wrong]]))
 
@@ -261,36 +254,36 @@ def by_turns(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return np.asarray(rows[np.lexsort((np.arange(len(rows)), turn))])
 
 
-def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
+def example_row(data: ReportData, summary: TreeSummary, row: int) -> ExampleRow:
     """Return one test row in numbers and words."""
     shares: tuple[tuple[float, ...], ...]
-    if judged.is_classification:
+    if data.is_classification:
         truth, predicted = (
             ", ".join(output.classes[code] for output, code in zip(summary.outputs, codes[row].tolist(), strict=True))
-            for codes in (judged.target, judged.codes)
+            for codes in (data.target, data.codes)
         )
-        right: bool | None = bool((judged.target[row] == judged.codes[row]).all())
-        shares = tuple(tuple(each[row].tolist()) for each in judged.shares)
+        right: bool | None = bool((data.target[row] == data.codes[row]).all())
+        shares = tuple(tuple(each[row].tolist()) for each in data.shares)
     else:
         truth, predicted = (
-            "; ".join(amount(number) for number in numbers[row].tolist()) for numbers in (judged.target, judged.numbers)
+            "; ".join(amount(number) for number in numbers[row].tolist()) for numbers in (data.target, data.numbers)
         )
-        right, shares = None, tuple((number,) for number in judged.numbers[row].tolist())
+        right, shares = None, tuple((number,) for number in data.numbers[row].tolist())
     one = slice(row, row + 1)
     made = predictions_made(
-        judged.model,
-        judged.codes[one] if judged.is_classification else judged.numbers[one],
-        [each[one] for each in judged.shares] if judged.is_classification else (),
+        data.model,
+        data.codes[one] if data.is_classification else data.numbers[one],
+        [each[one] for each in data.shares] if data.is_classification else (),
     )
-    number = int(given_positions(judged)[row])
+    number = int(given_positions(data)[row])
     return ExampleRow(
         number=number,
-        cells=tuple(judged.matrix[row].astype(np.float64).tolist()),
+        cells=tuple(data.matrix[row].astype(np.float64).tolist()),
         truth=shorten(truth, NAME_WIDTH),
         said=shorten(predicted, NAME_WIDTH),
         right=right,
         shares=shares,
-        name=row_name(judged.table, number),
+        name=row_name(data.table, number),
         why=made.why(0),
     )
 
@@ -303,8 +296,8 @@ def row_name(table: Any, number: int) -> str:
     return shorten(escape_controls(str(index[number])), NAME_WIDTH)
 
 
-def given_positions(judged: Judged) -> np.ndarray:
+def given_positions(data: ReportData) -> np.ndarray:
     """Positions of the test rows in the table as given: rows of weight 0 are not test rows."""
-    if judged.weights_given is None:
-        return np.arange(judged.n)
-    return np.flatnonzero(judged.weights_given > 0)
+    if data.weights_given is None:
+        return np.arange(data.n)
+    return np.flatnonzero(data.weights_given > 0)

@@ -47,7 +47,6 @@ class Card:
 
     Attributes
     ----------
-    node : int
     role : {"test", "leaf", "empty", "folded"}
         ``"empty"``: a leaf that no training row reached.
     title : str
@@ -62,7 +61,6 @@ class Card:
         Class position that colours a leaf.
     answer : list of str
         The lines on the edge that leads here.
-    tooltip : str
     thickness : float, 0 to 1
         Share of all rows.
     width, height : float, pixels

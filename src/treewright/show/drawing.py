@@ -15,8 +15,7 @@ import numpy as np
 
 from treewright.show.cards import Card, cards_of
 from treewright.show.layout import tidy
-from treewright.show.media import Medium
-from treewright.show.style import COMPACT, COMPACT_LEAVES, NORMAL, Sizes, class_color, fitted, text_width
+from treewright.show.style import COMPACT, COMPACT_LEAVES, NORMAL, Medium, Sizes, class_color, fitted, text_width
 from treewright.trees.arrays import children, unfolded
 from treewright.trees.summary import Output, TreeSummary, counted
 from treewright.trees.threshold import decision_words
@@ -109,11 +108,8 @@ class Drawing:
     ----------
     parts : list of shapes and groups
         The page first; later ones lie on top.
-    width, height : float
-    sizes : Sizes
     described : str
         What the picture shows, in a sentence.
-    heading : str
     """
 
     parts: list[Shape | Group]

@@ -38,7 +38,6 @@ def show_ensemble(model: ModelData, **options: Any) -> str:
 
     Parameters
     ----------
-    model : ModelData
     **options
         None: options are for the drawing of one tree.
 

@@ -19,8 +19,19 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
-from treewright.show.bars import class_bar, mark_of, number_bar
-from treewright.show.spans import ELLIPSIS, Role, Span, Spans, cut, fitted, folded, width_of
+from treewright.show.spans import (
+    ELLIPSIS,
+    Role,
+    Span,
+    Spans,
+    class_bar,
+    cut,
+    fitted,
+    folded,
+    mark_of,
+    number_bar,
+    width_of,
+)
 from treewright.trees.arrays import children, subtree_sizes, unfolded
 from treewright.trees.data import ModelData
 from treewright.trees.facts import node_test
@@ -206,7 +217,6 @@ def draw_tree(
 
     Parameters
     ----------
-    model : ModelData
     width : int >= 20
         Cells of the window.
     max_depth, max_nodes, digits, surrogates, tree
@@ -309,10 +319,8 @@ class Rows:
 
     Attributes
     ----------
-    lines : list of Line
     labels : list of Label
         A label for each line, that of its node.
-    signs : tuple of str
     """
 
     lines: list[Line]

@@ -62,12 +62,12 @@ def marks_of(facts: Mapping[str, Any], tree: Tree) -> dict[int, Mark]:
     names, locked, decided = said.get("names"), said.get("locked"), said.get("decided")
     found: dict[int, dict[str, Any]] = {}
     for path, name in names.items() if isinstance(names, Mapping) else ():
-        found.setdefault(node_at(tree, path), {})["name"] = shorten(escape_controls(str(name)), WIDTH)
+        found.setdefault(number_at(tree, path), {})["name"] = shorten(escape_controls(str(name)), WIDTH)
     for path in locked if isinstance(locked, Sequence) else ():
-        found.setdefault(node_at(tree, path), {})["locked"] = True
+        found.setdefault(number_at(tree, path), {})["locked"] = True
     for path, values in decided.items() if isinstance(decided, Mapping) else ():
         if isinstance(values, Sequence) and len(values) == tree.value.shape[1] and all(map(_is_number, values)):
-            found.setdefault(node_at(tree, path), {})["rows_say"] = tuple(map(float, values))
+            found.setdefault(number_at(tree, path), {})["rows_say"] = tuple(map(float, values))
     return {node: Mark(**each) for node, each in found.items() if node >= 0}
 
 
@@ -75,7 +75,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and bool(np.isfinite(value))
 
 
-def node_at(tree: Tree, path: object) -> int:
+def number_at(tree: Tree, path: object) -> int:
     """The number of the node at the end of a path of branches, such as ``"0.1"``; -1 if there is none."""
     node = 0
     for word in str(path).split(".") if path else ():

@@ -84,13 +84,7 @@ class Command:
 
 
 def done(ground: Ground, plan: Plan, command: Command) -> Plan:
-    """The plan after a command.
-
-    Raises
-    ------
-    ParameterError, ColumnError
-        It does not fit: there is no such node, it is locked, or an argument is wrong.
-    """
+    """The plan after a command; ParameterError or ColumnError if it does not fit."""
     if command.do not in DO:
         raise ParameterError(f"there is no command {command.do!r}: choose one of {', '.join(DO)}")
     path, given = path_of(command.path), command.given
@@ -329,13 +323,9 @@ def _prune(ground: Ground, plan: Plan, path: Path, given: Mapping[str, Any]) -> 
 def leaf_counts(tree: Tree, plan: Plan, path: Path) -> tuple[np.ndarray, np.ndarray]:
     """How the tree below a path shrinks, the weakest links first (``prune.cost_complexity``).
 
-    Returns
-    -------
-    is_leaf_at : int64[n_nodes]
-        The number of leaves below the path at or below which a node is a leaf. 0 if it is one already, is locked, is
-        above a lock or a decision, or is not below the path.
-    sizes : int64[k], descending
-        The numbers of leaves below the path that can be reached.
+    Returns for each node the number of leaves below the path at or below which it is a leaf: 0 if it is one already, is
+    locked, is above a lock or a decision, or is not below the path; and, descending, the numbers of leaves that can be
+    reached.
     """
     top = nearest_number(tree, path)
     parents = tree.parent.astype(np.int64)

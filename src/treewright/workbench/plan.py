@@ -21,26 +21,17 @@ from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.search import Policy
 from treewright.grow.problem import Problem
 from treewright.trees.arrays import MULTIWAY, SUBSET, Tree
+from treewright.trees.by_hand import number_at
 
 Path = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A node of a plan, and all below it.
+    """A node of a plan, and all below it: a branch for each of its test's; a leaf has no test.
 
-    Attributes
-    ----------
-    test : Candidate or None
-        None at a leaf.
-    branches : tuple of Plan
-        One for each branch of the test.
-    locked : bool
-        Whether the node and all below it are protected from changes.
-    name : str
-        The user's name of the node.
-    decision : int, float or None
-        The prediction of a leaf, set by hand: the code of a class, or a number.
+    If ``locked``, it and all below it are protected from changes. ``decision`` is the prediction of a leaf, set by
+    hand: the code of a class, or a number.
     """
 
     test: Candidate | None = None
@@ -177,19 +168,9 @@ def as_seen(problem: Problem, instances: Instances, test: Candidate) -> Candidat
     return replace(test, branch_of=np.where(is_held, own, ~own))
 
 
-def number_of(tree: Tree, path: Path) -> int:
-    """The number of a node in the tree of its plan; -1 below a node without rows."""
-    node = 0
-    for branch in path:
-        if tree.first_child[node] < 0:
-            return -1
-        node = int(tree.first_child[node]) + branch
-    return node
-
-
 def nearest_number(tree: Tree, path: Path) -> int:
     """The number of a node in the tree of its plan, or of its nearest ancestor if the tree ends for lack of rows."""
-    while (number := number_of(tree, path)) < 0:
+    while (number := number_at(tree, written(path))) < 0:
         path = path[:-1]
     return number
 

@@ -46,18 +46,9 @@ MOST_SEARCHED = 1_000
 class Ground:
     """The rows that a tree is grown on by hand, prepared for questions.
 
-    Attributes
-    ----------
-    rows : Dataset
-    params : TreeParams
-    problem, policy : Problem, GainPolicy
-        As the grower by nodes takes them; the policy does not search nominal columns of more than 1,000 levels.
-    sorted : Instances
-        All rows, every column in its order: what a search needs.
-    offers : dict
-        The best questions of leaves, by the questions that lead to them (``commands.grow``).
-    whole : Instances
-        All rows without sorted columns: enough to divide them, in a tenth of the time.
+    ``sorted`` has every column in its order, what a search needs; ``whole`` only the rows: enough to divide them, in a
+    tenth of the time. ``offers`` has the best questions of leaves, by the questions that lead to them
+    (``commands.grow``). The policy does not search nominal columns of more than 1,000 levels.
     """
 
     rows: Dataset
@@ -244,12 +235,7 @@ def _chances(log_p: float, log_n: float) -> dict[str, float]:
 def told_of(column: Column, test: Candidate, *, every_level: bool = False) -> dict[str, Any]:
     """A test in the words of ``Session.split``.
 
-    Parameters
-    ----------
-    column : Column
-    test : Candidate
-    every_level : bool
-        Whether levels that the node lacks are named too, with the branch that they go to.
+    With ``every_level``, levels that the node lacks are named too, with the branch that they go to.
     """
     told: dict[str, Any] = {"column": column.name}
     n_branches = test.n_branches

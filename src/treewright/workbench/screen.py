@@ -39,9 +39,9 @@ from treewright.trees.codec import dumps
 from treewright.trees.summary import counted
 from treewright.trees.threshold import threshold_words
 from treewright.trees.writing import shorten, written_level
-from treewright.workbench.commands import Command, leaf_counts
+from treewright.workbench.commands import leaf_counts
 from treewright.workbench.plan import Path, as_seen, node_at, path_of, paths_of
-from treewright.workbench.session import Session
+from treewright.workbench.session import BareSession
 
 MOST_NODES = 4001
 N_BARS, MOST_CLASSES, MOST_LEVELS, MOST_WIDE = 48, 8, 200, 200
@@ -56,20 +56,12 @@ class _StoppedError(Exception):
 class Desk:
     """A session with its screens.
 
-    Parameters
-    ----------
-    session : Session
-    save_to : str, optional
-        A file that holds the session after every command.
-    title : str
-    note : str
-        A note on the figures.
-    known : bytes, optional
-        The content of the file, if the session was made from it; a file with any other content is not overwritten.
+    ``save_to`` holds the session after every command. ``known`` is its content, if the session was made from it: a file
+    with any other content is not overwritten. ``note`` is a note on the figures.
     """
 
     def __init__(
-        self, session: Session, *, save_to: str | None = None, title: str = "", note: str = "",
+        self, session: BareSession, *, save_to: str | None = None, title: str = "", note: str = "",
         known: bytes | None = None,
     ) -> None:  # fmt: skip
         self.session, self.save_to, self.title, self.note = session, save_to, title, note
@@ -227,7 +219,7 @@ def state_of(desk: Desk) -> dict[str, Any]:
         "columns": plain(_columns_alone(session)),
         "leaf_at": {str(node_id): int(is_leaf_at[node_id]) for node_id in ids if is_leaf_at[node_id]},
         "sizes": sizes.tolist(),
-        "log": [_told_command(command) for command in (*session.log, *session.undone)],
+        "log": [plain(line_of(command.plain())) for command in (*session.log, *session.undone)],
         "at": len(session.log),
         "figures": plain(session.figures(look=session.looks_always and not session.opened)),
         "measures": [
@@ -245,16 +237,12 @@ def state_of(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _columns_alone(session: Session) -> list[Any]:
+def _columns_alone(session: BareSession) -> list[Any]:
     """The columns with their names and kinds; with levels only for ordinal columns."""
     return [
         replace(words, levels=words.levels if words.kind == "ordinal" else ())
         for words in columns_in_words(session.ground.rows.schema)
     ]
-
-
-def _told_command(command: Command) -> dict[str, Any]:
-    return plain(line_of(command.plain()))
 
 
 # What a node could ask.
@@ -279,7 +267,7 @@ def _candidates(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _told_candidate(session: Session, told: Mapping[str, Any]) -> dict[str, Any]:
+def _told_candidate(session: BareSession, told: Mapping[str, Any]) -> dict[str, Any]:
     cut = told.get("cut")
     return {
         "column": session.ground.column(told["column"]),
@@ -312,7 +300,7 @@ def _column(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     return {"picture": plain(picture)}
 
 
-def _base_of(session: Session, path: Path, feature: int) -> Candidate | None:
+def _base_of(session: BareSession, path: Path, feature: int) -> Candidate | None:
     """The question of a node about a column, or the best possible one; None if there is none."""
     asked, name = node_at(session.plan, path).test, session.ground.columns[feature].name
     if asked is not None and asked.feature == feature:
@@ -321,7 +309,7 @@ def _base_of(session: Session, path: Path, feature: int) -> Candidate | None:
     return None if told is None else session.ground.test_of(session.plan, path, feature, {**told, "empty": True})
 
 
-def _groups(session: Session, target: np.ndarray, weights: np.ndarray, bars: np.ndarray, n: int) -> dict[str, Any]:
+def _groups(session: BareSession, target: np.ndarray, weights: np.ndarray, bars: np.ndarray, n: int) -> dict[str, Any]:
     """The content of each bar: weights of the most frequent classes, or for regression weight and mean."""
     if session.ground.params.task != CLASSES:
         held = np.bincount(bars, weights, minlength=n)
@@ -341,7 +329,12 @@ def _groups(session: Session, target: np.ndarray, weights: np.ndarray, bars: np.
 
 
 def _bars(
-    session: Session, column: Column, cells: np.ndarray, target: np.ndarray, weights: np.ndarray, base: Candidate | None
+    session: BareSession,
+    column: Column,
+    cells: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray,
+    base: Candidate | None,
 ) -> dict[str, Any]:
     """Bars of a numeric or ordinal column: one for each value if they are few, else of equal width."""
     values = np.unique(cells)
@@ -369,7 +362,12 @@ def _bars(
 
 
 def _levels(
-    session: Session, column: Column, cells: np.ndarray, target: np.ndarray, weights: np.ndarray, base: Candidate | None
+    session: BareSession,
+    column: Column,
+    cells: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray,
+    base: Candidate | None,
 ) -> dict[str, Any]:
     """A bar for each level of the node, or for the heaviest of many, ordered by their target."""
     n_levels = len(column.levels)
@@ -485,7 +483,7 @@ def _compare(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     """Compare a saved session, replayed on these rows, with this one."""
     session = desk.session
     with progress.listen(desk._heard):
-        other = Session.from_dict(dict(request["document"]), *session._table, named="that session")
+        other = type(session).from_dict(dict(request["document"]), *session._table, named="that session")
     found = session.compare(other)
     # Both by the measure of this session, each on its own training rows.
     scores = [each.judged(each.ground.rows, measure=session.measures[session.measure])[0] for each in (session, other)]

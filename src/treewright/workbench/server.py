@@ -42,21 +42,7 @@ HEADERS = {
 
 
 class Server:
-    """The server of a desk.
-
-    Parameters
-    ----------
-    desk : Desk
-    port : int, 0 to 65535
-        0 takes a free one.
-
-    Raises
-    ------
-    MissingLibraryError
-        starlette or uvicorn is not installed.
-    ParameterError
-        The port is taken.
-    """
+    """The server of a desk; port 0 takes a free one, a port that is taken is a ParameterError."""
 
     def __init__(self, desk: Desk, port: int = 0) -> None:
         check_libraries()

@@ -57,6 +57,7 @@ from treewright.model import Model
 from treewright.reporting.document import Report, report
 from treewright.trees.arrays import LEAF as LEAF_KIND
 from treewright.trees.arrays import Tree
+from treewright.trees.by_hand import number_at
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.summary import counted
 from treewright.trees.threshold import Threshold, code_of_positive, threshold_given
@@ -68,7 +69,6 @@ from treewright.workbench.plan import (
     instances_at,
     named,
     node_at,
-    number_of,
     path_of,
     tree_of,
     with_node_at,
@@ -97,65 +97,8 @@ class Noted(TypedDict, total=False):
     when: str
 
 
-class Session:
-    """A tree grown by hand, command by command.
-
-    Parameters
-    ----------
-    X : table of n rows
-        Array, dict of columns, list of rows, or a pandas, polars or pyarrow table.
-    y : n labels or numbers
-    sample_weight : n numbers >= 0, optional
-    task : {"classification", "regression"}, optional
-        By default numbers that are not all whole, or have more than 20 different values, are a regression, everything
-        else is a classification.
-    held_out : float, default 0.25
-        Share of the rows that are held out for evaluation; 0 for none. The choice depends on the content of all rows:
-        if a cell changes, other rows may be held out.
-    sealed : float, default 0
-        Share of the rows for one final evaluation (``open_sealed``).
-    random_state : int, default 0
-        Seed of the held-out and sealed rows, which depend on the content of the rows, not on their order.
-    who : str, optional
-        Who decides; written into the log.
-    looks : int, or list of str
-        Earlier looks at the held-out rows: their number, or their digests, as in a script.
-    cost : mapping or list of lists, optional
-        What mistakes cost: ``{"fp": 1, "fn": 5}``; for any number of classes ``{true: {predicted: cost}}``, or a row of
-        numbers for each true class. Of two classes the tree then predicts the one that costs less by the proportions of
-        a leaf (Elkan 2001), unless ``threshold`` is given.
-    threshold : float, 0 to 1, optional
-        The lowest probability at which the positive class is predicted.
-    positive : class label, optional
-        The class of the threshold, of fp and fn, and of F1, precision and recall; by default the second of two.
-    measure : str, optional
-        What judges the tree, see ``measures``; by default as it is chosen: the cost if there are costs, the balanced
-        accuracy for ``class_weight="balanced"``, the accuracy by other weights of classes; else accuracy or R2.
-    **params
-        Of CART (``DecisionTreeClassifier``): ``criterion``, ``min_samples_leaf``, ``class_weight``, ``nominal``,
-        ``ordinal``, ``numeric``, ``nominal_splits`` ... Nominal columns of more than 1,000 levels are asked only by
-        hand.
-
-    Examples
-    --------
-    >>> import treewright as tw
-    >>> table = {"age": [22, 25, 31, 40, 47, 58], "home": ["own", "rent", "rent", "own", "own", "rent"]}
-    >>> session = tw.workbench.Session(table, ["bad", "bad", "bad", "good", "good", "good"], held_out=0)
-    >>> session.split("", "age", cut=35, why="below 35 is a group of its own in the scorecard")
-    >>> session.split("1", "home", levels=["own"])
-    >>> session.undo()
-    >>> print(session.model.show())
-    Classification tree: 6 rows, 3 nodes, 2 leaves, depth 1
-    grown by hand
-    counts: bad / good
-    <BLANKLINE>
-    node                rows  counts   gini    predicts
-       0  all rows         6     3/3  0.500
-       1  ├─ age <= 35     3     3/0  0      * bad
-       2  └─ age > 35      3     0/3  0      * good
-    <BLANKLINE>
-    * leaf
-    """
+class BareSession:
+    """A session without its screens, which ``workbench.app`` adds."""
 
     def __init__(
         self,
@@ -328,7 +271,7 @@ class Session:
         """The number of a node in the model, by its path."""
         at = path_of(path)
         node_at(self.plan, at)
-        number = number_of(self._grown(), at)
+        number = number_at(self._grown(), written(at))
         if number < 0:
             raise ParameterError(f"{named(at)} is below a node without rows, where the tree ends")
         return number
@@ -474,61 +417,6 @@ class Session:
             self.held_out()
         X, y, weights = (None if each is None else take_rows(each, self._reported) for each in self._table)
         return report(self.model, X, y, sample_weight=weights, **options)
-
-    def widget(self, *, title: str = "", save_to: str | None = None, height: int = 760) -> Any:
-        """The workbench in a notebook: Jupyter, VS Code or marimo.
-
-        Parameters
-        ----------
-        title : str
-        save_to : str, optional
-            A file that holds the session after every command.
-        height : int, pixels
-
-        Returns
-        -------
-        anywidget.AnyWidget
-
-        Raises
-        ------
-        MissingLibraryError
-            anywidget is not installed.
-        """
-        from treewright.workbench.screen import Desk
-        from treewright.workbench.widget import widget_of
-
-        return widget_of(Desk(self, save_to=save_to, title=title), height)
-
-    def serve(self, *, title: str = "", save_to: str | None = None, port: int = 0, browser: bool = True) -> None:
-        """The workbench in the browser, until it is quit there or by Ctrl-C.
-
-        Parameters
-        ----------
-        title : str
-        save_to : str, optional
-            A file that holds the session after every command.
-        port : int
-            0 takes a free one.
-        browser : bool
-            Whether the page is opened, or only its address printed.
-
-        Raises
-        ------
-        MissingLibraryError
-            starlette or uvicorn is not installed.
-        ParameterError
-            The port is taken.
-        InputFileError
-            Commands could not be saved in ``save_to``, such as on a full disk. The session has them: ``save`` it
-            elsewhere.
-        """
-        from treewright.workbench.screen import Desk
-        from treewright.workbench.server import Server
-
-        desk = Desk(self, save_to=save_to, title=title)
-        Server(desk, port).serve(browser=browser)
-        if lost := desk.unsaved():
-            raise InputFileError(f"{lost}. The session still has them: call its save() with another name")
 
     # Commands.
 
@@ -945,7 +833,7 @@ class Session:
             )
         return session
 
-    def compare(self, other: Session) -> dict[str, Any]:
+    def compare(self, other: BareSession) -> dict[str, Any]:
         """Compare the commands and the trees of two sessions.
 
         Returns
@@ -1110,7 +998,7 @@ class Session:
             plan = with_node_at(plan, path, replace(node_at(plan, path), decision=None))
         tree = tree_of(ground.problem, ground.policy, ground.whole, plan)
         # A leaf without rows has no decision to compare.
-        numbers = {path: number_of(tree, path) for path in paths}
+        numbers = {path: number_at(tree, written(path)) for path in paths}
         return {
             written(path): tree.value[at].tolist() for path, at in numbers.items() if at >= 0 and tree.n_samples[at]
         }

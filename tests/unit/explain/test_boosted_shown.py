@@ -191,6 +191,7 @@ def test_growth_of_boosted_trees_is_told() -> None:
 
 
 def test_the_command_shows_gains(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    from treewright.cli.options import FormatName, ShowRequest
     from treewright.cli.show import run_show
 
     model = boosted(np.random.default_rng(7), "four classes")
@@ -198,13 +199,14 @@ def test_the_command_shows_gains(tmp_path: Any, capsys: pytest.CaptureFixture[st
     model.save(path)
     out = tmp_path / "out.txt"
 
-    run_show(path, "text", None, out, importances=True, force=False)
+    request = ShowRequest(model=path, out=out)
+    run_show(replace(request, importances=True))
     assert "(gain)" in out.read_text()
     for options in ({"tree": 1}, {}):
-        run_show(path, "text", None, out, force=True, **options)
+        run_show(replace(request, force=True, **options))
         assert "adds" in out.read_text() or "rounds" in out.read_text()
     for form in ("svg", "dot", "json", "rules", "rules-csv"):
-        run_show(path, form, None, out, tree=2, force=True)
+        run_show(replace(request, form=FormatName(form), tree=2, force=True))
         assert out.read_text()
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import treewright as tw
 from treewright.evaluation.verdict import likely_reason, of_classes, reason_of, verdict
+from treewright.reporting.data import report_data
 from treewright.reporting.findings import findings_of
-from treewright.reporting.judged import judged_rows
 
 RNG = np.random.default_rng(0)
 NOISE = {name: RNG.normal(size=80) for name in "ab"}
@@ -117,7 +117,7 @@ def test_a_comparison_names_those_that_are_no_better():
 def test_a_report_says_it_first():
     est = tw.DecisionTreeRegressor().fit({name: cells[:40] for name, cells in NOISE.items()}, NUMBERS[:40])
     rest = {name: cells[40:] for name, cells in NOISE.items()}
-    finding = findings_of(judged_rows(est.model_, est, rest, NUMBERS[40:]))[0]
+    finding = findings_of(report_data(est.model_, est, rest, NUMBERS[40:]))[0]
 
     assert finding.kind == "no better than one answer"
     assert finding.text.startswith("The model is worse than a constant prediction: R2 -")

@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris
 import treewright as tw
 from treewright.exceptions import DataWarning
 from treewright.reporting.columns import _mean_in, columns_part, mean_and_sd
-from treewright.reporting.judged import Options, judged_rows
+from treewright.reporting.data import Options, report_data
 from treewright.show.page.plain import json_for_script
 
 X, Y = load_iris(return_X_y=True)
@@ -24,7 +24,7 @@ OTHERS = X[1::2], Y[1::2]
 def parts_of(est, table, target, weights=None, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        judged = judged_rows(est.model_, est, table, target, weights)
+        judged = report_data(est.model_, est, table, target, weights)
         return columns_part(judged, Options(**options))
 
 

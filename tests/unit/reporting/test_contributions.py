@@ -105,7 +105,7 @@ def test_wide_tables_and_large_forests_leave_pairs_out(monkeypatch):
     part = tw.GradientBoostingRegressor(60, min_samples_leaf=3).fit(wide, y).report(wide, y).summary.contributions
     assert part.pairs == ()
     assert "explain(X, order=2)" in part.notes[0]
-    monkeypatch.setattr("treewright.reporting.contributions.NODES_OF_PAIRS", 10)
+    monkeypatch.setattr("treewright.reporting.ensemble.NODES_OF_PAIRS", 10)
     part = part_of(tw.RandomForestClassifier(**FEW).fit(TABLE, CLASS), CLASS).contributions
     assert part.pairs == ()
     assert "nodes" in part.notes[0]

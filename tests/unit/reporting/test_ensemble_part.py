@@ -13,8 +13,8 @@ from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.predict.ensemble import answers_after, combined
+from treewright.reporting.data import Options, report_data
 from treewright.reporting.ensemble import ensemble_part, surrogate_part
-from treewright.reporting.judged import Options, judged_rows
 from treewright.reporting.rounds import drawn_over_rounds
 from treewright.show.page.parts import MarkPart
 from treewright.show.page.plain import json_for_script, plain
@@ -29,7 +29,7 @@ TRAIN, TEST = slice(0, None, 2), slice(1, None, 2)
 
 def part_of(est, table, target, weights=None, **options):
     chosen = replace(Options(), **options)
-    judged = judged_rows(est.model_, est, table, target, weights)
+    judged = report_data(est.model_, est, table, target, weights)
     return ensemble_part(judged, chosen, surrogate_part(judged, chosen))
 
 
@@ -301,7 +301,7 @@ def test_boosted_members_say_how_far_they_move_the_score(boosted):
 def test_the_surrogate_is_that_of_the_function_for_users(forest):
     found = tw.model_selection.surrogate_tree(forest, X[TEST], min_samples_leaf=4, test_size=1 / 3)
 
-    judged = judged_rows(forest.model_, forest, X[TEST], NAMES[TEST])
+    judged = report_data(forest.model_, forest, X[TEST], NAMES[TEST])
     standing = surrogate_part(judged, Options())
     assert (standing.words.fidelity, standing.words.low, standing.words.high) == (found.fidelity, found.low, found.high)
     assert found.words in standing.words.words
@@ -317,7 +317,7 @@ def test_a_tree_that_says_no_more_than_one_answer_warns_and_is_not_what_the_page
     table = rng.normal(size=(300, 40))
     target = np.where(rng.random(300) < 0.25, "bad", "good")  # noise: there is nothing to find
     forest = tw.RandomForestClassifier(n_estimators=30, random_state=0).fit(table[:200], target[:200])
-    judged = judged_rows(forest.model_, forest, table[200:], target[200:])
+    judged = report_data(forest.model_, forest, table[200:], target[200:])
 
     standing = surrogate_part(judged, Options())
     part = ensemble_part(judged, Options(), standing)
@@ -337,7 +337,7 @@ def test_the_tree_of_an_imbalanced_forest_tells_the_probabilities():
     target = np.where(rng.random(2000) < 1 / (1 + np.exp(4.5 - table["a"] - table["b"])), "yes", "no")
     forest = tw.RandomForestClassifier(n_estimators=30, min_samples_leaf=5).fit(table, target)
 
-    standing = surrogate_part(judged_rows(forest.model_, forest, table, target, None), Options())
+    standing = surrogate_part(report_data(forest.model_, forest, table, target, None), Options())
 
     leaves = [node for node in standing.tree.nodes if node.test is None]
     assert len(leaves) > 4
@@ -353,7 +353,7 @@ def test_a_tree_that_says_more_than_one_answer_does_not_warn(forest_part):
 
 
 def test_no_leaf_of_the_surrogate_holds_a_single_row(forest):
-    judged = judged_rows(forest.model_, forest, X[TEST], NAMES[TEST])
+    judged = report_data(forest.model_, forest, X[TEST], NAMES[TEST])
 
     tree = surrogate_part(judged, Options()).tree
 
@@ -434,7 +434,7 @@ def test_why_there_is_no_out_of_bag_curve_is_told(make, said):
 
 
 def test_a_model_alone_says_that_it_knows_no_rows(forest):
-    judged = judged_rows(forest.model_, None, X[TEST], NAMES[TEST])
+    judged = report_data(forest.model_, None, X[TEST], NAMES[TEST])
 
     part = ensemble_part(judged, Options(), None)
 
@@ -443,7 +443,7 @@ def test_a_model_alone_says_that_it_knows_no_rows(forest):
 
 @pytest.mark.parametrize("est", [tw.DecisionTreeClassifier(), tw.KNeighborsClassifier()], ids=["tree", "neighbours"])
 def test_single_trees_and_neighbours_have_no_such_section(est):
-    judged = judged_rows(est.fit(X[TRAIN], Y[TRAIN]).model_, est, X[TEST], Y[TEST])
+    judged = report_data(est.fit(X[TRAIN], Y[TRAIN]).model_, est, X[TEST], Y[TEST])
 
     assert surrogate_part(judged, Options()) is None
     assert ensemble_part(judged, Options(), None) is None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.reporting.judged import Options, judged_rows
+from treewright.reporting.data import Options, report_data
 from treewright.reporting.tree import examples_part
 from treewright.show.page.plain import plain
 from treewright.show.page.tree import tree_part
@@ -30,7 +30,7 @@ def some(rows, columns):
 
 
 def examples_of(est, X, y, *, sample_weight=None, **options):
-    judged = judged_rows(est.model_, est, X, y, sample_weight)
+    judged = report_data(est.model_, est, X, y, sample_weight)
     return examples_part(judged, Options(**options), tree_part(est.model_))
 
 
@@ -141,7 +141,7 @@ def test_the_part_is_json(fitted, judges):
 
 def test_levels_that_no_row_of_a_node_had_are_told(full_model):
     est = tw.Model.of(full_model)
-    judged = judged_rows(est, None, {"x": [1.0], "city": ["Bonn"], "size": ["S"]}, ["no"])
+    judged = report_data(est, None, {"x": [1.0], "city": ["Bonn"], "size": ["S"]}, ["no"])
     tree = tree_part(est)
 
     supports = examples_part(judged, Options(), tree).supports

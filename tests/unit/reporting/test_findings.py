@@ -10,8 +10,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 import treewright as tw
 from treewright.exceptions import DataWarning
+from treewright.reporting.data import report_data
 from treewright.reporting.findings import findings_of
-from treewright.reporting.judged import judged_rows
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -25,7 +25,7 @@ def found(table, target, other=None, est=None, *, model_only=False, weights=None
         warnings.simplefilter("ignore", DataWarning)
         est = (est or tw.DecisionTreeClassifier(max_depth=3)).fit(table, target)
         X, y = other or (table, target)
-        judged = judged_rows(est.model_, None if model_only else est, X, y, weights)
+        judged = report_data(est.model_, None if model_only else est, X, y, weights)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return {finding.kind: finding for finding in findings_of(judged)}

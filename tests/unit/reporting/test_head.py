@@ -8,9 +8,9 @@ import pytest
 
 import treewright as tw
 from treewright.model_selection import choose_threshold
+from treewright.reporting.data import report_data
 from treewright.reporting.document import facts_of, report, subtitle_of
 from treewright.reporting.ensemble import headline_of
-from treewright.reporting.judged import judged_rows
 from treewright.trees.writing import written_amount
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -18,7 +18,7 @@ CLASSES, NUMBERS = (X[:, 0] > 0).astype(int), X[:, 0] + X[:, 1]
 
 
 def head(est, target):
-    judged = judged_rows(est.model_, est, X, target)
+    judged = report_data(est.model_, est, X, target)
     return {fact.name: fact.value for fact in facts_of(judged)}, subtitle_of(judged, "price")
 
 
@@ -52,7 +52,7 @@ def test_both_lines_count_the_columns_that_are_used():
     table = {"x": X[:, 0], "z": X[:, 1], "id": [f"row {at}" for at in range(40)]}
     with pytest.warns(tw.exceptions.DataWarning):
         est = tw.RandomForestClassifier(n_estimators=3).fit(table, CLASSES)
-    judged = judged_rows(est.model_, est, table, CLASSES)
+    judged = report_data(est.model_, est, table, CLASSES)
 
     assert subtitle_of(judged, "") == "Random forest, classification: 3 trees, 2 columns"
     assert {fact.name: fact.value for fact in facts_of(judged)}["columns"] == "2 (1 left out)"
@@ -61,7 +61,7 @@ def test_both_lines_count_the_columns_that_are_used():
 def test_an_algorithm_that_a_file_made_up_stands_as_it_is():
     model = tw.DecisionTreeClassifier().fit(X, CLASSES).model_
     strange = tw.Model(**{**vars(model), "facts": {**model.facts, "algorithm": "of\x1b another_house"}})
-    facts = {fact.name: fact.value for fact in facts_of(judged_rows(strange, None, X, CLASSES))}
+    facts = {fact.name: fact.value for fact in facts_of(report_data(strange, None, X, CLASSES))}
 
     assert facts["algorithm"] == "of\\x1b another house"
 

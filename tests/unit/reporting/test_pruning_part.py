@@ -16,7 +16,7 @@ import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.model_selection import PrunedTree, compare_pruning, pruning_path
 from treewright.reporting import pruning as module
-from treewright.reporting.judged import Options, judged_rows
+from treewright.reporting.data import Options, report_data
 from treewright.reporting.pruning import pruning_part
 from treewright.show.page.plain import json_for_script
 
@@ -89,7 +89,7 @@ CASES = (
 def part_of(fitted, rows, **options):
     X, y, weights = rows
     model = getattr(fitted, "model_", fitted)
-    return pruning_part(judged_rows(model, None if model is fitted else fitted, X, y, weights), Options(**options))
+    return pruning_part(report_data(model, None if model is fitted else fitted, X, y, weights), Options(**options))
 
 
 def fitted(est, rows):

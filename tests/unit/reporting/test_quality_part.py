@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris
 import treewright as tw
 from treewright.core.confidence import wilson_interval
 from treewright.evaluation.scores import rows_worth
-from treewright.reporting.judged import Judged, Options, judged_rows
+from treewright.reporting.data import Options, ReportData, report_data
 from treewright.reporting.quality import class_quality, number_quality, quality_parts, rank_part
 from treewright.show.page.plain import plain
 from treewright.trees.data import aggregation_of
@@ -28,7 +28,7 @@ def classes(truth, shares, weights=None, *, labels=None, combine="mean"):
         task="classification", facts={}, threshold=None,
     )  # fmt: skip
     weights = np.ones(len(truth)) if weights is None else np.asarray(weights, float)
-    judged = Judged(model, None, None, None, np.empty((len(truth), 0)), truth[:, None], weights, None)
+    judged = ReportData(model, None, None, None, np.empty((len(truth), 0)), truth[:, None], weights, None)
     judged.__dict__.update(shares=[shares], codes=shares.argmax(axis=1)[:, None])
     return judged
 
@@ -41,7 +41,7 @@ def numbers(truth, said, weights=None):
         task="regression", facts={},
     )  # fmt: skip
     weights = np.ones(len(truth)) if weights is None else np.asarray(weights, float)
-    judged = Judged(model, None, None, None, np.empty((len(truth), 0)), truth[:, None], weights, None)
+    judged = ReportData(model, None, None, None, np.empty((len(truth), 0)), truth[:, None], weights, None)
     judged.__dict__["numbers"] = said[:, None]
     return judged
 
@@ -347,7 +347,7 @@ def iris():
 
 
 def parts_of(fitted, X, y, sample_weight=None, **options):
-    judged = judged_rows(fitted.model_, fitted, X, y, sample_weight)
+    judged = report_data(fitted.model_, fitted, X, y, sample_weight)
     return quality_parts(judged, Options(**options))
 
 
@@ -424,7 +424,7 @@ def test_error_curves_weigh_the_rows(iris):
 def test_a_model_alone_is_fitted_again_from_its_facts(iris):
     X, y = iris
     est = tw.C45Classifier(confidence=0.1).fit(X[::2], y[::2])
-    judged = judged_rows(est.model_, None, X[1::2], y[1::2])
+    judged = report_data(est.model_, None, X[1::2], y[1::2])
     options = Options(curves=("learning",), cv=2)
 
     assert (
@@ -436,7 +436,7 @@ def test_a_model_alone_is_fitted_again_from_its_facts(iris):
 def test_a_curve_that_cannot_be_is_named_with_its_reason(iris):
     X, y = iris
     est = tw.KNeighborsClassifier(weights=lambda far: 1 / (1 + far)).fit(X[::2], y[::2])
-    judged = judged_rows(est.model_, None, X[1::2], y[1::2])
+    judged = report_data(est.model_, None, X[1::2], y[1::2])
     (unknown,) = quality_parts(judged, Options(curves=("learning",)))
     (shallow,) = parts_of(est, X[1::2], y[1::2], curves=("depth",))
     (single,) = parts_of(tw.DecisionTreeClassifier().fit(X[::2], y[::2]), X[:1], y[:1], curves=("learning",))
@@ -453,7 +453,7 @@ def test_curves_of_a_pruned_tree_say_whether_their_copies_are_not_pruned(iris):
 
     for est, is_said in ((repeated, False), (by_rows, True), (repeated.model_, True)):
         estimator = None if est is repeated.model_ else est
-        judged = judged_rows(repeated.model_ if estimator is None else est.model_, estimator, X[1::2], y[1::2])
+        judged = report_data(repeated.model_ if estimator is None else est.model_, estimator, X[1::2], y[1::2])
         (part,) = quality_parts(judged, Options(curves=("learning",), cv=2))
         assert ("not pruned" in part.curves[0].note) == is_said
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treewright.show.bars import class_bar, number_bar, units_of
-from treewright.show.spans import text_of, width_of
+from treewright.show.spans import class_bar, number_bar, text_of, units_of, width_of
 
 EIGHTH_OF = {chr(0x2590 - part): part for part in range(1, 9)}
 

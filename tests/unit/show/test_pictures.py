@@ -17,10 +17,9 @@ from matplotlib.image import imread
 
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
 from treewright.plot import sized
-from treewright.show import pictures as raster
-from treewright.show.media import MEDIA, current_medium, medium_of
-from treewright.show.pictures import SvgPicture, check_ending, in_light
-from treewright.show.svg import plot
+from treewright.show import svg as raster
+from treewright.show.style import MEDIA, current_medium, medium_of
+from treewright.show.svg import SvgPicture, check_ending, in_light, plot
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
 

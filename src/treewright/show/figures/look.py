@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.show.media import current_medium
-from treewright.show.style import LIGHT, class_color, mixed, text_width
+from treewright.show.style import LIGHT, class_color, current_medium, mixed, text_width
 from treewright.trees.writing import escape_controls, shorten, written_amount
 
 if TYPE_CHECKING:
@@ -115,7 +114,6 @@ def dress(ax: Axes, *, xlabel: str = "", ylabel: str = "", grid: str = "y") -> N
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
     xlabel, ylabel : str
         Any text; never read as a formula.
     grid : {"x", "y", "both", ""}
@@ -188,8 +186,6 @@ def plain_ticks(ax: Axes, *, log: bool, whole: bool = False, most: int = 9) -> N
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-    log : bool
     whole : bool
         Ticks at whole numbers only.
     most : int
@@ -214,7 +210,6 @@ def level_ticks(ax: Axes, levels: Sequence[str], which: str, *, cells: int, most
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
     levels : sequence of str
     which : {"x", "y"}
     cells : int
@@ -259,7 +254,6 @@ def x_limits(x: np.ndarray, *, log: bool) -> tuple[float, float]:
     Parameters
     ----------
     x : float64[k], k >= 1, finite; > 0 where ``log``
-    log : bool
     """
     low, high = float(x.min()), float(x.max())
     if log:
@@ -335,10 +329,8 @@ def numbers(
     ----------
     name : str
         Of the parameter.
-    given : array-like of k numbers
     n : int, optional
         How many there must be: as many as ``like`` has.
-    like : str
     missing : bool
         Whether nan is allowed for a number that is not known.
     positive : bool

@@ -66,7 +66,6 @@ class Picture(Figure):
         ----------
         fname : str, path-like or binary file
             The suffix determines the format: ``.svg``, ``.png``, ``.pdf``.
-        transparent : bool, optional
         **kwargs
             As matplotlib takes them. ``metadata=`` may name a date; by default none is written.
         """

@@ -37,7 +37,6 @@ class Axis:
 
     Attributes
     ----------
-    name : str
     levels : tuple of str
         As texts; empty for numbers.
     centres : float64[m]
@@ -68,7 +67,6 @@ class Plane:
 
     Attributes
     ----------
-    across, up : Axis
     held : tuple of (str, str)
         Name and value of every other column.
     """
@@ -105,7 +103,6 @@ def plane_of(
 
     Parameters
     ----------
-    X : table
     features : (name or position, name or position)
         Across and up.
     fixed : mapping from name or position to value, optional
@@ -256,7 +253,6 @@ def table_like(X: Any, table: Table, columns: Sequence[npt.NDArray[Any]]) -> Any
 
     Parameters
     ----------
-    X : table
     table : Table
         X as read.
     columns : sequence of float64[m] or int64[m]
@@ -314,7 +310,6 @@ class Answers:
         Classification.
     likelihood : float64[up, across], or None
         Probability of the predicted class.
-    classes : list
     """
 
     numbers: npt.NDArray[np.float64] | None

@@ -196,7 +196,6 @@ def region_colors(
     codes : int64[up, across]
     likelihood : float64[up, across], or None
         Probability of the predicted class.
-    n_classes : int
 
     Returns
     -------
@@ -384,8 +383,6 @@ def warn_of_hidden(plane: Plane, answers: Answers, own: OwnColors | None, *, var
 
     Parameters
     ----------
-    plane : Plane
-    answers : Answers
     own : OwnColors, or None
         None without a target, or for regression.
     varies : bool

@@ -54,7 +54,6 @@ def part_of(
 
     Parameters
     ----------
-    found : ExplanationTable
     drawn, chosen : sequence of int
         Its rows in the swarm, and those to choose one by one.
     positions : sequence of int

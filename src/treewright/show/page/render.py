@@ -51,7 +51,6 @@ def render(summary: Summary, *, template: str = "report", code: str = "") -> str
 
     Parameters
     ----------
-    summary : Summary
     template : {"report", "tree", "explanation"}
         ``"tree"`` shows the tree alone, for a frame in a notebook, ``"explanation"`` contributions alone.
     code : str

@@ -46,10 +46,8 @@ def tree_part(
 
     Parameters
     ----------
-    model : ModelData
     tree : int
         Which of its trees.
-    title : str, optional
     max_nodes : int >= 1
         At most this many nodes, those with the most rows.
     has_rules : bool
@@ -218,7 +216,6 @@ def tree_page(model: ModelData, tree: int = 0, *, title: str | None = None) -> s
 
     Parameters
     ----------
-    model : ModelData
     tree : int
         Which of its trees.
     title : str, optional

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import treewright as tw
-from treewright.reporting.judged import judged_rows
+from treewright.reporting.data import report_data
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -16,7 +16,7 @@ NUMBERS = X[:, 0] + RNG.normal(size=60)
 
 
 def seen(est, table, target, weights=None):
-    return judged_rows(est.model_, est, table, target, weights).seen
+    return report_data(est.model_, est, table, target, weights).seen
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import numpy as np
 
 from treewright.predict.values import predict_leaves
 from treewright.reporting.columns import middle_range
+from treewright.reporting.data import ReportData
 from treewright.reporting.estimator import kept_rows
-from treewright.reporting.judged import Judged
 from treewright.show.page.parts import AskedPart, NodePart, TestPart, TreePart
 from treewright.trees.arrays import Tree, subtree_sizes
 
@@ -24,7 +24,7 @@ N_BARS, N_STEPS = 16, 10  # bars of a node, about; cells of the target above eac
 MOST_CLASSES = 8
 OTHERS = -1  # in place of the code of a level: all others of its branch together
 DIGITS = 3  # of weights that are no whole numbers
-FIT, JUDGED = "training rows", "test rows"
+FIT, TEST_ROWS = "training rows", "test rows"
 
 
 class Rows(NamedTuple):
@@ -48,47 +48,35 @@ class Bars(NamedTuple):
     ends: tuple[float, float] | None
 
 
-def with_asked(part: TreePart, judged: Judged) -> TreePart:
+def with_tested_columns(part: TreePart, data: ReportData) -> TreePart:
     """Return the tree with the tested columns of the nodes with the most rows."""
     inner = sorted((node for node in part.nodes if node.test is not None), key=lambda node: (-node.n_rows, node.id))
     if not inner:
         return part
-    rows = rows_of(judged)
-    order, first, last = by_node(judged.model.trees[0], predict_leaves(judged.model, rows.matrix))
+    rows = rows_of(data)
+    order, first, last = by_node(data.model.trees[0], predict_leaves(data.model, rows.matrix))
     codes: tuple[int | None, ...] = ()
-    if judged.is_classification:
-        held = np.bincount(rows.target.astype(np.int64), rows.weights, minlength=len(judged.model.classes[0]))
+    if data.is_classification:
+        held = np.bincount(rows.target.astype(np.int64), rows.weights, minlength=len(data.model.classes[0]))
         commonest = sorted(np.argsort(-held, kind="stable")[:MOST_CLASSES].tolist())
         codes = (*commonest, None) if len(commonest) < len(held) else tuple(commonest)
     asked = [
-        asked_part(node, judged, rows, order[first[node.id] : last[node.id]], codes) for node in inner[:MOST_NODES]
+        tested_column(node, data, rows, order[first[node.id] : last[node.id]], codes) for node in inner[:MOST_NODES]
     ]
     return replace(part, asked=tuple(filter(None, asked)), asked_codes=codes, asked_rows=rows.called)
 
 
-def rows_of(judged: Judged) -> Rows:
+def rows_of(data: ReportData) -> Rows:
     """The training rows, if the estimator kept them, else the test rows."""
-    kept: Any = kept_rows(judged.estimator)
+    kept: Any = kept_rows(data.estimator)
     if kept is None:
-        return Rows(judged.matrix, judged.target[:, 0], judged.weights, FIT if judged.seen else JUDGED)
+        return Rows(data.matrix, data.target[:, 0], data.weights, FIT if data.seen else TEST_ROWS)
     weights = np.ones(len(kept)) if kept.sample_weight is None else kept.sample_weight
     return Rows(kept.matrix, kept.target_array[:, 0], weights, FIT)
 
 
 def by_node(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows in an order in which those of every node are together.
-
-    Parameters
-    ----------
-    tree : Tree
-    leaves : int[n]
-
-    Returns
-    -------
-    order : int64[n]
-    first, last : int64[n_nodes]
-        The rows of node i are ``order[first[i] : last[i]]``.
-    """
+    """Rows in an ``order`` in which those of every node i are together: ``order[first[i] : last[i]]``."""
     sizes = subtree_sizes(tree)
     place = np.zeros(tree.n_nodes, np.int64)  # of each node when parents come just before their subtrees
     for node in np.flatnonzero(~tree.is_leaf).tolist():
@@ -99,8 +87,8 @@ def by_node(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     return order, np.searchsorted(own[order], place), np.searchsorted(own[order], place + sizes)
 
 
-def asked_part(
-    node: NodePart, judged: Judged, rows: Rows, here: np.ndarray, codes: tuple[int | None, ...]
+def tested_column(
+    node: NodePart, data: ReportData, rows: Rows, here: np.ndarray, codes: tuple[int | None, ...]
 ) -> AskedPart | None:
     """Return the bars of one node; None if no row has a value, or the test is "is present"."""
     test = node.test
@@ -116,8 +104,8 @@ def asked_part(
     target, held = rows.target[here][known], weights[known]
     parts: tuple[tuple[float, ...], ...] = ()
     grid, low, high = "", None, None
-    if judged.is_classification:
-        place = np.full(len(judged.model.classes[0]), len(codes) - 1)
+    if data.is_classification:
+        place = np.full(len(data.model.classes[0]), len(codes) - 1)
         place[[code for code in codes if code is not None]] = np.arange(sum(code is not None for code in codes))
         counts = np.zeros((len(codes), bars.n))
         np.add.at(counts, (place[target.astype(np.int64)], bars.at), held)

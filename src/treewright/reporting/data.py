@@ -55,7 +55,7 @@ class UnseenRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ReportData:
     """Rows with their target, as a model sees them."""
 
     model: Any  # Model or NeighborsModel
@@ -212,7 +212,7 @@ class Judged:
             return bool((np.abs(means - tree.value[kept, 0])[finite] <= near).all())
 
 
-def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
+def report_data(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> ReportData:
     """Encode rows with their target as the model sees them; rows of weight 0 or of an unknown class are left out."""
     if y is None:
         raise DataError("report requires y to be passed, but the target y is None: give the target of the rows")
@@ -233,7 +233,7 @@ def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any =
     kept = weights > 0
     if not kept.all():
         matrix, target, weights = matrix[kept], target[kept], weights[kept]
-    return Judged(model, estimator, X, y, matrix, target, weights, given, unknown, n_unknown, unknown_share)
+    return ReportData(model, estimator, X, y, matrix, target, weights, given, unknown, n_unknown, unknown_share)
 
 
 def _known_classes(model: Any, y: Any, n: int) -> tuple[np.ndarray, tuple[tuple[str, int], ...]]:
@@ -274,16 +274,6 @@ def _encoded(model: Any, X: Any, owner: str) -> np.ndarray:
 def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
     """Positions of all rows, or of at most so many sampled ones, ascending.
 
-    Parameters
-    ----------
-    n : int
-    most : int >= 1
-    random_state : int >= 0
-
-    Returns
-    -------
-    int64[min(n, most)]
-
     Examples
     --------
     >>> rows_drawn(3, 5, 0).tolist(), len(rows_drawn(9, 5, 0))
@@ -294,9 +284,9 @@ def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
 
 
-def cells_of(judged: Judged, at: int) -> np.ndarray:
+def cells_of(data: ReportData, at: int) -> np.ndarray:
     """Return float64[n]: a column's cells; nan is missing, the code after the last level is an unseen level."""
-    cells = np.array(judged.matrix[:, at], np.float64)
-    if at in judged.unseen:
-        cells[judged.unseen[at].rows] = len(judged.model.schema.columns[at].levels)
+    cells = np.array(data.matrix[:, at], np.float64)
+    if at in data.unseen:
+        cells[data.unseen[at].rows] = len(data.model.schema.columns[at].levels)
     return cells

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.reporting.judged import judged_rows
+from treewright.reporting.data import report_data
 
 X, Y = load_iris(return_X_y=True)
 TABLE = {"sky": ["sun", "rain", None, "sun", "fog"] * 6, "wind": np.arange(30.0) / 2}
@@ -18,7 +18,7 @@ OUTCOME = ["out", "in", "in"] * 10
 
 def test_answers_of_neighbours_are_those_of_predict():
     est = tw.KNeighborsClassifier(weights="distance").fit(X[::2], Y[::2])
-    judged = judged_rows(est.model_, est, X[1::2], Y[1::2])
+    judged = report_data(est.model_, est, X[1::2], Y[1::2])
 
     assert np.array_equal(judged.shares[0], est.predict_proba(X[1::2]))
     assert np.array_equal(judged.codes[:, 0], est.predict(X[1::2]))
@@ -28,7 +28,7 @@ def test_answers_of_neighbours_are_those_of_predict():
 def test_numbers_of_neighbours_are_those_of_predict_for_one_and_for_two_outputs():
     for target in (X[:, 3], X[:, 2:]):
         est = tw.KNeighborsRegressor().fit(X[::2, :2], target[::2])
-        judged = judged_rows(est.model_, est, X[1::2, :2], target[1::2])
+        judged = report_data(est.model_, est, X[1::2, :2], target[1::2])
 
         assert np.array_equal(judged.numbers, est.predict(X[1::2, :2]).reshape(75, -1))
         assert np.array_equal(est.model_.numbers_of(judged.matrix), judged.numbers)
@@ -38,9 +38,9 @@ def test_neighbours_know_the_rows_of_their_fit():
     est = tw.KNeighborsClassifier().fit(TABLE, OUTCOME)
     other = {"sky": TABLE["sky"], "wind": TABLE["wind"][::-1].copy()}
 
-    assert judged_rows(est.model_, est, TABLE, OUTCOME).seen is True
-    assert judged_rows(est.model_, est, other, OUTCOME).seen is False
-    assert judged_rows(est.model_, est, {name: cells[:9] for name, cells in TABLE.items()}, OUTCOME[:9]).seen is False
+    assert report_data(est.model_, est, TABLE, OUTCOME).seen is True
+    assert report_data(est.model_, est, other, OUTCOME).seen is False
+    assert report_data(est.model_, est, {name: cells[:9] for name, cells in TABLE.items()}, OUTCOME[:9]).seen is False
 
 
 def test_a_report_of_neighbours_has_quality_and_no_tree():

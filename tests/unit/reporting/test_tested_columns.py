@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import treewright as tw
-from treewright.reporting.asked import N_STEPS
+from treewright.reporting.tested_columns import N_STEPS
 from treewright.show.page.plain import json_for_script
 
 X, Y = load_breast_cancer(return_X_y=True)

@@ -333,10 +333,10 @@ def progress(remark: str = "") -> Iterator[None]:
     The line ``remark`` comes before the wait: with the first report of the work, or at the end of work that reports
     nothing. So work that is refused before it begins is refused in one line.
     """
-    from treewright.core.progress import OneNotice, listen, listen_with_bar, listen_with_lines, report
+    from treewright.core.progress import listen, listen_with_bar, listen_with_lines, report
 
     is_shown = sys.stderr is not None and sys.stderr.isatty()
-    with listen_with_bar(OneNotice(note).heed) if is_shown else listen_with_lines(note):
+    with listen_with_bar(note) if is_shown else listen_with_lines(note):
         if not remark:
             yield
             return

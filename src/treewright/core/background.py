@@ -26,7 +26,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from treewright.core import shipped
+from treewright.core import numba_inside, shipped
 from treewright.core.kernel_cache import is_locked, requests_directory, unpickled, write_whole
 
 __all__ = ["ask_for", "compile_requests"]
@@ -137,6 +137,8 @@ def _serve_one(place: Path) -> bool:
     with suppress(Exception):  # a damaged request, a kernel that does not compile: its caller will get the error
         module, name, types = unpickled(waiting[0])
         waiting[0].unlink(missing_ok=True)
-        getattr(import_module(module), name).compile(types)
+        kernel = getattr(import_module(module), name)
+        with numba_inside.at_work():
+            kernel.compile(types)
     waiting[0].unlink(missing_ok=True)
     return True

@@ -14,13 +14,17 @@ from collections.abc import Iterator
 from treewright.core.notices import levels_to_the_caller
 from treewright.exceptions import DataWarning
 
-__all__ = ["compiles_first", "note_unusable_cache", "tell_of_junk", "threads_wanted"]
+__all__ = [
+    "compiles_first", "note_compiled_unkept", "note_fault", "note_unusable_cache", "tell_of_junk", "tell_of_no_cache",
+    "threads_wanted",
+]  # fmt: skip
 
 _THREADS, _COMPILE, _CACHE = "TREEWRIGHT_NUM_THREADS", "TREEWRIGHT_COMPILE", "TREEWRIGHT_CACHE_DIR"
 _MOST_DIGITS = 9  # there are no machines with more threads; and Python refuses to read thousands of digits
 
 _wrong_with_cache: list[str] = []  # empty where nothing is
-_is_told = False
+_faults_noted: list[str] = []
+_is_told = _is_compiled_unkept = False
 
 
 def threads_wanted() -> int | None:
@@ -39,8 +43,33 @@ def compiles_first() -> bool:
 
 
 def note_unusable_cache(why: str) -> None:
-    """Note for the warning why the folder of ``TREEWRIGHT_CACHE_DIR`` cannot be used."""
+    """Note for the warnings why the folder of compiled kernels cannot be used."""
     _wrong_with_cache[:] = [why]
+
+
+def note_compiled_unkept() -> None:
+    """Note that a kernel was compiled for this process only."""
+    global _is_compiled_unkept  # noqa: PLW0603 - once in a process
+    _is_compiled_unkept = True
+
+
+def tell_of_no_cache() -> None:
+    """Warn, once in a process and only after a compilation, that compiled kernels are not kept.
+
+    Warns
+    -----
+    DataWarning
+        Unless ``TREEWRIGHT_CACHE_DIR`` is set: then ``tell_of_junk`` warns, before anything is compiled.
+    """
+    if _is_compiled_unkept and _wrong_with_cache and not os.environ.get(_CACHE):
+        why = _wrong_with_cache.pop()
+        text = f"the cache folder {why}: every process compiles its own kernels; set {_CACHE} to a folder of yours"
+        warnings.warn(text, DataWarning, stacklevel=levels_to_the_caller())
+
+
+def note_fault(text: str) -> None:
+    """Add a text to those of the first work of this process."""
+    _faults_noted.append(text)
 
 
 def tell_of_junk() -> None:
@@ -66,7 +95,8 @@ def _faults() -> Iterator[str]:
         yield f"{_said(_THREADS)} is not a whole number from 1 to {10**_MOST_DIGITS - 1:,}: {instead} instead"
     if os.environ.get(_COMPILE) and not compiles_first():
         yield f"{_said(_COMPILE)} is ignored, its only value is first: kernels are compiled when they are needed"
-    for why in _wrong_with_cache:
+    yield from _faults_noted
+    for why in _wrong_with_cache if os.environ.get(_CACHE) else ():
         yield f"{_said(_CACHE)} {why}: compiled kernels are not kept, and every process compiles its own"
 
 

@@ -14,24 +14,29 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher, cpu_target
 
-from treewright.core import threads
+from treewright.core import environment, threads
 from treewright.core.kernel_cache import KernelCache, cache_directory, kernels_name
 from treewright.core.meanwhile import Meanwhile, silent
+from treewright.core.numba_inside import AS_PART, BARE, COUNTING, IS_KNOWN, TRIED
 
 __all__ = [
-    "AS_PART", "allocating_inner_kernel", "allocating_kernel", "costs", "inlined_kernel", "inner_kernel", "kernel",
+    "allocating_inner_kernel", "allocating_kernel", "costs", "inlined_kernel", "inner_kernel", "kernel",
     "twin_of",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+if not IS_KNOWN:
+    environment.note_fault(
+        f"Numba {numba.__version__} was not tried with this version of Treewright (only {', '.join(TRIED)}): every "
+        "process compiles its kernels for itself, and more slowly; the results are the same"
+    )
 
 # Numba prepares its target at the first kernel, and holds the lock of its compiler meanwhile.
 threads.apart(lambda: cpu_target.target_context)
@@ -45,12 +50,12 @@ def kernel(function: F) -> F:
     locked additions wherever it hands an array on or takes one out of a tuple: growth on bins took 300 ms a tree with
     counts and 133 ms without (200,000 rows, 28 columns, with other work running), C4.5 a quarter longer.
     """
-    return _with_door(function, _BARE)
+    return _with_door(function, BARE)
 
 
 def allocating_kernel(function: F) -> F:
     """Like ``kernel``, with reference counts: for a function that makes arrays, which Numba refuses without them."""
-    return _with_door(function, {})
+    return _with_door(function, COUNTING)
 
 
 def costs(steps: Callable[..., float]) -> Callable[[F], F]:
@@ -60,7 +65,7 @@ def costs(steps: Callable[..., float]) -> Callable[[F], F]:
     """
 
     def note(made: F) -> F:
-        if not WITHOUT_JIT:
+        if isinstance(getattr(made, "_compile_for_args", None), Meanwhile):
             made._compile_for_args.steps_of = steps  # type: ignore[attr-defined]
         return made
 
@@ -74,13 +79,13 @@ def inner_kernel(function: F) -> F:
     of its own: it is part of the kernels that call it.
     """
     # Forced inlining was tried: the same speed, a quarter more compile time.
-    return _inner(function, _BARE)
+    return _inner(function, BARE)
 
 
 def allocating_inner_kernel(function: F) -> F:
     """Like ``inner_kernel``, with reference counts: the function makes arrays, or returns one of several."""
     # Stated: called from a kernel without counts, it would be compiled without counts.
-    return _inner(function, _COUNTING)
+    return _inner(function, COUNTING)
 
 
 def inlined_kernel(function: F) -> F:
@@ -89,70 +94,7 @@ def inlined_kernel(function: F) -> F:
     Numba passes this option on to all functions called below: growth on bins became one function of 26,000
     instructions, which took half of its compile time.
     """
-    return _inner(function, _BARE, {"forceinline": True})
-
-
-class _Part(JITCodeLibrary):
-    """LLVM code of an inner kernel: optimised alone, and compiled to machine code only in the kernels that link it.
-
-    Numba's own libraries are optimised together with all that they call, and translated, at every level of calls.
-    Seven levels deep that was half the compile time. With no optimisation here at all, forests predicted 10 % slower.
-    """
-
-    def __init__(self, codegen: Any, name: str) -> None:
-        super().__init__(codegen, name)
-        self._parts: dict[_Part, None] = {}
-
-    def add_linking_library(self, library: Any) -> None:
-        """Numba's hook. Other parts wait until this one is optimised."""
-        if isinstance(library, _Part):
-            library._ensure_finalized()
-            self._reload_init.update(library._reload_init)
-            self._parts[library] = None
-        else:
-            super().add_linking_library(library)
-
-    def _finalize_final_module(self) -> None:
-        for part in self._parts:
-            self._final_module.link_in(part._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002 - Numba's signature
-        """Null, as Numba expects it for a function that Python cannot call."""
-        self._ensure_finalized()
-        return 0
-
-    @property
-    def codegen(self) -> Any:
-        """An object with ``set_env``, which Numba calls; there is no machine code that could use it."""
-        return _NoMachineCode
-
-
-class _NoMachineCode:
-    @staticmethod
-    def set_env(_name: str, _environment: Any) -> None:
-        """Do nothing: there is no variable yet that could point to the environment."""
-
-
-class _PartCompiler(Compiler):
-    """Numba's compiler with ``_Part`` as its library."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self.state.library = _Part(self.state.targetctx.codegen(), "part")
-
-
-_BARE: dict[str, Any] = {"_nrt": False}
-_COUNTING: dict[str, Any] = {"_nrt": True}
-# Options of a part; also for functions that Numba compiles because kernels call them (``overload``).
-AS_PART: dict[str, Any] = {
-    "forceinline": False,  # stated: see ``inlined_kernel``
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "pipeline_class": _PartCompiler,
-}
+    return _inner(function, BARE, {"forceinline": True} if IS_KNOWN else {})
 
 
 class _Twinned(_Intrinsic):  # type: ignore[misc]  # Numba calls it final; this one adds a call
@@ -191,7 +133,7 @@ def _inner(function: F, *options: dict[str, Any]) -> F:
     """A kernel that only kernels call."""
     chosen = {name: value for each in (AS_PART, *options) for name, value in each.items()}
     dispatcher = numba.njit(nogil=True, error_model="numpy", **chosen)(function)
-    if isinstance(dispatcher, Dispatcher):
+    if IS_KNOWN and isinstance(dispatcher, Dispatcher):
         dispatcher.__class__ = _InnerDispatcher
     return cast("F", dispatcher)
 
@@ -201,6 +143,8 @@ def _with_door(function: F, options: dict[str, Any]) -> F:
     if WITHOUT_JIT:
         return cast("F", silent(function))
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if not IS_KNOWN:
+        return cast("F", dispatcher)
     owner = function.__module__.removeprefix("treewright.").rpartition(".")[0]
     dispatcher._cache = KernelCache(function, kernels_name(owner), cache_directory(owner))
     # Numba calls this for arguments of new types, and then calls what it returns.

@@ -192,8 +192,7 @@ def _private_folder(name: str) -> Path | None:
         why = "is not a folder that belongs to this user and that nobody else can write to or replace"
     except (OSError, RuntimeError, ValueError) as error:  # read-only disk, no home folder
         why = f"cannot be used ({getattr(error, 'strerror', None) or type(error).__name__})"
-    if os.environ.get("TREEWRIGHT_CACHE_DIR"):
-        environment.note_unusable_cache(why)
+    environment.note_unusable_cache(why)
     _log.info("no private folder for compiled kernels: they are compiled anew in every process")
     return None
 
@@ -414,6 +413,7 @@ class KernelCache(caching.FunctionCache):
                 found = self._load(sig, target_context)
             if found is not None:
                 self.turn.give_up()
+                progress.compiled()
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
@@ -433,7 +433,9 @@ class KernelCache(caching.FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Numba's hook after it compiled: write to disk if possible, and end the turn."""
+        progress.compiled()
         if not self._keeps:
+            environment.note_compiled_unkept()
             return
         try:
             super().save_overload(sig, data)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.core import background, environment, threads
+from treewright.core import background, environment, numba_inside, threads
 
 __all__ = ["Meanwhile", "compile_first", "silent"]
 
@@ -100,7 +100,16 @@ class Meanwhile:
     def _compiled(self, *arguments: Any) -> Callable[..., Any]:
         """The compiled form, loaded or compiled now."""
         Meanwhile._is_any_loaded = True
-        return threads.apart(lambda: self._compile(*arguments))
+
+        def compile_it() -> Callable[..., Any]:
+            with numba_inside.at_work():
+                form: Callable[..., Any] = self._compile(*arguments)
+                return form
+
+        try:
+            return threads.apart(compile_it)
+        finally:
+            environment.tell_of_no_cache()
 
     def _ask_for_own(self, *arguments: Any) -> None:
         """Request a form for this processor if the one that came with the package runs long."""

@@ -22,32 +22,70 @@ if TYPE_CHECKING:
 
 
 COMPILING = "compiling"  # what is reported when a kernel is compiled for the first time on this machine
-COMPILING_NOTICE = "compiling kernels for this kind of fit on this machine (once for this kind, up to a minute) ..."
+COMPILING_NOTICE = "compiling kernels for this machine, once ..."
 _LOG = "treewright"
 Listener = Callable[[float, str], None]
 _listener: ContextVar[Listener | None] = ContextVar("treewright_progress_listener", default=None)
 
 
-class OneNotice:
-    """Writes once that kernels are compiled, when a report says so."""
+class Notice:
+    """What is written about compiling: a beginning with its first report, an end when other work is reported.
 
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write, self._is_given = write, False
+    Parameters
+    ----------
+    begin, end : callable
+        Called with words for what happens, and for what has happened.
+    """
+
+    def __init__(self, begin: Callable[[str], None], end: Callable[[str], None]) -> None:
+        self._begin, self._end = begin, end
+        self._n, self._begun, self._is_open = 0, 0.0, False
 
     def heed(self, what: str) -> None:
-        """Write the notice if this is the first report of compiling."""
-        if what == COMPILING and not self._is_given:
-            self._is_given = True
-            self._write(COMPILING_NOTICE)
+        """Begin with a report of compiling, and end with any other."""
+        if what != COMPILING:
+            self.end()
+        elif not self._is_open:
+            self._n, self._begun, self._is_open = 0, time.monotonic(), True
+            self._begin(COMPILING_NOTICE)
+
+    def count(self) -> None:
+        """Count a compiled kernel."""
+        self._n, self._last = self._n + 1, time.monotonic()
+
+    def end(self) -> None:
+        """Write how many kernels were compiled, and how long that took."""
+        if self._is_open:
+            self._is_open = False
+            several = "s" * (self._n != 1)
+            took = f" in {self._last - self._begun:.0f} s" if self._n else ""
+            self._end(f"done: {self._n} kernel{several}{took}")
 
 
-def _write_to_stderr(line: str) -> None:
+_notice: ContextVar[Notice | None] = ContextVar("treewright_compiling_notice", default=None)
+
+
+@contextmanager
+def _noticed(notice: Notice) -> Iterator[Notice]:
+    """Count the kernels that are compiled in the block; at its end the notice ends."""
+    token = _notice.set(notice)
+    try:
+        yield notice
+    finally:
+        _notice.reset(token)
+        notice.end()
+
+
+def compiled() -> None:
+    """Note that a kernel whose compilation was reported is compiled."""
+    if (notice := _notice.get()) is not None:
+        notice.count()
+
+
+def _write_to_stderr(text: str) -> None:
     if sys.stderr is not None:
-        sys.stderr.write(f"treewright: {line}\n")
+        sys.stderr.write(text)
         sys.stderr.flush()
-
-
-_notice: ContextVar[OneNotice | None] = ContextVar("treewright_compiling_notice", default=None)
 
 
 def is_heard() -> bool:
@@ -191,7 +229,7 @@ def _counted(n_tasks: int, what: str) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def compiling_announced() -> Iterator[None]:
-    """Write once to stderr, if there is no listener, that kernels are compiled while the block runs.
+    """Write a line to stderr, if there is no listener, when kernels are compiled in the block: that, and how many.
 
     A fit is one such block; fits inside it write nothing more. Only the main thread writes: otherwise each of several
     fits at the same time would. It need not be a terminal: a notebook is none, and in a log a minute of silence before
@@ -205,12 +243,11 @@ def compiling_announced() -> Iterator[None]:
     if _notice.get() is not None or not _is_main_thread():
         yield
         return
-    token = _notice.set(OneNotice(_write_to_stderr))
-    try:
-        with logged():
-            yield
-    finally:
-        _notice.reset(token)
+    notice = Notice(
+        lambda words: _write_to_stderr(f"treewright: {words}"), lambda words: _write_to_stderr(f" {words}\n")
+    )
+    with _noticed(notice), logged():
+        yield
 
 
 @contextmanager
@@ -288,7 +325,7 @@ def listen_with_bar(tell: Callable[[str], None] | None = None, *, stays: bool = 
     Parameters
     ----------
     tell : callable, optional
-        Called with the word of each report before it is shown.
+        Called with each line about compiled kernels, above the bar.
     stays : bool
         Whether a line with the last report is left when the work is done.
     """
@@ -304,12 +341,11 @@ def listen_with_bar(tell: Callable[[str], None] | None = None, *, stays: bool = 
             yield
         return
     pace = _Pace()
-    with _bar(console) as bar:
+    with _bar(console) as bar, _noticed(Notice(tell or _say_nothing, tell or _say_nothing)) as notice:
         task = bar.add_task("", total=1.0, visible=False, left="")
 
         def show(done: float, what: str) -> None:
-            if tell is not None:
-                tell(what)
+            notice.heed(what)
             pace.heard(done, what)
             left = pace.left()
             words = _shortened(what, console.width - _bar_width(console) - _SHARE - len(left) - 3)
@@ -336,12 +372,12 @@ def listen_with_lines(write: Callable[[str], None], *, stays: bool = False) -> I
     Parameters
     ----------
     write : callable
-        Called with each line, by that thread and at the end by this one; and once if kernels are compiled.
+        Called with each line, by that thread and at the end by this one; and with two if kernels are compiled.
     stays : bool
         Whether the line at the end is the last report, also after quick work.
     """
     pace, is_over, is_written = _Pace(), threading.Event(), False
-    begun, notice = time.monotonic(), OneNotice(write)
+    begun, notice = time.monotonic(), Notice(write, lambda words: write(f"compiling {words}"))
 
     def heard(done: float, what: str) -> None:
         notice.heed(what)
@@ -360,7 +396,7 @@ def listen_with_lines(write: Callable[[str], None], *, stays: bool = False) -> I
     with suppress(RuntimeError):  # the process may start no more threads: then only the end is told
         writer.start()
     try:
-        with listen(heard):
+        with _noticed(notice), listen(heard):
             yield
     finally:
         is_over.set()
@@ -370,6 +406,10 @@ def listen_with_lines(write: Callable[[str], None], *, stays: bool = False) -> I
         write(pace.line(is_over=True))
     elif is_written:
         write(f"done ({clock(time.monotonic() - begun)})")
+
+
+def _say_nothing(_words: str) -> None:
+    pass
 
 
 def _bar(console: Console) -> Progress:

@@ -20,6 +20,8 @@ from numba.core.extending import NativeValue, models, register_model, typeof_imp
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 
+from treewright.core.numba_inside import IS_KNOWN
+
 __all__ = ["Struct", "struct"]
 
 T = TypeVar("T", bound=type)
@@ -56,6 +58,8 @@ class Struct(types.Type):
 
 def struct(named_tuple: T) -> T:
     """Decorate a NamedTuple class: kernels take it as a pointer, and read its fields by name."""
+    if not IS_KNOWN:
+        return named_tuple
 
     @typeof_impl.register(named_tuple)
     def type_of(value: Any, context: Any) -> Struct:

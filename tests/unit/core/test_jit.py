@@ -29,8 +29,13 @@ def double(values, out):
         out[i] = 2 * values[i]
 
 out = np.empty(3)
-double(np.arange(3.0), out)
-print(out.tolist(), sum(double.stats.cache_hits.values()), kernel_cache.cache_directory() is not None)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    double(np.arange(3.0), out)
+    if kernel_cache.cache_directory() is None:
+        double(np.arange(3), out)  # another form: it is told only once
+is_kept = kernel_cache.cache_directory() is not None
+print(out.tolist(), sum(double.stats.cache_hits.values()), is_kept, *(each.message for each in told))
 """
 FRESH, SERVED, NO_CACHE = "[0.0, 2.0, 4.0] 0 True", "[0.0, 2.0, 4.0] 1 True", "[0.0, 2.0, 4.0] 0 False"
 
@@ -234,7 +239,9 @@ def test_without_a_place_kernels_are_compiled_in_memory(run, tmp_path):
 
     assert run(TREEWRIGHT_CACHE_DIR=str(tmp_path / "file" / "below")) == NO_CACHE
     assert run(TREEWRIGHT_CACHE_DIR="/proc/nowhere") == NO_CACHE
-    assert run(TREEWRIGHT_CACHE_DIR=None, NUMBA_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME="/proc/nowhere") == NO_CACHE
+    told = run(TREEWRIGHT_CACHE_DIR=None, NUMBA_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME="/proc/nowhere")
+    assert told.startswith(f"{NO_CACHE} the cache folder cannot be used (")
+    assert told.count("every process compiles its own kernels; set TREEWRIGHT_CACHE_DIR to a folder of yours") == 1
 
 
 def test_two_processes_compile_at_once_and_both_are_right(tmp_path):
@@ -290,3 +297,86 @@ def test_a_kernel_that_did_not_compile_does_not_wait_for_itself(run, tmp_path):
     (tmp_path / "script.py").write_text(twice)
 
     assert run(TREEWRIGHT_CACHE_DIR=str(tmp_path / "cache")) == f"TypingError {FRESH}"
+
+
+OF_NUMBA = """
+import gc, logging, sys
+from numba.core.targetconfig import TargetConfig
+from numba.core.types.functions import BaseFunction
+
+def what_is_replaced():
+    return TargetConfig.__hash__, TargetConfig.__eq__, BaseFunction.get_call_type, gc.isenabled(), log.level
+
+class Counted(logging.Handler):
+    lines = 0
+    def emit(self, record):
+        Counted.lines += record.name.startswith("numba")
+
+logging.basicConfig(level="DEBUG", handlers=[Counted()])
+log = logging.getLogger("numba")
+log.setLevel(sys.argv[1])
+before = what_is_replaced()
+SCRIPT
+assert what_is_replaced() == before
+print(Counted.lines)
+""".replace("SCRIPT", SCRIPT)
+
+
+@pytest.mark.parametrize(("level", "is_asked_for"), [("NOTSET", False), ("DEBUG", True)])
+def test_numba_logs_only_for_who_asks_for_its_log_and_is_itself_again_afterwards(tmp_path, level, is_asked_for):
+    told = {**os.environ, "TREEWRIGHT_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", OF_NUMBA, level], env=told, capture_output=True, text=True, timeout=250, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    first, n_lines = done.stdout.splitlines()
+    assert first == FRESH
+    assert (int(n_lines) > 0) == is_asked_for
+
+
+OTHER_NUMBA = """
+import warnings
+warnings.simplefilter("error")
+import numba
+numba.__version__ = "9.9.9"
+from typing import NamedTuple
+import numpy as np
+from treewright.core import jit, structs
+from treewright.core.threads import resolve_jobs
+
+@structs.struct
+class Pair(NamedTuple):
+    values: np.ndarray
+    times: int
+
+@jit.inlined_kernel
+def one(pair, i):
+    return pair.times * pair.values[i]
+
+@jit.costs(lambda pair, out: 1)
+@jit.kernel
+def multiply(pair, out):
+    for i in range(pair.values.shape[0]):
+        out[i] = one(pair, i)
+
+out = np.empty(3)
+multiply(Pair(np.arange(3.0), 2), out)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    resolve_jobs(1)
+    resolve_jobs(1)
+print(out.tolist(), len(multiply.overloads), *(each.message for each in told))
+"""
+
+
+def test_with_a_numba_that_was_not_tried_kernels_are_plain_and_one_notice_says_so(tmp_path):
+    told = {**os.environ, "TREEWRIGHT_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_NUMBA], env=told, capture_output=True, text=True, timeout=250, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[0.0, 2.0, 4.0] 1 Numba 9.9.9 was not tried with this version of Treewright")
+    assert done.stdout.count("Numba") == 1
+    assert list(tmp_path.rglob("*.nb?")) == []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import threading
+from contextlib import suppress
 
 import pytest
 
 from treewright.core import progress
-from treewright.core.progress import COMPILING, compiling_announced, listen, report
+from treewright.core.progress import COMPILING, compiled, compiling_announced, listen, report
 
 
 def test_reports_reach_the_listener_only_while_it_listens():
@@ -76,18 +77,35 @@ def writing_to(monkeypatch, stream):
 
 
 @pytest.mark.parametrize("stream", [Terminal, io.StringIO])
-def test_each_fit_that_compiles_tells_it_once_to_a_terminal_a_pipe_and_a_notebook(monkeypatch, stream):
+def test_each_fit_that_compiles_writes_one_line_to_a_terminal_a_pipe_and_a_notebook_that_ends(monkeypatch, stream):
     stream = writing_to(monkeypatch, stream())
-    for _ in range(2):
+    clock = iter([0.0, 3.0, 7.0, 100.0, 102.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    lines = []
+    for n in (2, 1):
         with compiling_announced():
-            report(0.0, COMPILING)
-            with compiling_announced():
-                report(0.5, COMPILING)
+            for _ in range(n):
+                with compiling_announced():
+                    report(0.5, COMPILING)
+                compiled()
+            begun = stream.getvalue()
             report(0.5, "growing")
+            lines.append(stream.getvalue().removeprefix(begun))
     report(0.0, COMPILING)
+    compiled()
 
-    assert stream.getvalue().count("treewright: compiling kernels for this kind of fit") == 2
-    assert stream.getvalue().count("\n") == 2
+    assert lines == [" done: 2 kernels in 7 s\n", " done: 1 kernel in 2 s\n"]
+    assert stream.getvalue() == "".join(
+        f"treewright: compiling kernels for this machine, once ...{end}" for end in lines
+    )
+
+
+def test_the_line_of_a_compilation_that_fails_ends_too(monkeypatch):
+    stream = writing_to(monkeypatch, io.StringIO())
+    with suppress(MemoryError), compiling_announced():
+        report(0.0, COMPILING)
+        raise MemoryError
+    assert stream.getvalue().endswith(" done: 0 kernels\n")
 
 
 def test_a_process_without_standard_error_compiles_silently(monkeypatch):

@@ -13,6 +13,7 @@ from treewright.core import progress
 from treewright.core.progress import (
     COMPILING,
     bar_where_nobody_listens,
+    compiled,
     compiling_announced,
     counted,
     listen,
@@ -202,6 +203,7 @@ def test_a_log_of_level_info_follows_work_that_nobody_else_follows(monkeypatch, 
     with compiling_announced(), counted(2, "folds") as count:
         count()
         report(0.0, COMPILING)
+        compiled()
         while is_followed and len(caplog.messages) < 2:
             pass
     with listen(lambda done, what: None), compiling_announced():
@@ -209,3 +211,4 @@ def test_a_log_of_level_info_follows_work_that_nobody_else_follows(monkeypatch, 
 
     assert ("done (0:06)" in caplog.messages) == is_followed
     assert caplog.messages.count(progress.COMPILING_NOTICE) == is_followed
+    assert any(line.startswith("compiling done: 1 kernel in") for line in caplog.messages) == is_followed

@@ -15,8 +15,7 @@ from typing import Any, cast
 
 from numba.extending import overload
 
-from treewright.core.jit import AS_PART
-from treewright.core.structs import Struct
+from treewright.core.numba_inside import AS_PART
 from treewright.grow.criteria import counts, means, medians, poisson
 from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
 
@@ -45,7 +44,8 @@ def by_family(kernels: Mapping[type, Any], doc: str, **options: Any) -> Callable
         return kernels[type(stats)](stats, *arguments)
 
     def while_compiling(stats: Any, *_arguments: Any) -> Any:
-        return kernels[stats.instance_class] if isinstance(stats, Struct) else None
+        kind = getattr(stats, "instance_class", None)  # of a struct, and of a NamedTuple where there are no structs
+        return None if kind is None else kernels[kind]
 
     of_family.__doc__ = doc
     overload(of_family, strict=False, jit_options=cast("Any", AS_PART), **options)(while_compiling)

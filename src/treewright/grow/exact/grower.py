@@ -14,7 +14,7 @@ from treewright.data.bins import middle_of
 from treewright.data.schema import Schema
 from treewright.exceptions import TooLargeError
 from treewright.grow.exact.presort import presort
-from treewright.grow.exact.steps import advance_some, choose_some, draw_columns, grow_levels, split_some
+from treewright.grow.exact.steps import EVERY_COLUMN, advance_some, choose_some, draw_columns, grow_levels, split_some
 from treewright.grow.frontier import BestFirst
 from treewright.grow.layout import MAX_ROWS, Columns, Limits, make_nodes, make_work, with_room
 from treewright.grow.objective import Objective
@@ -27,7 +27,6 @@ _INLINE_CELLS = 60_000
 # Cells that a kernel may read before it returns to Python, where Ctrl-C has an effect: about a tenth of a second.
 _CALL_CELLS = 20_000_000
 _NODES_AT_ONCE = 2048  # of a level: bounds the scratch for gains at 32 KB a column
-_EVERY_COLUMN = np.empty((0, 0), np.uint8)
 _ROOT = np.full(1, -1, np.int32)  # stands for "scan the root"
 
 
@@ -139,7 +138,7 @@ class _Growth:
         gains = np.empty((self.p, min(buffer.shape[1], 2 * _NODES_AT_ONCE)))
         n_splitting, self.n_nodes, self.n_words = grow_levels(
             self.objective.stats, self.columns, self.nodes, buffer, len(splitting), self.n_nodes, self.words,
-            self.n_words, self.limits, self.side, _EVERY_COLUMN, gains, self.work[0], cells, self.seed,
+            self.n_words, self.limits, self.side, gains, self.work[0], cells, self.seed,
         )  # fmt: skip
         return buffer[0, :n_splitting]
 
@@ -168,7 +167,7 @@ class _Growth:
         gains = np.empty((self.p, 2 * len(parents)))
         splitting = np.empty(2 * len(parents), np.int32)
         if self.limits.max_features >= self.p:
-            self._advance(parents, _EVERY_COLUMN, gains)
+            self._advance(parents, EVERY_COLUMN, gains)
             _, n_splitting = choose_some(self.nodes, parents, gains, self.limits, splitting)
             return splitting[:n_splitting]
         drawn = np.empty((2 * len(parents), self.p), np.uint8)

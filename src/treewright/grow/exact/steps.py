@@ -5,7 +5,7 @@
     choose        take the column that gains most, for each child
     collect       the children that have a split are the next level
 
-``grow_levels`` is that loop. Every column is sorted once (``presort``); a node is the same range of positions in all of
+``take_steps`` is that loop. Every column is sorted once (``presort``); a node is the same range of positions in all of
 them, and a split moves the items of its range so that each child has a range again:
 
     order   [ 4 1 7 0 5 2 6 ]     ->     order   [ 4 0 5 | 1 7 2 6 ]          side is 1 for rows 0, 4 and 5
@@ -395,9 +395,12 @@ def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limit
     return n_nodes, n_words
 
 
-# A call of a kernel from Python takes about 10 us with this many arrays, and a level needs three: longer than the work
-# on a small table. So ``grow_levels`` continues by itself; it returns when it needs room, or when it has worked as long
-# as Ctrl-C may wait.
+# One entry for all steps: each would be compiled with most of the functions above, and three of them took half as long
+# again. A call from Python takes about 10 us with this many arrays, and a level needs three: longer than the work on a
+# small table. So the steps continue by themselves; they return when they need room, or when they have worked as long as
+# Ctrl-C may wait.
+
+GROW, SPLIT, ADVANCE = range(3)  # all steps, level by level; or one of them, for large levels and best-first growth
 
 
 @inner_kernel
@@ -424,7 +427,8 @@ def collect(nodes, parents, splitting):
 
 
 @kernel
-def grow_levels(
+def take_steps(
+    step,
     stats,
     columns,
     nodes,
@@ -437,27 +441,33 @@ def grow_levels(
     side,
     drawn,
     gains,
+    first_column,
+    last_column,
     work,
     cells,
     seed,
 ):
-    """Split nodes, scan their children, and go on with those that have a split.
+    """Split nodes, scan their children, and go on with those that have a split; or only one of the steps.
 
     Parameters
     ----------
+    step : int
+        ``GROW``, ``SPLIT`` or ``ADVANCE``.
     splitting : int32[2, k], INOUT
-        Row 0: the nodes to split; a single -1 stands for "scan the root". On return the nodes that are still to be
-        split.
+        Row 0: the nodes to split; a single -1 stands for "scan the root". On return from ``GROW`` the nodes that are
+        still to be split.
     n_splitting, n_nodes, n_words : int
         The number of each. Without nodes the root is opened first.
     words : uint64[2, :], INOUT
     side : uint8[n], scratch
-    drawn : uint8[0, 0], IN
-        Every column may be used.
-    gains : float64[p, 2m], scratch
-        A level is processed ``m`` nodes at a time.
+    drawn : uint8[2k, p] or uint8[0, 0], IN
+        The columns that each child may use; without rows every column.
+    gains : float64[p, 2m], OUT
+        ``GROW`` processes a level ``m`` nodes at a time.
+    first_column, last_column : int
+        The columns to advance.
     cells : int
-        About how many cells may be read before returning.
+        About how many cells ``GROW`` may read before returning.
     seed : uint64
 
     Returns
@@ -480,40 +490,63 @@ def grow_levels(
         n_nodes = 1
     while n_splitting > 0 and cells > 0:
         parents = splitting[0, :n_splitting]
-        if 2 * n_splitting > splitting.shape[1] or n_nodes + 2 * n_splitting > nodes.lo.shape[0]:
-            break
-        if n_words + words_needed(columns, nodes, parents) > words.shape[1]:
-            break
+        at_once = n_splitting
+        if step == GROW:
+            if 2 * n_splitting > splitting.shape[1] or n_nodes + 2 * n_splitting > nodes.lo.shape[0]:
+                break
+            if n_words + words_needed(columns, nodes, parents) > words.shape[1]:
+                break
+            at_once = gains.shape[1] // 2
         n_next = 0
-        for start in range(0, n_splitting, gains.shape[1] // 2):
-            some = parents[start : min(start + gains.shape[1] // 2, n_splitting)]
-            if some[0] >= 0:
+        for start in range(0, n_splitting, at_once):
+            some = parents[start : min(start + at_once, n_splitting)]
+            if step != ADVANCE and some[0] >= 0:
                 n_nodes, n_words = split_nodes(stats, columns, nodes, some, n_nodes, words, n_words, limits, side, work)
-            advance(stats, columns, nodes, some, limits, side, drawn, gains, 0, p, work)
-            choose(nodes, some, gains, limits)
-            n_next += collect(nodes, some, splitting[1, n_next:])
-            for k in range(some.shape[0]):
-                cells -= p * (nodes.hi[max(some[k], 0)] - nodes.lo[max(some[k], 0)])
+            if step != SPLIT:
+                advance(stats, columns, nodes, some, limits, side, drawn, gains, first_column, last_column, work)
+            if step == GROW:
+                choose(nodes, some, gains, limits)
+                n_next += collect(nodes, some, splitting[1, n_next:])
+                for k in range(some.shape[0]):
+                    cells -= p * (nodes.hi[max(some[k], 0)] - nodes.lo[max(some[k], 0)])
+        if step != GROW:
+            break
         n_splitting = n_next
         for k in range(n_splitting):  # a slice assigned to a slice costs two seconds of compile time: its error's text
             splitting[0, k] = splitting[1, k]
     return n_splitting, n_nodes, n_words
 
 
-# The same steps one by one, for large levels on several threads and for best-first growth. Only functions that Python
-# calls need such an entry point of their own: each takes half a second to compile.
+_NO_SEED = np.uint64(0)
+EVERY_COLUMN = np.empty((0, 0), np.uint8)
+_NO_GAINS = np.empty((0, 0))
+_NO_WORDS = np.empty((2, 0), np.uint64)
 
 
-@kernel
+def grow_levels(stats, columns, nodes, splitting, n_splitting, n_nodes, words, n_words, limits, side, gains, work,
+                cells, seed):  # fmt: skip
+    """All steps of some levels; parameters and result as ``take_steps``."""
+    return take_steps(
+        GROW, stats, columns, nodes, splitting, n_splitting, n_nodes, words, n_words, limits, side, EVERY_COLUMN, gains,
+        0, len(columns.code_row), work, cells, seed,
+    )  # fmt: skip
+
+
 def split_some(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
-    """``split_nodes`` for Python. ``splitting`` int32[k], ``words`` uint64[2, n_words], ``side`` uint8[n]."""
-    return split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work)
+    """``split_nodes``. ``splitting`` int32[k], ``words`` uint64[2, n_words], ``side`` uint8[n]."""
+    _, n_nodes, n_words = take_steps(
+        SPLIT, stats, columns, nodes, splitting[None], len(splitting), n_nodes, words, n_words, limits, side,
+        EVERY_COLUMN, _NO_GAINS, 0, 0, work, 1, _NO_SEED,
+    )  # fmt: skip
+    return n_nodes, n_words
 
 
-@kernel
 def advance_some(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
-    """``advance``, from Python. ``parents`` int32[k], ``side`` uint8[n], ``drawn`` uint8[2k, p], ``gains`` [p, 2k]."""
-    advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work)
+    """``advance``. ``parents`` int32[k], ``side`` uint8[n], ``drawn`` uint8[2k, p], ``gains`` [p, 2k]."""
+    take_steps(
+        ADVANCE, stats, columns, nodes, parents[None], len(parents), 1, _NO_WORDS, 0, limits, side, drawn, gains,
+        first_column, last_column, work, 1, _NO_SEED,
+    )  # fmt: skip
 
 
 @kernel

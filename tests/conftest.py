@@ -29,11 +29,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The folder of the documentation site."""
-    from built_site import built_site
-
-    return built_site(tmp_path_factory)
+def site():
+    """The folder of the documentation site, which takes minutes to build."""
+    if "TREEWRIGHT_SITE" not in os.environ:
+        pytest.skip("no site to look at: python docs/site/build.py --out site, then TREEWRIGHT_SITE=site")
+    return Path(os.environ["TREEWRIGHT_SITE"])
 
 
 def pytest_collection_modifyitems(items):

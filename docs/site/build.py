@@ -3,7 +3,7 @@
     python docs/site/build.py [--out site] [--draft]
 
     docs/**/*.md --copied--> a folder of sources --Sphinx (conf.py)--> HTML --checked--> site
-                     |  pages that show files of their own are run, and the files laid beside them (page_programs)
+                     |  every page's program is run, and the files that it writes laid beside it (page_programs)
                      |  the pages of the repository outside docs (changelog, contributing, examples) join them
                      |  a page for each public name and each command (names)
                      |  the gallery's index gets a picture for each page's pictures
@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,7 +28,8 @@ from pathlib import Path
 
 SITE = Path(__file__).resolve().parent
 DOCS = SITE.parent
-MARK = ".treewright-site"  # a file of this name says that a folder is a site that was built here
+# A file of this name says that a folder is a site that was built here, and which pages were run, in which state.
+MARK = ".treewright-site"
 ROOT = DOCS.parent
 sys.path.insert(0, str(SITE))
 # What the build and the programs of pages import beyond the package, by the name under which it is installed.
@@ -54,10 +55,10 @@ from names import write_names  # noqa: E402
 from page_programs import (  # noqa: E402
     LINK,
     blocks_of,
+    faults_of_page,
     files_of,
-    output_of_blocks,
+    fingerprint_of,
     outside_code,
-    program_of,
     slug_of,
 )
 
@@ -69,18 +70,6 @@ JOINED = {
     "benchmarks/README.md": "project/benchmark-scripts.md",
     "benchmarks/reference/README.md": "project/reference-programs.md",
 }
-RUN_COMMAND = """\
-import os
-import subprocess
-import sys
-
-
-def run_command(words, code):
-    sys.stdout.flush()
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, encoding="utf-8")
-    print(done.stdout + (done.stderr if code else ""), end="")
-    assert done.returncode == code, (words, done.returncode, done.stderr)
-"""
 
 
 def main() -> int:
@@ -98,22 +87,25 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as work:
         source, html = Path(work) / "source", Path(work) / "html"
         copy_pages(source)
-        made = run_programs(source, skip=given.draft)
+        ran = run_programs(source, skip=given.draft)
         write_gallery(source / "gallery")
         write_names(source / "reference" / "api")
         seconds = time.perf_counter() - begin
         if sphinx(source, html) and not given.draft:
             return 1
-        for path in made:  # pages that stand in frames are no sources of Sphinx
-            if path.suffix == ".html":
-                shutil.copy(path, html / path.relative_to(source))
+        for page, names in ran.items():  # pages that stand in frames are no sources of Sphinx
+            for name in names:
+                if name.endswith(".html"):
+                    place = page.parent.relative_to(DOCS) / name
+                    shutil.copy(source / place, html / place)
         drop_dead_backlinks(html)
         faults = faults_of(html)
         if faults:
             print(*faults, f"{len(faults)} faults", sep="\n", file=sys.stderr)
             if not given.draft:
                 return 1
-        (html / MARK).touch()
+        states = {} if given.draft else {str(page.relative_to(DOCS)): fingerprint_of(page) for page in ran}
+        (html / MARK).write_text(json.dumps(states), encoding="utf-8")
         if given.out.exists():
             shutil.rmtree(given.out)
         shutil.copytree(html, given.out)
@@ -173,13 +165,9 @@ def relinked(page: Path, text: str) -> str:
     return outside_code(lambda prose: LINK.sub(moved, prose), text)
 
 
-def run_programs(source: Path, *, skip: bool) -> list[Path]:
-    """Run the pages that show files of their own; these files, beside the copies of the pages."""
-    wanted = {}
-    for page in sorted(DOCS.rglob("*.md")):
-        names = files_of(page, page.read_text(encoding="utf-8"))
-        if names:
-            wanted[page] = names
+def run_programs(source: Path, *, skip: bool) -> dict[Path, list[str]]:
+    """Run the pages; the files that each wrote lie beside its copy. Without programs only grey boxes lie there."""
+    wanted = {page: files_of(page, page.read_text(encoding="utf-8")) for page in pages_that_run()}
     places = [page.parent / name for page, names in wanted.items() for name in names]
     twice = sorted({str(place.relative_to(ROOT)) for place in places if places.count(place) > 1})
     if twice:
@@ -189,49 +177,34 @@ def run_programs(source: Path, *, skip: bool) -> list[Path]:
         jobs = [
             threads.submit(run, page, names, source / page.parent.relative_to(DOCS)) for page, names in wanted.items()
         ]
-        return [path for job in jobs for path in job.result()]
+        faults = [fault for job in jobs for fault in job.result()]
+    if faults:
+        raise SystemExit("\n".join([*faults, f"{len(faults)} faults of programs"]))
+    return wanted
 
 
-def run_program(page: Path, names: list[str], target: Path) -> list[Path]:
-    """Run one page in a folder of its own, compare what it prints, and lay its files into ``target``."""
-    text = page.read_text(encoding="utf-8")
+def pages_that_run() -> list[Path]:
+    """Pages with a program; records of decisions quote code, and what it printed then."""
+    pages = (page for page in sorted(DOCS.rglob("*.md")) if "decisions" not in page.parts)
+    return [page for page in pages if blocks_of(page.read_text(encoding="utf-8"))]
+
+
+def run_program(page: Path, names: list[str], target: Path) -> list[str]:
+    """Run one page in a folder of its own, and lay its files into ``target``; the faults of the page."""
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "examples", Path(folder, "examples"))
-        Path(folder, "run_command.py").write_text(RUN_COMMAND, encoding="utf-8")
-        Path(folder, "page.py").write_text(program_of(text), encoding="utf-8")
-        surroundings = {**os.environ, "PYTHONUTF8": "1", "COLUMNS": "100", "NO_COLOR": "1", "MPLBACKEND": "agg"}
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "page.py"],
-            cwd=folder,
-            env=surroundings,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        if done.returncode:
-            raise SystemExit(f"{page.relative_to(ROOT)}: its program failed\n{done.stdout[-500:]}{done.stderr}")
-        blocks = blocks_of(text)
-        for block, printed in zip(blocks, output_of_blocks(blocks, done.stdout), strict=True):
-            if printed != block.shown:
-                line = text.count("\n", 0, block.start) + 1
-                raise SystemExit(
-                    f"{page.relative_to(ROOT)}: the block on line {line} prints something else:\n{printed}"
-                )
-        absent = [name for name in names if not Path(folder, name).is_file()]
-        if absent:
-            raise SystemExit(
-                f"{page.relative_to(ROOT)} shows files that its program does not write: {', '.join(absent)}"
-            )
-        return [Path(shutil.copy(Path(folder, name), target / name)) for name in names]
+        faults = faults_of_page(page, Path(folder))
+        for name in names if not faults else ():
+            shutil.copy(Path(folder, name), target / name)
+    return faults
 
 
-def grey(page: Path, names: list[str], target: Path) -> list[Path]:
+def grey(page: Path, names: list[str], target: Path) -> list[str]:
     """Boxes in place of what a program would write."""
     shape = '<rect width="400" height="200" fill="#ccc"/>'
     box = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 200">{shape}</svg>'
     for name in names:
         (target / name).write_text(box, encoding="utf-8")
-    return [target / name for name in names]
+    return []
 
 
 def write_gallery(folder: Path) -> None:

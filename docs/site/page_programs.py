@@ -5,24 +5,53 @@ that is to be refused ends in ``# exit code 1``; then the page shows the refusal
 writes lie, for the reader, beside the page: ``![A tree](tree.svg)`` shows what ``tree.plot().save("tree.svg")``
 wrote above it.
 
-The tests run every page and compare what it prints (``tests/docs``); the site runs those that show files of their
-own.
+The build of the site runs every page and compares what it prints (``build.py``); tests run a few (``tests/docs``).
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import treewright
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "tests" / "common"
+if str(TESTS) not in sys.path:
+    sys.path.append(str(TESTS))
+
+import ready_process  # noqa: E402
+
+NEWLINE = "\n"
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```text\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 SHOWS_FILE = re.compile(r"""!\[[^\]]*\]\(([^)\s#]+)\)|<(?:iframe|img|a)\b[^>]*?\b(?:src|href)="([^"#]+)\"""")
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")  # words, target
 MARK = "--- the end of block {} ---"
+# A command runs in a copy of a process that has only imported. In a copy of the page's own process the threads of
+# polars would be missing, and its next table waits for them for ever.
+RUN_COMMAND = """\
+import os
+import sys
+
+import ready_process
+
+
+def run_command(words, code):
+    sys.stdout.flush()
+    done = ready_process.run(words[0], words[1:], os.getcwd(), os.environ)
+    print(done.stdout + (done.stderr if code else ""), end="")
+    assert done.returncode == code, (words, done.returncode, done.stderr)
+"""
 
 
 class Block(NamedTuple):
@@ -78,6 +107,56 @@ def command_of(line: str) -> str:
         raise ValueError(f"a page may run treewright and python -m, not {line!r}")
     words = words[2:] if words[0] == "python" else words
     return f"run_command({words!r}, {int(code[1]) if code else 0})"
+
+
+def printed_by(text: str, folder: Path) -> list[str]:
+    """What each block of a page prints in a folder, which gets the examples; RuntimeError if the program fails."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    (folder / "run_command.py").write_text(RUN_COMMAND, encoding="utf-8")
+    (folder / "page.py").write_text(program_of(text), encoding="utf-8")
+    here = [str(folder), str(Path(treewright.__file__).parents[1]), str(TESTS)]
+    surroundings = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(here),
+        "PYTHONUTF8": "1",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "MPLBACKEND": "agg",
+    }
+    done = ready_process.run("page", [], folder, surroundings, strict=True, timeout=500)
+    if done.returncode:
+        raise RuntimeError(f"its program failed\n{done.stdout[-2000:]}{done.stderr}")
+    return output_of_blocks(blocks_of(text), done.stdout)
+
+
+def faults_of_page(page: Path, folder: Path) -> list[str]:
+    """Where a page's program, run in a folder, fails, or prints or writes something other than the page shows."""
+    text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
+    try:
+        printed = printed_by(text, folder)
+    except RuntimeError as error:
+        return [f"{name}: {error}"]
+    faults = [
+        f"{name}: the block on line {text.count(NEWLINE, 0, block.start) + 1} prints something else:\n{output}"
+        for block, output in zip(blocks_of(text), printed, strict=True)
+        if output != block.shown
+    ]
+    absent = [each for each in files_of(page, text) if not (folder / each).is_file()]
+    return faults + [f"{name} shows files that its program does not write: {', '.join(absent)}"] * bool(absent)
+
+
+@cache
+def _package() -> bytes:
+    """A digest of every line of the package."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(Path(treewright.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def fingerprint_of(page: Path) -> str:
+    """What the outcome of a page's program depends on: its text and the package."""
+    return hashlib.blake2b(page.read_bytes() + _package(), digest_size=8).hexdigest()
 
 
 def output_of_blocks(blocks: list[Block], output: str) -> list[str]:

@@ -2,10 +2,15 @@
 
 Where either is not installed the tests are skipped and say so; with ``TREEWRIGHT_BROWSER=required`` (CI) they fail.
 ``TREEWRIGHT_CHROMIUM`` names the program, ``TREEWRIGHT_AXE`` the file ``axe.min.js`` of axe-core (npm).
+
+A usual run takes the tests marked ``smoke``, at least one for each kind of page; the others are slow ones. Scripts,
+styles and templates that differ from those with which every test here has passed last (``assets_tried.txt`` has their
+digest) make all of them usual. ``TREEWRIGHT_WRITE_DOCS=1 pytest -n 0 tests/browser`` writes down that all have passed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -19,6 +24,34 @@ ARGUMENTS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ASSETS = ("src/treewright/show/page/assets", "src/treewright/workbench/assets", "docs/site/static")
+TRIED = HERE / "assets_tried.txt"
+
+
+def digest_of_assets():
+    """One of the names and contents of everything that a browser gets as it lies in the repository."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(path for folder in ASSETS for path in (ROOT / folder).rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+ARE_TRIED = TRIED.is_file() and TRIED.read_text(encoding="utf-8").strip() == digest_of_assets()
+
+
+def pytest_itemcollected(item):
+    if ARE_TRIED and item.get_closest_marker("smoke") is None:
+        item.add_marker(pytest.mark.slow)
+
+
+def pytest_sessionfinish(session, exitstatus):
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    files = {item.path for item in getattr(session, "items", ())}
+    is_all = files == {*HERE.glob("test_*.py")} and not {"skipped", "deselected"} & {*getattr(terminal, "stats", {})}
+    if os.environ.get("TREEWRIGHT_WRITE_DOCS") and exitstatus == 0 and is_all:
+        TRIED.write_text(digest_of_assets() + "\n", encoding="utf-8")
 
 
 def absent(reason):

@@ -47,6 +47,7 @@ def page_with(charts):
 ALL = page_with(CHARTS.items())
 
 
+@pytest.mark.smoke
 def test_a_chart_has_a_caption_a_gist_and_its_numbers(open_page):
     opened = open_page(ALL)
 
@@ -62,6 +63,7 @@ def test_a_chart_has_a_caption_a_gist_and_its_numbers(open_page):
         assert figure.locator("tbody tr").count() == len(options.get("x") or options["labels"])
 
 
+@pytest.mark.smoke
 def test_names_made_of_html_are_text(open_page):
     opened = open_page(ALL)
 

@@ -24,6 +24,7 @@ def number_in(text):
     return float(text.split()[-1].replace("\u2212", "-"))
 
 
+@pytest.mark.smoke
 def test_the_waterfall_is_of_the_row_that_is_followed(open_page, forest):
     report = forest.report(TABLE, Y)
     page = open_page(report.html).page
@@ -96,6 +97,7 @@ def test_without_scripts_the_sizes_stand_in_a_table(forest):
     assert "±" in html
 
 
+@pytest.mark.smoke
 def test_a_page_of_its_own_lets_rows_be_chosen(open_page, forest, axe_source):
     found = forest.explain(TABLE)
     page = open_page(found.html).page

@@ -77,6 +77,7 @@ def sort_by(page, key):
     page.locator(f'#data-table th[data-key="{key}"] button').click()
 
 
+@pytest.mark.smoke
 def test_the_numbers_of_the_table_are_pythons(open_page, classes):
     page = open_page(classes.html).page
     for at, part in enumerate(classes.summary.data):

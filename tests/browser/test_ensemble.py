@@ -62,6 +62,7 @@ def test_what_is_summed_from_probabilities_is_not_called_rows(open_page, report)
     assert head.inner_text() in ("rows", "weight")
 
 
+@pytest.mark.smoke
 def test_the_list_shows_another_tree_and_comes_back(open_page, report, forest):
     page = open_page(report.html).page
     before = page.locator("#tree-host .tree-card").first.inner_text()
@@ -101,6 +102,7 @@ def test_the_chart_of_a_forest_ends_with_the_scores_of_python(open_page, report,
     assert last == pytest.approx([30, error, 1 - forest.oob_score_], rel=1e-3)
 
 
+@pytest.mark.smoke
 def test_the_chart_of_rounds_has_the_losses_of_python(open_page, boosted):
     report = tw.report(boosted, X[1::2], NAMES[1::2], examples=0)
     page = open_page(report.html).page

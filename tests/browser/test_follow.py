@@ -104,6 +104,7 @@ def told(opened):
     }
 
 
+@pytest.mark.smoke
 def test_every_example_ends_in_the_leaf_that_apply_gives(open_page, classes, data):
     est, html, summary = classes
     X = data[0]
@@ -158,6 +159,7 @@ def test_the_suggested_change_gives_the_class(open_page, classes):
     assert tried > 5
 
 
+@pytest.mark.smoke
 def test_typed_values_are_followed(open_page, classes, data):
     est, html, summary = classes
     opened = open_page(html)

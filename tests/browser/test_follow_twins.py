@@ -33,6 +33,7 @@ from treewright.trees.summary import summarize
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, flat, grow_at_random, random_matrix
 
+pytestmark = pytest.mark.smoke  # a change of Python alone may part the twins
 POLICIES = ("direction", "branch", "surrogate", "fractional", "error")
 COLUMNS = [{"name": column.name, "kind": column.kind, "levels": list(column.levels)} for column in SCHEMA.columns]
 HARNESS = """([cases, name]) => {

@@ -76,6 +76,7 @@ def test_hostile_names_are_shown_as_text(open_page, kind):
     assert "<img src=x onerror=alert(1)>" in opened.page.content().replace("&lt;", "<").replace("&gt;", ">")
 
 
+@pytest.mark.smoke
 def test_nothing_but_the_pages_own_script_could_run(open_page):
     estimator, table, target = fitted("tree")
     page = tw.report(estimator.fit(table, target), table, target).html

@@ -17,12 +17,14 @@ def report():
     return tw.report(est, X[120:], y[120:])
 
 
+@pytest.mark.smoke
 def test_the_page_opens_from_disk_and_loads_nothing(open_page, report):
     opened = open_page(report.html)
 
     assert opened.page.title() == report.summary.title
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(open_page, faults, report, scheme):
     opened = open_page(report.html, scheme=scheme)
@@ -68,6 +70,7 @@ def test_the_page_is_never_wider_than_the_window(open_page, report, width):
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.smoke
 def test_on_paper_stands_every_column(open_page):
     rng = np.random.default_rng(0)
     table = rng.normal(size=(80, 40))

@@ -25,6 +25,7 @@ def opened(open_page, report):
     return open_page(report.html)
 
 
+@pytest.mark.smoke
 def test_a_row_is_named_with_its_truth_and_what_was_predicted(opened, report):
     texts = opened.page.locator("#follow-example option").all_inner_texts()[1:]
 

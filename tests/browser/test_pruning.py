@@ -52,6 +52,7 @@ def wait_for_leaves(opened, n_leaves):
     opened.page.wait_for_function(f"wanted => {leaves}.length === wanted", arg=n_leaves, timeout=3000)
 
 
+@pytest.mark.smoke
 def test_numbers_of_every_step_are_those_of_pruning_path(opened):
     path = pruning_path(tw.DecisionTreeClassifier(), *LEARNED, validation=ASIDE)
 
@@ -108,6 +109,7 @@ def test_a_click_on_the_curve_takes_its_step(opened, report):
     assert exact(opened, "n_leaves") == 1
 
 
+@pytest.mark.smoke
 def test_another_pruner_shows_its_tree_its_numbers_and_what_it_rests_on(opened, est, report):
     for each in report.summary.pruning.pruners[1:]:
         assert each.why_not == ""

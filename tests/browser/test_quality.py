@@ -37,6 +37,7 @@ def numbers_of(figure):
     return [row.locator("th, td").all_inner_texts() for row in figure.locator("tbody tr").all()]
 
 
+@pytest.mark.smoke
 def test_the_measures_are_those_of_scikit_learn(open_page, iris, classes):
     est, X, y = iris
     opened = open_page(classes.html)

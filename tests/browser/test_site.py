@@ -120,6 +120,7 @@ def test_a_table_on_a_phone_breaks_no_word(visit, path):
     assert page.evaluate(BROKEN_WORDS) == []
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("path", ["gallery/index.html", "gallery/trees.html", "index.html"])
 def test_a_picture_in_the_dark_has_no_white_frame(visit, path):
     page = visit(path, width=390, scheme="dark")
@@ -130,6 +131,7 @@ def test_a_picture_in_the_dark_has_no_white_frame(visit, path):
     assert all(each == ["rgba(0, 0, 0, 0)", "0px"] for each in framed), framed
 
 
+@pytest.mark.smoke
 def test_the_landing_page_shows_the_picture_that_its_code_makes_above_the_fold(visit):
     page = visit("index.html")
 
@@ -139,6 +141,7 @@ def test_the_landing_page_shows_the_picture_that_its_code_makes_above_the_fold(v
     assert page.locator(".doors li").count() == 3
 
 
+@pytest.mark.smoke
 def test_the_report_of_the_landing_page_is_alive(visit):
     page = visit("index.html")
 
@@ -150,6 +153,7 @@ def test_the_report_of_the_landing_page_is_alive(visit):
     cards.nth(1).click(position={"x": 12, "y": 12})
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("asked", "first"),
     [
@@ -168,6 +172,7 @@ def test_a_search_finds_the_right_page_first(visit, asked, first):
     assert first in page.locator("#search-results ul.search li a").first.get_attribute("href").split("#")[0]
 
 
+@pytest.mark.smoke
 def test_the_search_opens_and_goes_by_keys(visit):
     page = visit("index.html")
 
@@ -191,6 +196,7 @@ def test_the_first_tab_leads_to_the_content_and_links_are_reached_by_tab(visit):
     page.wait_for_url("**/first-tree.html")
 
 
+@pytest.mark.smoke
 def test_an_exercise_tells_right_from_wrong_and_shows_its_answer(visit):
     page = visit("check-by-hand/movies.html")
 
@@ -222,6 +228,7 @@ def test_an_exercise_tells_right_from_wrong_and_shows_its_answer(visit):
     assert exercise.locator("pre").first.is_visible()
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("question", QUESTIONS, ids=[each["ask"] for each in QUESTIONS])
 def test_an_answer_is_three_clicks_from_the_landing_page(visit, question):
     page = visit("index.html")

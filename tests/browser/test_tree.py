@@ -132,6 +132,7 @@ def way_to(est, node):
 # ---- what cards say ----
 
 
+@pytest.mark.smoke
 def test_every_card_says_the_rows_the_test_and_the_answer_of_its_node(open_page, weather, weather_page):
     _, _, est = weather
     page = open_page(weather_page).page
@@ -158,6 +159,7 @@ def test_every_card_says_the_rows_the_test_and_the_answer_of_its_node(open_page,
             assert answer.replace("\u2264", "<=") == above.test.edge(branch, max_levels=6)
 
 
+@pytest.mark.smoke
 def test_the_panel_tells_the_rule_the_counts_and_the_audit_of_a_node(open_page, weather, weather_report):
     _, _, est = weather
     page = open_page(weather_report).page
@@ -778,6 +780,7 @@ def test_two_fingers_zoom_and_one_scrolls_the_page(open_page, weather_report):
 # ---- size ----
 
 
+@pytest.mark.smoke
 def test_a_large_tree_opens_folded_and_holds_only_what_is_seen(open_page, large):
     est, html = large
     page = open_page(html).page
@@ -842,6 +845,7 @@ def test_paper_holds_every_open_card_as_wide_as_it_is(open_page, weather_report)
 # ---- notebooks ----
 
 
+@pytest.mark.smoke
 def test_a_notebook_shows_the_tree_in_a_frame_of_its_own(open_page, weather):
     _, _, est = weather
     page = open_page(f"<!doctype html><html data-ready='yes'><body>{est.model_._repr_html_()}</body></html>").page

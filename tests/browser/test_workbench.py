@@ -152,6 +152,7 @@ def begin_command(arguments, folder, begun):
     return process, line.split()[-1]
 
 
+@pytest.mark.smoke
 def test_the_task_of_an_analyst_and_its_script_gives_the_same_bytes(show, command, tmp_path):
     TABLE.with_columns(RISK).write_csv(tmp_path / "credits.csv")
     process, address = command(
@@ -297,6 +298,7 @@ def test_it_is_accessible(show, serve, faults, width, scheme):
     assert wide <= width
 
 
+@pytest.mark.smoke
 def test_two_tabs_show_one_session(show, serve):
     session = session_of()
     server = serve(session)

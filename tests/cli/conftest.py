@@ -1,4 +1,8 @@
-"""Running the command: as a process of its own, as a person does, or within the test's process, which is quicker."""
+"""Running the command within the test's process, or as a process of its own where that is what a test is about.
+
+A process takes seconds for what takes a tenth of one here. It is for signals, pipes, the first imports, and what may
+leave nothing behind in the tests' process.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,13 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 from typer.testing import CliRunner
 
 import treewright
+from treewright.cli import streams
 from treewright.cli.app import app
 
 # The processes run the package under test, also where it is not installed and the folder is another.
@@ -34,10 +40,13 @@ def run_process(*words, folder=None, surroundings=None):
     )
 
 
-def run_here(*words, folder="."):
-    """Run the command within this process; what it does not expect is raised."""
-    with contextlib.chdir(folder):
-        done = CliRunner().invoke(app, [str(word) for word in words])
+def run_here(*words, folder=".", given=None):
+    """Run the command within this process, with ``given`` on standard input; what it does not expect is raised."""
+    kept = streams._kept
+    with contextlib.chdir(folder), contextlib.ExitStack() as at_the_end:
+        # A process closes the file of its standard input when it ends.
+        at_the_end.enter_context(mock.patch.object(streams, "_kept", lambda: at_the_end.enter_context(kept())))  # noqa: PT008
+        done = CliRunner().invoke(app, [str(word) for word in words], input=given)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr)
@@ -74,7 +83,7 @@ def fitted(tmp_path_factory):
         "--svg",
         "penguins.svg",
     ]
-    said = run_process(*words, folder=folder)
+    said = run_here(*words, folder=folder)
     assert said.returncode == 0, said.stderr
     return folder, said
 

@@ -74,12 +74,12 @@ def test_ctrl_c_tells_of_the_files_that_are_there(n, capsys):
     assert capsys.readouterr().err == f"treewright: stopped by Ctrl-C; {told}\n"
 
 
-def test_ctrl_c_tells_that_a_part_went_to_standard_output(unread, tmp_path, penguins):
+def test_ctrl_c_tells_that_a_part_went_to_standard_output(fitted, tmp_path, penguins):
     """The reader takes a hundred bytes of a result that is larger than a pipe holds, and waits."""
-    assert unread(tmp_path, "fit", penguins, "--target", "species", "--out", "m.tw").returncode == 0
+    model = fitted[0] / "penguins.tw"
     table = pl.read_csv(penguins, null_values="NA")
     pl.concat([table] * 100).write_csv(tmp_path / "rows.csv")
-    words = [sys.executable, "-m", "treewright", "predict", "m.tw", "rows.csv", "--proba"]
+    words = [sys.executable, "-m", "treewright", "predict", model, "rows.csv", "--proba"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.read(100)
         time.sleep(0.3)
@@ -91,7 +91,7 @@ def test_ctrl_c_tells_that_a_part_went_to_standard_output(unread, tmp_path, peng
     )
 
 
-def test_ctrl_c_tells_of_the_complete_files_of_predictions(unread, tmp_path, penguins, monkeypatch, capsys):
+def test_ctrl_c_tells_of_the_complete_files_of_predictions(fitted, tmp_path, penguins, monkeypatch, capsys):
     import typer
 
     from treewright.cli.options import PredictRequest
@@ -99,7 +99,6 @@ def test_ctrl_c_tells_of_the_complete_files_of_predictions(unread, tmp_path, pen
     from treewright.cli.terminal import refusals
     from treewright.files import predictions
 
-    assert unread(tmp_path, "fit", penguins, "--target", "species", "--out", "m.tw").returncode == 0
     (tmp_path / "rows").mkdir()
     for name in ("a.csv", "b.csv"):
         shutil.copy(penguins, tmp_path / "rows" / name)
@@ -114,5 +113,5 @@ def test_ctrl_c_tells_of_the_complete_files_of_predictions(unread, tmp_path, pen
     out = tmp_path / "out"
     for told in (f"{out} has 1 complete file: the same command goes on",) * 2:
         with pytest.raises(typer.Exit), refusals():
-            run_predict(PredictRequest(model=tmp_path / "m.tw", data=tmp_path / "rows", out=out))
+            run_predict(PredictRequest(model=fitted[0] / "penguins.tw", data=tmp_path / "rows", out=out))
         assert capsys.readouterr().err == f"treewright: stopped by Ctrl-C; {told}\n"

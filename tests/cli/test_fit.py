@@ -207,11 +207,11 @@ def test_an_output_that_cannot_be_is_refused_before_the_work(command, penguins, 
     assert (tmp_path / "target.tw").read_text() == "precious"
 
 
-def test_names_that_begin_with_a_dash_work_after_two_dashes(process, penguins, tmp_path):
+def test_names_that_begin_with_a_dash_work_after_two_dashes(command, penguins, tmp_path):
     (tmp_path / "-rows.csv").write_bytes(penguins.read_bytes())
 
-    done = process("fit", "--target", "species", "--out=-m.tw", "--", "-rows.csv", folder=tmp_path)
-    shown = process("show", "--", "-m.tw", folder=tmp_path)
+    done = command("fit", "--target", "species", "--out=-m.tw", "--", "-rows.csv", folder=tmp_path)
+    shown = command("show", "--", "-m.tw", folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert shown.returncode == 0, shown.stderr

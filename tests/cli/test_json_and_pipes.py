@@ -134,22 +134,21 @@ def test_a_model_goes_through_pipes(folder, surroundings):
     assert not (folder / "-").exists()
 
 
-def test_standard_input_serves_once_and_must_hold_something(folder, surroundings):
-    model = (folder / "m.tw").read_bytes()
-    both = piped(folder, surroundings, model, "predict", "-", "-")
+def test_standard_input_serves_once_and_must_hold_something(folder, command):
+    both = command("predict", "-", "-", folder=folder, given=(folder / "m.tw").read_bytes())
     assert both.returncode == 2
-    assert b"named twice" in both.stderr
-    nothing = piped(folder, surroundings, b"", "predict", "m.tw", "-")
+    assert "named twice" in both.stderr
+    nothing = command("predict", "m.tw", "-", folder=folder, given=b"")
     assert nothing.returncode == 1
-    assert b"standard input: the file is empty" in nothing.stderr
+    assert "standard input: the file is empty" in nothing.stderr
 
 
 @pytest.mark.parametrize("given", [b"junk", b"", TABLE.encode()])
 @pytest.mark.parametrize("words", [["predict", "-", "few.csv"], ["show", "-"], ["prune", "-", "--method", "mdl"]])
-def test_what_is_no_model_on_standard_input_is_told_by_that_name(folder, surroundings, given, words):
-    said = piped(folder, surroundings, given, *words)
+def test_what_is_no_model_on_standard_input_is_told_by_that_name(folder, command, given, words):
+    said = command(*words, folder=folder, given=given)
     assert said.returncode == 1
-    assert said.stderr.startswith(b"treewright: error: standard input: not a Treewright model file")
+    assert said.stderr.startswith("treewright: error: standard input: not a Treewright model file")
 
 
 def test_json_and_a_model_do_not_share_standard_output(folder, command):

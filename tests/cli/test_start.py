@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -27,30 +28,44 @@ def test_help_starts_at_once_and_loads_nothing_heavy(surroundings):
     assert time.perf_counter() - start < 2.0  # usually 0.2; the rest is for a busy machine
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "more"), [("cart", ["--svg", "t.svg"]), ("forest", []), ("boosting", []), ("c45", []), ("knn", [])]
-)
-def test_a_fit_and_a_prediction_load_only_what_they_need(surroundings, penguins, tmp_path, algorithm, more):
-    script = (
-        "import sys\n"
-        "from treewright.cli.app import main\n"
-        "try:\n    main()\nfinally:\n"
-        "    heavy = {'sklearn', 'pandas', 'matplotlib', 'pyarrow', 'jinja2'} & set(sys.modules)\n"
-        "    print('HEAVY', sorted(heavy))\n"
-    )
-    few = ["--set", "n_estimators=2"] if algorithm in {"forest", "boosting"} else []
+# Commands one after the other, in one process: what one loads the next may have, but none may load what is heavy.
+LOADED = """\
+import json, sys
+from contextlib import redirect_stdout, suppress
+from treewright.cli.app import main
+
+heavy = {"sklearn", "pandas", "matplotlib", "pyarrow", "jinja2"}
+loaded = []
+for sys.argv[1:] in json.load(sys.stdin):
+    with redirect_stdout(sys.stderr):
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code, sys.argv
+    loaded.append(sorted(heavy & set(sys.modules)))
+print(json.dumps(loaded))
+"""
+
+
+def test_a_fit_and_a_prediction_load_only_what_they_need(surroundings, penguins, tmp_path):
     whole = penguins.read_text().splitlines()
     clean = [line for line in whole if ",," not in line and not line.endswith(",") and "NA" not in line]
     (tmp_path / "t.csv").write_text("\n".join(clean) + "\n")
-    for words in (
-        ["fit", "t.csv", "--target", "species", "--algorithm", algorithm, *few, "--out", "m.tw", *more],
-        ["predict", "m.tw", "t.csv", "--out", "p.csv"],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True, env=surroundings,
-            cwd=tmp_path,
-        )  # fmt: skip
-        assert "HEAVY []" in done.stdout
+    commands = []
+    few = ["--set", "n_estimators=2"]
+    kinds = {"cart": ["--svg", "t.svg"], "forest": few, "boosting": few, "c45": [], "knn": []}
+    for kind, more in kinds.items():
+        words = ["--target", "species", "--algorithm", kind, "--out", f"{kind}.tw"]
+        commands += [["fit", "t.csv", *words, *more], ["predict", f"{kind}.tw", "t.csv", "--out", f"{kind}.csv"]]
+
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], input=json.dumps(commands), capture_output=True, text=True, check=False,
+        env=surroundings, cwd=tmp_path,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    loaded = json.loads(done.stdout)
+    assert [words for words, heavy in zip(commands, loaded, strict=True) if heavy] == []
 
 
 def test_version_is_the_packages(process):

@@ -22,8 +22,8 @@ def model(fitted):
     return fitted[0] / "penguins.tw"
 
 
-def test_predictions_are_the_models_own_one_per_row(process, model, penguins):
-    done = process("predict", model, penguins)
+def test_predictions_are_the_models_own_one_per_row(command, model, penguins):
+    done = command("predict", model, penguins)
     expected = treewright.load(model).predict(pl.read_csv(penguins).drop("species"))
 
     assert done.returncode == 0, done.stderr
@@ -246,6 +246,7 @@ def test_what_is_no_model_is_refused_by_every_command(command, penguins, tmp_pat
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow  # every group of kernels is begun anew, in a process each
 @pytest.mark.timeout(1800)
 def test_after_warmup_no_fit_compiles_anything(process, penguins, tmp_path):
     # Other tests compile kernels of their own meanwhile, so these processes have a cache for themselves. What another

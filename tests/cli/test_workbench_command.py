@@ -8,31 +8,47 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
-from urllib.request import Request, urlopen
 
 import polars as pl
 import pytest
+
+import treewright.cli.workbench
+from treewright.workbench.server import Server
 
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
 
 
 @pytest.fixture
-def begin(tmp_path):
-    """Runs the command, reads its address, and ends it as Ctrl-C does; returns all that it said."""
+def serving(monkeypatch):
+    """What is done while the command serves, given the session's desk; then Ctrl-C is pressed."""
+    acts = []
+
+    class Watched(Server):
+        def __init__(self, desk, port):
+            super().__init__(desk, port)
+
+            def run(sockets):
+                for each in sockets:
+                    each.close()
+                for act in acts:
+                    act(desk)
+                raise KeyboardInterrupt
+
+            self._server.run = run
+
+    monkeypatch.setattr(treewright.cli.workbench, "Server", Watched)
+    return acts
+
+
+@pytest.fixture
+def begin(serving, command, tmp_path):
+    """Runs the command in this process until Ctrl-C; returns all that it said."""
 
     def run(*words):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "treewright", "workbench", *map(str, words), "--no-browser"], cwd=tmp_path,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )  # fmt: skip
-        with process:
-            first = process.stdout.readline()
-            if first:
-                os.kill(process.pid, signal.SIGINT)
-            out, said = process.communicate(timeout=60)
-        return process.returncode, first + out, said
+        done = command("workbench", *words, "--no-browser", folder=tmp_path)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 
@@ -41,10 +57,17 @@ def saved(place):
     return json.loads(place.read_text(encoding="utf-8"))
 
 
-def test_it_begins_and_keeps_a_session(begin, tmp_path):
-    code, out, said = begin(PENGUINS, "--target", "species", "--who", "Ann", "--set", "min_samples_leaf=5")
-    assert code == 0
-    assert out.startswith("the workbench is at http://127.0.0.1:")
+def test_it_begins_and_keeps_a_session(tmp_path):
+    words = [PENGUINS, "--target", "species", "--who", "Ann", "--set", "min_samples_leaf=5", "--no-browser"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "treewright", "workbench", *words], cwd=tmp_path,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:  # fmt: skip
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert first.startswith("the workbench is at http://127.0.0.1:")
     assert out.endswith("0 commands in penguins.session.json\n")
     assert "penguins.session.json after every command" in said
     document = saved(tmp_path / "penguins.session.json")
@@ -53,43 +76,34 @@ def test_it_begins_and_keeps_a_session(begin, tmp_path):
 
 
 @pytest.fixture
-def lost(tmp_path):
+def lost(serving, begin, tmp_path, monkeypatch):
     """Serves a session, grows a tree, makes saving impossible, gives names, and ends as Ctrl-C does."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    place = tmp_path / "place" / "p.json"
+    place.parent.mkdir()
 
-    def run(spoil, mend=None, **surroundings):
-        place = tmp_path / "place" / "p.json"
-        place.parent.mkdir()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "treewright", "workbench", PENGUINS, "--target", "species", "--session", place,
-             "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(tmp_path), **surroundings},
-        )  # fmt: skip
-        with process:
-            address = urlsplit(process.stdout.readline().split()[-1])
-
+    def run(spoil, mend=None):
+        def act(desk):
             def ask(revision, do, **given):
-                body = {"ask": "do", "revision": revision, "do": do, "path": "", "given": given}
-                token = parse_qs(address.query)["token"][0]
-                headers = {"Content-Type": "application/json", "X-Treewright-Token": token}
-                request = Request(f"http://{address.netloc}/ask", json.dumps(body).encode(), headers)
-                with urlopen(request) as answer:
-                    return json.loads(answer.read())
+                return desk.ask({"ask": "do", "revision": revision, "do": do, "path": "", "given": given})
 
             assert ask(0, "grow", levels=1)["state"]["is_saved"]
-            spoil(process.pid, place)
+            spoil(place)
             for at in range(2):
                 assert "could not be saved" in ask(1 + at, "rename", name=f"root {at}")["warning"]
             if mend is not None:
                 mend(place)
-            process.send_signal(signal.SIGINT)
-            out, said = process.communicate(timeout=60)
-        return process.returncode, out, said
+
+        serving.append(act)
+        code, out, said = begin(PENGUINS, "--target", "species", "--session", place)
+        serving.clear()
+        return code, out.partition("\n")[2], said  # without the line of the address
 
     return run
 
 
 def test_a_session_that_cannot_be_saved_is_kept_elsewhere_and_ctrl_c_says_so(lost, begin, tmp_path):
-    code, out, said = lost(lambda _, place: place.parent.rename(tmp_path / "gone"))
+    code, out, said = lost(lambda place: place.parent.rename(tmp_path / "gone"))
     assert (code, out) == (1, "")
     (kept,) = tmp_path.glob("treewright-session-*/p.json")
     assert f"2 commands of 3 could not be saved: '{tmp_path}/place/p.json'" in said
@@ -100,12 +114,17 @@ def test_a_session_that_cannot_be_saved_is_kept_elsewhere_and_ctrl_c_says_so(los
     assert (code, "after 3 commands" in said) == (0, True)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="sets the limit of another process")
-def test_where_nothing_can_be_written_ctrl_c_prints_the_script(lost, tmp_path):
-    def spoil(process, place):
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (place.stat().st_size, place.stat().st_size))
+def test_where_nothing_can_be_written_ctrl_c_prints_the_script(lost, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    code, out, said = lost(spoil, HOME=str(tmp_path))
+    def spoil(place):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (place.stat().st_size, before[1]))
+
+    try:
+        code, out, said = lost(spoil)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert code == 1
     assert "2 commands of 3 could not be saved" in said
     assert "File too large" in said
@@ -117,7 +136,7 @@ def test_where_nothing_can_be_written_ctrl_c_prints_the_script(lost, tmp_path):
 
 def test_a_session_that_can_be_saved_at_the_end_is(lost, tmp_path):
     code, out, _ = lost(
-        lambda _, place: place.parent.rename(tmp_path / "gone"),
+        lambda place: place.parent.rename(tmp_path / "gone"),
         mend=lambda place: (tmp_path / "gone").rename(place.parent),
     )
     assert (code, "3 commands in" in out) == (0, True)

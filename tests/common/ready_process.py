@@ -24,12 +24,14 @@ import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
+_STARTING = threading.Lock()
 HAS_COPIES = hasattr(os, "fork") and hasattr(socket, "AF_UNIX")
 OWN_RULES = [("default", DeprecationWarning, "__main__"), *[("ignore", each, "") for each in (
     DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)]]  # fmt: skip
@@ -65,7 +67,9 @@ def run(module, words, folder, environ, *, strict=False, timeout=600):
             "environ": {**environ}, "strict": strict, "timeout": timeout,
         }  # fmt: skip
         with socket.socket(socket.AF_UNIX) as door:
-            door.connect(_address())
+            with _STARTING:
+                address = _address()
+            door.connect(address)
             door.sendall(json.dumps(request).encode() + b"\n")
             code = json.loads(door.makefile().readline())
         said = [Path(streams, name).read_text(encoding="utf-8") for name in ("stdout", "stderr")]

@@ -1,8 +1,8 @@
 """What the pages under docs/ say is what happens: every python and sh block runs, and the page shows what it prints.
 
-How a page is a program stands in ``docs/site/page_programs.py``. Pages that show files which their programs write
-are run by the build of the site (``docs/site/build.py``), which compares what they print as well
-(``test_site.py``).
+How a page is a program stands in ``docs/site/page_programs.py``. The build of the site runs all of them; where
+``TREEWRIGHT_SITE`` names a site, its build has to have run each page as it is now, with the package as it is now.
+Elsewhere a few pages run, others after each change of the package; ``TREEWRIGHT_SEEDS=all`` runs all of them here.
 
 ``TREEWRIGHT_WRITE_DOCS=1 pytest tests/docs`` writes what is printed into the pages: read the difference before
 keeping it. Records (``decisions``) quote code without running it and are left alone.
@@ -11,84 +11,68 @@ keeping it. Records (``decisions``) quote code without running it and are left a
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import page_programs
 import pytest
-import ready_process
-from page_programs import blocks_of, files_of, program_of, rewritten
-
-import treewright
+from page_programs import blocks_of, faults_of_page, files_of, fingerprint_of, printed_by, program_of, rewritten
+from rotating import few
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 WRITES = bool(os.environ.get("TREEWRIGHT_WRITE_DOCS"))
 
 
-def is_run_by_the_site(page):
-    """Whether the build of the site runs a page and compares what it prints: it shows files that its program writes."""
-    return bool(files_of(page, page.read_text(encoding="utf-8")))
-
-
+SITE = os.environ.get("TREEWRIGHT_SITE")
 PAGES_THAT_RUN = sorted(page for page in DOCS.rglob("*.md") if "decisions" not in page.parts)
-PAGES = [page for page in PAGES_THAT_RUN if WRITES or not is_run_by_the_site(page)]
-# What a page's program begins with: a command runs in a copy of a process that has only imported. In a copy of the
-# page's own process the threads of polars would be missing, and its next table waits for them for ever.
-RUN_COMMAND = """\
-import os
-import sys
-
-import ready_process
-
-
-def run_command(words, code):
-    sys.stdout.flush()
-    done = ready_process.run(words[0], words[1:], os.getcwd(), os.environ)
-    print(done.stdout + (done.stderr if code else ""), end="")
-    assert done.returncode == code, (words, done.returncode, done.stderr)
-"""
-
-
-def printed_by(text, folder):
-    """What each block prints, run in a folder of its own that holds the examples."""
-    shutil.copytree(ROOT / "examples", folder / "examples")
-    (folder / "run_command.py").write_text(RUN_COMMAND, encoding="utf-8")
-    program = folder / "page.py"
-    program.write_text(program_of(text), encoding="utf-8")
-    here = [str(folder), str(Path(treewright.__file__).parents[1]), str(ROOT / "tests" / "common")]
-    surroundings = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(here),
-        "PYTHONUTF8": "1",
-        "COLUMNS": "100",
-        "NO_COLOR": "1",
-    }
-    done = ready_process.run("page", [], folder, surroundings, strict=True, timeout=500)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    return page_programs.output_of_blocks(blocks_of(text), done.stdout)
+PROGRAMS = [page for page in PAGES_THAT_RUN if blocks_of(page.read_text(encoding="utf-8"))]
+FEW = {PROGRAMS[at] for at in few(range(len(PROGRAMS)))}
+ELSEWHERE = "the build of the site runs this page: python docs/site/build.py --out site, then TREEWRIGHT_SITE=site"
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(DOCS)) for page in PAGES])
+@pytest.mark.parametrize("page", PROGRAMS, ids=[str(page.relative_to(DOCS)) for page in PROGRAMS])
 def test_a_page_shows_what_its_blocks_print(page, tmp_path):
-    text = page.read_text(encoding="utf-8")
-    if not blocks_of(text):
-        return
-
-    printed = printed_by(text, tmp_path)
-
-    if WRITES:  # else the build runs the pages that show files
+    if WRITES:
+        text = page.read_text(encoding="utf-8")
+        printed = printed_by(text, tmp_path)
         assert [name for name in files_of(page, text) if not (tmp_path / name).is_file()] == []
         page.write_text(rewritten(text, blocks_of(text), printed), encoding="utf-8")
-        return
-    for block, output in zip(blocks_of(text), printed, strict=True):
-        line = text.count("\n", 0, block.start) + 1
-        assert output == block.shown, f"{page.name}, the block on line {line}"
+    elif SITE:
+        ran = json.loads(Path(SITE, ".treewright-site").read_text(encoding="utf-8"))
+        anew = f"page or package have changed since {SITE} was built, or it is a draft: build it anew"
+        assert ran.get(str(page.relative_to(DOCS))) == fingerprint_of(page), anew
+    elif page in FEW:
+        assert faults_of_page(page, tmp_path) == []
+    else:
+        pytest.skip(ELSEWHERE)
+
+
+@pytest.mark.parametrize(
+    ("shown", "fault"),
+    [
+        ("2\n", []),
+        ("3\n", ["docs/page.md: the block on line 4 prints something else:\n2\n"]),
+        (
+            "2\n```\n\n![x](absent.svg)\n\n```text\n",
+            ["docs/page.md shows files that its program does not write: absent.svg"],
+        ),
+    ],
+    ids=["right", "prints something else", "writes no file"],
+)
+def test_a_page_that_shows_something_else_is_told_with_the_line_of_its_block(tmp_path, monkeypatch, shown, fault):
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "page.md"
+    page.write_text(f"# T\n\n```python\nprint(1 + 1)\n```\n\n```text\n{shown}```\n", encoding="utf-8")
+    monkeypatch.setattr(page_programs, "ROOT", tmp_path)
+
+    assert faults_of_page(page, tmp_path / "run") == fault
 
 
 INSTALLED = {"numpy", "numba", "narwhals", "sklearn", "scipy", "polars", "typer", "rich", "jinja2"}

@@ -174,7 +174,6 @@ def test_a_folder_that_holds_something_else_is_not_replaced(site_module, tmp_pat
     assert not build.is_replaceable(tmp_path / "link")
 
 
-@pytest.mark.timeout(900)  # whoever builds it runs the programs of the gallery
 def test_the_site_is_built_and_has_every_public_name(site_module, site):
     shown = "".join(page.read_text(encoding="utf-8") for page in (site / "reference" / "api").glob("*.html"))
 

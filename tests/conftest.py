@@ -12,9 +12,10 @@ import pytest
 from hypothesis import settings
 
 # No test is a measurement of time: an example may be slow beside other work. Nor is it a matter of luck: a run fails
-# because of what was changed. `HYPOTHESIS_PROFILE=random` looks for new examples.
-settings.register_profile("same", deadline=None, derandomize=True)
-settings.register_profile("random", deadline=None)
+# because of what was changed. `HYPOTHESIS_PROFILE=random` looks for new examples, and for many. How many is said here
+# alone; a test that says a number of its own needs a second for a few.
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=15)
+settings.register_profile("random", deadline=None, max_examples=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("common", "oracle")]
@@ -26,6 +27,16 @@ os.environ.setdefault("TREEWRIGHT_COMPILE", "first")
 # A shell that starts the run in the background lets it ignore Ctrl-C, and the tests of Ctrl-C send that to themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def copies(monkeypatch):
+    """Programs that a test starts are copies of a process that has imported everything: ``ready_process``."""
+    import subprocess
+
+    from ready_process import Copy
+
+    monkeypatch.setattr(subprocess, "Popen", Copy)
 
 
 @pytest.fixture(scope="session")

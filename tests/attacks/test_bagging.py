@@ -321,7 +321,7 @@ INTERRUPTED = """
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals between threads on this system")
-def test_ctrl_c_stops_the_members_and_leaves_the_old_ones():
+def test_ctrl_c_stops_the_members_and_leaves_the_old_ones(copies):
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], capture_output=True, text=True, timeout=250, check=False
     )

@@ -558,7 +558,7 @@ main()
 """
 
 
-def test_ctrl_c_during_compare_is_one_line_exit_code_130_and_no_files(tmp_path):
+def test_ctrl_c_during_compare_is_one_line_exit_code_130_and_no_files(tmp_path, copies):
     draw = random.Random(1)
     rows = [",".join([*(f"{draw.random():.5f}" for _ in range(12)), draw.choice("abc")]) for _ in range(20_000)]
     names = [f"c{column}" for column in range(12)]

@@ -62,6 +62,7 @@ def lines_of(script, *words, timeout=250, **changes):
     return done.stdout.split()
 
 
+@pytest.mark.usefixtures("copies")
 @pytest.mark.parametrize("what_is_compiled", ["first", "what is slow"])
 def test_the_main_thread_never_takes_the_lock_of_the_compiler(what_is_compiled):
     main_takes, others_take = lines_of(
@@ -84,6 +85,7 @@ def test_the_main_thread_never_takes_the_lock_of_the_compiler(what_is_compiled):
     assert others_take == "True"  # or the test would see nothing
 
 
+@pytest.mark.usefixtures("copies")
 @pytest.mark.parametrize(
     ("how", "moment"),
     [
@@ -115,6 +117,7 @@ def test_ctrl_c_just_after_the_lock_of_the_compiler_was_taken_leaves_no_lock_beh
     assert usable == "True"
 
 
+@pytest.mark.usefixtures("copies")
 @pytest.mark.parametrize("how", ["alone", "side by side"])
 def test_ctrl_c_does_not_wait_for_the_compiler(how):
     late, was_busy, usable, is_busy = lines_of(
@@ -232,7 +235,7 @@ def check_stops(waits, table, cache):
         assert late < 4.0, f"Ctrl-C after {wait:.3f} s"  # a second, and what a loaded machine adds
 
 
-def test_ctrl_c_during_a_comparison_is_heard_whenever_it_comes(table):
+def test_ctrl_c_during_a_comparison_is_heard_whenever_it_comes(table, copies):
     check_stops([1.2], table, None)
 
 

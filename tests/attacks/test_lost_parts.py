@@ -16,7 +16,10 @@ from treewright.data.dataset import PartLostError
 from treewright.data.processes import Processes
 from treewright.trees.codec import dumps
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals"),
+    pytest.mark.usefixtures("copies"),
+]
 
 N = 2_000
 RNG = np.random.default_rng(0)

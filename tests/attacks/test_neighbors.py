@@ -350,7 +350,7 @@ STOPPED = """
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads on this system")
 @pytest.mark.parametrize("metric", ["euclidean", "gower"])
-def test_ctrl_c_ends_a_search_and_leaves_the_model_usable(metric):
+def test_ctrl_c_ends_a_search_and_leaves_the_model_usable(metric, copies):
     run = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(STOPPED), metric],
         env=dict(os.environ), capture_output=True, text=True, timeout=250, check=False,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from file_damage import accepted_flips, accepted_lengths, edited, signed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from neighbor_models import CASES, MIXED, model_of
 
@@ -112,7 +112,6 @@ def test_random_cells_in_arrays_are_refused_or_harmless(data: bytes, seed: int, 
     assert accepted < rounds
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     case=st.sampled_from(sorted(CASES)),
     key=st.sampled_from([*codec._METADATA, "schema", "n_columns", "extra"]),
@@ -132,7 +131,6 @@ def test_any_other_metadata_are_refused_or_harmless(case: str, key: str, entry: 
     survives(closed({**metadata, key: entry}, arrays))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     case=st.sampled_from(sorted(CASES)),
     choice=st.integers(0, 30),

@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 import treewright as tw
 
+pytestmark = pytest.mark.usefixtures("copies")
 SOURCES = Path(tw.__file__).parent
 
 

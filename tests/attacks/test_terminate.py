@@ -18,7 +18,7 @@ TOLD = "treewright: stopped by SIGTERM; nothing was written"
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, copies):
     """A folder with a table of 200,000 rows, a model, and a folder for temporary files."""
     rng = np.random.default_rng(0)
     X = rng.random((200_000, 6))
@@ -103,7 +103,7 @@ def test_sigterm_ends_the_workbench_with_the_session_saved(folder):
     assert "commands in s.json" in told
 
 
-def test_a_sigterm_that_is_ignored_stays_ignored(folder):
+def test_a_sigterm_that_is_ignored_stays_ignored():
     script = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.raise_signal(signal.SIGTERM)"
     words = "from treewright.__main__ import main; import sys; sys.argv = ['treewright', '--version']; "
     done = subprocess.run(

@@ -1,28 +1,35 @@
-"""A few of many seeds, others after each change of the package. In: seeds. Out: some of them.
+"""A few of many seeds and of many combinations, others after each change of the package.
 
 A twin finds what it finds in any few tables; all of them at every run took a sixth of its time. Which few it is depends
 on the package's source alone, so a run repeats, and a failure is there until the source changes. With
-``TREEWRIGHT_SEEDS=all`` every seed is drawn: before an issue is resolved.
+``TREEWRIGHT_SEEDS=all`` everything is drawn: before an issue is resolved. With a number in its place that number draws,
+as other sources would.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
+from hypothesis import settings
 
 import treewright
 
-ALL = os.environ.get("TREEWRIGHT_SEEDS") == "all"
+ASKED = os.environ.get("TREEWRIGHT_SEEDS", "")
+ALL = ASKED == "all"
 
 
 @cache
 def source() -> int:
     """A number that depends on every line of the package."""
+    if ASKED.isdigit():
+        return int(ASKED)
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(Path(treewright.__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -34,3 +41,27 @@ def few(seeds: Sequence[int], n: int = 5) -> list[int]:
     if ALL or len(seeds) <= n:
         return list(seeds)
     return sorted(np.random.default_rng(source()).choice(list(seeds), n, replace=False).tolist())
+
+
+def examples(n: int) -> settings:
+    """So many examples a case, of a property that takes long or is claimed of many models; of new examples, all."""
+    default = settings.default
+    return settings(max_examples=n if default.derandomize else default.max_examples)
+
+
+def crossed(*factors: Iterable, n: int = 0) -> list:
+    """Combinations of factors for ``parametrize``: every value occurs, and which ones meet rotates.
+
+    As many as the longest factor has values, or ``n`` if that is more; every combination with ``TREEWRIGHT_SEEDS=all``.
+    """
+    factors = [list(factor) for factor in factors]
+    if ALL:
+        rows = list(itertools.product(*factors))
+    else:
+        rng, n = np.random.default_rng(source()), max(n, *map(len, factors))
+        columns = [[factor[at] for at in rng.permutation(n) % len(factor)] for factor in factors]
+        rows = list(dict.fromkeys(zip(*columns, strict=True)))
+    return [
+        pytest.param(*row, id="-".join(" ".join(each) if isinstance(each, tuple) else str(each) for each in row))
+        for row in rows
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rotating import crossed
 
 from treewright.boosting.elsewhere import Part, boost_elsewhere
 from treewright.boosting.losses import (
@@ -62,7 +63,7 @@ LEAF = GradientSettings(max_leaf_nodes=15, min_samples_leaf=10)
 PLANS: dict[str, dict[str, Any]] = {
     "leaf": {"tree": LEAF},
     "by level": {"tree": GradientSettings(order="level", max_leaf_nodes=None, max_depth=4, min_samples_leaf=30)},
-    "whole trees": {"tree": GradientSettings(max_leaf_nodes=None, max_depth=None, min_samples_leaf=3)},
+    "whole trees": {"tree": GradientSettings(max_leaf_nodes=None, max_depth=None, min_samples_leaf=10)},
     "drawn": {"tree": LEAF, "subsample": 0.5},
     "columns": {"tree": dataclasses.replace(LEAF, features_per_tree=0.8, features_per_node=0.7, l1=0.1, l2=2.0)},
     "bounded": {
@@ -106,9 +107,9 @@ def settings_of(loss: Loss, plan: dict[str, Any]) -> BoostSettings:
     return BoostSettings((loss,), n_rounds=5, learning_rate=0.3, seed=3, **plan)
 
 
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("weighted", WEIGHTS)
-@pytest.mark.parametrize("name", [name for name in TARGETS if name != "huber"])
+@pytest.mark.parametrize(
+    ("name", "weighted", "plan"), crossed((name for name in TARGETS if name != "huber"), WEIGHTS, PLANS, n=18)
+)
 def test_trees_of_rows_elsewhere_are_those_of_rows_here(name, weighted, plan):
     loss, target = TARGETS[name]
     weights, is_classes = WEIGHTS[weighted], target.dtype == np.int32
@@ -178,8 +179,7 @@ def test_rows_that_are_here_judge_the_rounds():
     assert elsewhere.history.train == here.history.train
 
 
-@pytest.mark.parametrize("weighted", WEIGHTS)
-@pytest.mark.parametrize("name", [name for name in TARGETS if name != "huber"])
+@pytest.mark.parametrize(("name", "weighted"), crossed((name for name in TARGETS if name != "huber"), WEIGHTS))
 def test_the_loss_of_rows_elsewhere_is_that_of_rows_here(name, weighted):
     loss, target = TARGETS[name]
     weights, is_classes = WEIGHTS[weighted], target.dtype == np.int32

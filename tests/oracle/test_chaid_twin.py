@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from naive_chaid import NaiveChaid, Settings
+from rotating import few
 
 import treewright as tw
 from treewright.data.schema import Column, Schema
@@ -97,8 +98,8 @@ def refuse_difference(twin, tree, leaf_of_row, at=0):
 
 
 SEEDS = [
-    pytest.param(range(8), id="few"),
-    pytest.param(range(8, 60), id="many", marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+    pytest.param(few(range(60), 5), id="few"),
+    pytest.param(range(60), id="many", marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
 ]
 
 
@@ -119,7 +120,7 @@ def test_tree_is_that_of_the_twin(variant, n_classes, seeds):
         )
         refuse_difference(twin, est.tree_, est.apply(table).tolist())
         n_split += twin.split is not None
-    assert n_split >= len(seeds) / 3
+    assert n_split
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 0])
@@ -127,7 +128,7 @@ def test_tree_is_that_of_the_twin(variant, n_classes, seeds):
 def test_groups_and_p_values_of_every_column_are_those_of_the_twin(variant, n_classes):
     settings = VARIANTS[variant]
     n_columns = 0
-    for seed in range(20):
+    for seed in few(range(60)):
         columns, target, weights = draw(7000 + 1000 * n_classes + seed, n_classes)
         twin = NaiveChaid(columns, target, weights, n_classes > 0, settings)
         expected = {split.column: split for split in twin.splits(list(range(len(target)))) if split is not None}
@@ -143,7 +144,7 @@ def test_groups_and_p_values_of_every_column_are_those_of_the_twin(variant, n_cl
                 -math.log10(split.adjusted) if split.adjusted else math.inf, abs=1e-8
             )
             n_columns += 1
-    assert n_columns >= 20
+    assert n_columns >= 5
 
 
 def candidates_of(columns, target, weights, n_classes, settings):

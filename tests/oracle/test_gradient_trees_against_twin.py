@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gradient_tables import MISSING, GradientCase, draw_case, padded
 from gradient_trees import GradientTwin, TwinNode
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.boosting.growth import KeptTree, packed_trees
@@ -16,7 +16,6 @@ from treewright.grow.gradient.grower import GradientTree
 from treewright.grow.settings import GradientSettings
 from treewright.predict.walks import leaf_rows_of_bins
 
-many = settings(deadline=None, max_examples=25, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(2, 60)
 widths = st.integers(1, 5)
@@ -108,7 +107,6 @@ def check(
 
 
 @given(seed=seeds, n=sizes, p=widths)
-@many
 def test_other_rows_end_where_the_packed_tree_leads_them(seed, n, p):
     case = draw_case(seed, n, p, unit=True, repeats=False)
     tree = case.grow(chosen=None, seed=seed, max_step=np.inf, min_samples_leaf=1, min_child_weight=0.0)
@@ -125,13 +123,11 @@ def test_other_rows_end_where_the_packed_tree_leads_them(seed, n, p):
 
 @pytest.mark.parametrize("plan", PLANS)
 @given(seed=seeds, n=sizes, p=widths, unit=st.booleans(), repeats=st.booleans())
-@many
 def test_trees_are_those_of_the_twin(plan, seed, n, p, unit, repeats):
     check(draw_case(seed, n, p, unit=unit, repeats=repeats), PLANS[plan], seed=seed)
 
 
 @given(seed=seeds, n=sizes, p=widths, unit=st.booleans(), repeats=st.booleans(), order=orders)
-@many
 def test_trees_under_monotone_constraints_are_those_of_the_twin(seed, n, p, unit, repeats, order):
     rng = np.random.default_rng(seed)
     case = draw_case(seed, n, p, unit=unit, repeats=repeats)
@@ -141,7 +137,6 @@ def test_trees_under_monotone_constraints_are_those_of_the_twin(seed, n, p, unit
 
 
 @given(seed=seeds, n=sizes, p=widths, unit=st.booleans(), order=orders, signs=st.booleans())
-@many
 def test_trees_whose_steps_have_a_bound_are_those_of_the_twin(seed, n, p, unit, order, signs):
     rng = np.random.default_rng(seed)
     case = draw_case(seed, n, p, unit=unit)
@@ -152,7 +147,6 @@ def test_trees_whose_steps_have_a_bound_are_those_of_the_twin(seed, n, p, unit, 
 
 
 @given(seed=seeds, n=sizes, unit=st.booleans(), order=orders)
-@many
 def test_trees_of_groups_of_columns_are_those_of_the_twin(seed, n, unit, order):
     rng = np.random.default_rng(seed)
     groups = tuple(tuple(np.flatnonzero(rng.random(5) < 0.5).tolist()) for _ in range(int(rng.integers(1, 4))))
@@ -161,7 +155,6 @@ def test_trees_of_groups_of_columns_are_those_of_the_twin(seed, n, unit, order):
 
 
 @given(seed=seeds, n=sizes, p=widths, unit=st.booleans(), repeats=st.booleans())
-@many
 def test_trees_of_some_rows_are_those_of_the_twin(seed, n, p, unit, repeats):
     rng = np.random.default_rng(seed)
     case = draw_case(seed, n, p, unit=unit, repeats=repeats)
@@ -172,7 +165,6 @@ def test_trees_of_some_rows_are_those_of_the_twin(seed, n, p, unit, repeats):
 
 
 @given(seed=seeds, n=st.integers(20, 60), p=widths, repeats=st.booleans(), order=orders)
-@many
 def test_rows_are_counted_where_hessians_say_nothing_of_their_number(seed, n, p, repeats, order):
     rng = np.random.default_rng(seed)
     case = draw_case(seed, n, p, unit=False, repeats=repeats)
@@ -181,7 +173,6 @@ def test_rows_are_counted_where_hessians_say_nothing_of_their_number(seed, n, p,
 
 
 @given(seed=seeds, n=sizes, p=st.integers(1, 3))
-@settings(deadline=None, max_examples=25, derandomize=True)
 def test_no_allowed_test_gains_more_in_fractions_than_the_one_that_is_asked(seed, n, p):
     case = draw_case(seed, n, p, unit=False, ties=False)
     plan = GradientSettings(min_samples_leaf=2, min_child_weight=0.5, l2=0.375, level_l2=0.0, max_leaf_nodes=8)

@@ -7,16 +7,13 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.model_selection import log_likelihood
 
-quick = settings(deadline=None, max_examples=25, derandomize=True)
 
-
-@quick
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(2, 4))
 def test_class_shares_of_the_leaves_make_the_likelihood(seed, depth, n_classes):
     rng = np.random.default_rng(seed)
@@ -34,7 +31,6 @@ def test_class_shares_of_the_leaves_make_the_likelihood(seed, depth, n_classes):
     assert found.n_parameters == len(counts) * (len(set(y)) - 1)
 
 
-@quick
 @given(st.integers(0, 10**6), st.integers(1, 4))
 def test_means_of_the_leaves_and_one_variance_make_the_density_of_every_row(seed, depth):
     rng = np.random.default_rng(seed)

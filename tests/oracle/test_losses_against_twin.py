@@ -9,7 +9,7 @@ import naive_losses as twin
 import numba
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from treewright.boosting.best_constants import (
@@ -134,7 +134,6 @@ def test_softmax_refuses_rows_that_are_not_contiguous():
         both(ManyClasses(3), np.zeros(4, np.int32), table[:, ::2])
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-4, 4) | NUMBERS, st.integers(1, 4)), min_size=1, max_size=40),
     st.sampled_from([0.001, 0.1, 0.25, 1 / 3, 0.5, 0.75, 0.9, 0.999]),
@@ -211,7 +210,6 @@ def test_renewed_leaves_are_the_same_for_weight_2_and_a_row_twice():
     np.testing.assert_array_equal(weighted, loss.renewed(0, target[twice], scores[:, twice], None, rows, longer))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(NUMBERS, st.floats(1e-3, 1e3)), min_size=1, max_size=30))
 @example([(2.225073858507203e-309, 0.001)])  # the product alone would lose digits
 def test_weighted_mean_is_the_exact_one_rounded_once(rows):
@@ -220,7 +218,6 @@ def test_weighted_mean_is_the_exact_one_rounded_once(rows):
     assert weighted_mean(numbers, None) == twin.mean(numbers.tolist(), [1] * len(rows))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(NUMBERS | st.floats(-1e200, 1e200), max_size=30))
 def test_exact_sum_is_that_of_fractions(numbers):
     assert exact_sum(np.array(numbers, float)) == sum(map(twin.Fraction, numbers))

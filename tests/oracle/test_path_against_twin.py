@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from naive_path import AllSubtrees, path_by_the_book, random_shape
+from rotating import few
 
 import treewright as tw
 from treewright.prune.cost_complexity import path_of, path_of_costs, subtree_at
@@ -41,7 +42,7 @@ def growing_costs(rng, tree, largest):
 @pytest.mark.parametrize("most_branches", [2, 5])
 @pytest.mark.parametrize("largest", [3, 1000])
 def test_whole_costs_give_the_path_of_the_book(most_branches, largest):
-    for seed in range(60):
+    for seed in few(range(60), 10):
         rng = np.random.default_rng(seed)
         tree = random_shape(rng, int(rng.integers(0, 25)), most_branches)
         cost = growing_costs(rng, tree, largest)
@@ -55,7 +56,7 @@ def test_whole_costs_give_the_path_of_the_book(most_branches, largest):
 @pytest.mark.parametrize("rises", [False, True], ids=["divisions lower the cost", "some divisions raise it"])
 @pytest.mark.parametrize("most_branches", [2, 4])
 def test_no_subtree_of_all_costs_less_and_none_that_costs_the_same_is_smaller(most_branches, rises):
-    for seed in range(60):
+    for seed in few(range(60), 10):
         rng = np.random.default_rng(seed)
         tree = random_shape(rng, int(rng.integers(0, 6)), most_branches)
         cost = rng.integers(0, 12, tree.n_nodes).astype(float) if rises else growing_costs(rng, tree, 6)
@@ -122,7 +123,7 @@ def naive_cost(model, risk):
 @pytest.mark.parametrize("risk", ["impurity", "error"])
 @pytest.mark.parametrize("name", MODELS)
 def test_grown_trees_have_the_path_of_the_book(name, risk):
-    for seed in range(6):
+    for seed in few(range(20), 3):
         model = fitted(name, seed)
         tree = model.trees[0]
 
@@ -136,7 +137,7 @@ def test_grown_trees_have_the_path_of_the_book(name, risk):
 @pytest.mark.parametrize("n_outputs", [2, 3])
 @pytest.mark.parametrize("risk", ["impurity", "error"])
 def test_trees_of_several_outputs_have_the_path_of_the_book(risk, n_outputs):
-    for seed in range(8):
+    for seed in few(range(20), 3):
         model = fitted("cuts and sets of levels", seed, n_outputs)
 
         path = path_of(model, risk)

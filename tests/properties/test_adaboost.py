@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from rotating import examples
 
 import treewright as tw
 from treewright import AdaBoostClassifier, AdaBoostRegressor
@@ -48,7 +49,7 @@ BASES = [
 
 @pytest.mark.parametrize(("kind", "base"), BASES, ids=["stumps", "bins", "numbers"])
 @pytest.mark.parametrize("bootstrap", [False, True])
-@settings(max_examples=10, deadline=None)
+@examples(5)
 @given(seed=SEEDS)
 @pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")
 def test_a_row_of_weight_k_is_k_rows_to_the_last_bit(kind, base, bootstrap, seed):
@@ -64,7 +65,7 @@ def test_a_row_of_weight_k_is_k_rows_to_the_last_bit(kind, base, bootstrap, seed
 
 
 @pytest.mark.parametrize(("kind", "base"), BASES, ids=["stumps", "bins", "numbers"])
-@settings(max_examples=10, deadline=None)
+@examples(5)
 @given(seed=SEEDS)
 @pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")
 def test_neither_the_order_of_the_rows_nor_threads_nor_rows_of_no_weight_matter(kind, base, seed):
@@ -79,7 +80,6 @@ def test_neither_the_order_of_the_rows_nor_threads_nor_rows_of_no_weight_matter(
     assert one == members_of(fitted(kind, base, np.vstack([X, X[extra]]), np.r_[y, y[extra]], more))
 
 
-@settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, rate=st.floats(0.05, 1.5))
 def test_the_training_error_is_below_its_bound(seed, rate):
     # Freund and Schapire 1997: of two classes, a wrong row has a margin <= 0, so its exponential loss is at least 1;
@@ -94,7 +94,6 @@ def test_the_training_error_is_below_its_bound(seed, rate):
     assert np.mean(est.predict(X) != y) <= bound + 1e-9
 
 
-@settings(max_examples=50, deadline=None)
 @given(seed=SEEDS, n=st.integers(1, 60), spread=st.floats(0, 8))
 def test_row_weights_are_a_distribution_whatever_the_factors(seed, n, spread):
     rng = np.random.default_rng(seed)

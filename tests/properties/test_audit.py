@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -44,7 +44,6 @@ def fits(draw):
     return tw.DecisionTreeClassifier(**options).fit(table, ["abc"[k] for k in rng.integers(0, 3, n)], weights), weights
 
 
-@settings(max_examples=80, deadline=None)
 @given(fits())
 def test_an_audit_of_any_node_agrees_with_the_tree(fit):
     est, _ = fit
@@ -74,7 +73,6 @@ def test_an_audit_of_any_node_agrees_with_the_tree(fit):
             assert held == tree.n_samples[children].tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(fits())
 def test_what_is_measured_is_what_the_search_found(fit):
     est, _ = fit
@@ -85,7 +83,6 @@ def test_what_is_measured_is_what_the_search_found(fit):
             assert row.gain_ratio == pytest.approx(row.score, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(fits())
 def test_the_best_of_every_candidate_is_the_columns_own(fit):
     est, _ = fit

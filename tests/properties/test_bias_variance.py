@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from treewright.evaluation.decompose import squared_parts, zero_one_parts
 
-quick = settings(deadline=None, max_examples=100, derandomize=True)
 NUMBERS = st.floats(-1e6, 1e6, width=32)
 
 
@@ -29,7 +28,6 @@ def predicted_labels(draw):
     return draw(arrays(np.int64, (n_rounds, m), elements=codes)), *columns, k
 
 
-@quick
 @given(predicted_numbers())
 def test_squared_parts_add_up_to_the_loss_of_every_row(case):
     said, y, h = case
@@ -44,7 +42,6 @@ def test_squared_parts_add_up_to_the_loss_of_every_row(case):
     assert (rows["noise"] >= 0).all()
 
 
-@quick
 @given(predicted_labels())
 def test_zero_one_parts_add_up_to_the_loss_of_every_row(case):
     said, y, h, k = case
@@ -58,7 +55,6 @@ def test_zero_one_parts_add_up_to_the_loss_of_every_row(case):
     assert (rows["biased_variance"] >= 0).all()
 
 
-@quick
 @given(predicted_numbers(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rounds_changes_nothing(case, random):
     said, y, h = case
@@ -72,7 +68,6 @@ def test_the_order_of_the_rounds_changes_nothing(case, random):
         np.testing.assert_allclose(again[name], column, rtol=0, atol=1e-13 * scale)
 
 
-@quick
 @given(predicted_numbers())
 def test_what_the_rounds_contribute_has_the_mean_of_the_part_or_none(case):
     said, y, h = case

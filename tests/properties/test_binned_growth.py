@@ -22,8 +22,6 @@ from treewright.trees.arrays import LEAF, SUBSET, Tree
 from treewright.trees.check import check_tree
 from treewright.trees.data import impurity_importances
 
-quick = settings(deadline=None, max_examples=40, derandomize=True)
-
 # criterion, classes (0: regression), outputs
 TARGETS = (
     ("gini", 2, 1),
@@ -144,14 +142,12 @@ def assert_same_tree(one: Tree, other: Tree) -> None:
             np.testing.assert_array_equal(first, second, err_msg=field.name)
 
 
-@quick
 @given(st.integers(0, 2**32), sizes, st.sampled_from(TARGETS), weighings, limit_sets)
 def test_bins_of_single_values_grow_the_tree_of_the_exact_grower(seed, n, target, weighing, limits) -> None:
     case = table_of(seed, n, target, weighing)
     assert_same_tree(case.on_bins(**limits), case.exact(**limits))
 
 
-@quick
 @given(st.integers(0, 2**32), sizes, st.sampled_from(MONOTONE), weighings, limit_sets)
 def test_monotone_trees_on_bins_are_those_of_the_exact_grower(seed, n, target, weighing, limits) -> None:
     case = table_of(seed, n, target, weighing)
@@ -159,7 +155,6 @@ def test_monotone_trees_on_bins_are_those_of_the_exact_grower(seed, n, target, w
     assert_same_tree(case.on_bins(monotone=ways, **limits), case.exact(monotone=ways, **limits))
 
 
-@settings(deadline=None, max_examples=25, derandomize=True)
 @given(st.integers(0, 2**32), st.integers(250, 700), st.sampled_from(TARGETS), weighings, st.integers(60, 254))
 def test_nominal_columns_of_up_to_254_levels_are_split_alike(seed, n, target, weighing, n_levels) -> None:
     case = table_of(seed, n, target, weighing, n_levels)
@@ -168,7 +163,7 @@ def test_nominal_columns_of_up_to_254_levels_are_split_alike(seed, n, target, we
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@settings(deadline=None, max_examples=3000)
+@settings(max_examples=3000)
 @given(st.integers(0, 2**32), sizes, st.sampled_from(TARGETS), weighings, limit_sets)
 def test_many_tables_grow_the_tree_of_the_exact_grower(seed, n, target, weighing, limits) -> None:
     case = table_of(seed, n, target, weighing)
@@ -196,7 +191,6 @@ PLANS = st.sampled_from(
 )
 
 
-@quick
 @given(st.integers(0, 2**32), sizes, st.sampled_from(TARGETS), weighings, PLANS)
 def test_a_packed_tree_says_what_the_tree_says(seed, n, target, weighing, plan) -> None:
     case = table_of(seed, n, target, weighing)
@@ -220,7 +214,6 @@ def test_a_packed_tree_says_what_the_tree_says(seed, n, target, weighing, plan) 
     check_tree(unpacked, case.schema, unpacked.value.shape[1])
 
 
-@quick
 @given(st.integers(0, 2**32), sizes, st.sampled_from(TARGETS), weighings, PLANS)
 def test_the_order_of_rows_on_bins_is_irrelevant(seed, n, target, weighing, plan) -> None:
     """What is drawn at random belongs to nodes and columns, not to rows."""
@@ -230,7 +223,6 @@ def test_the_order_of_rows_on_bins_is_irrelevant(seed, n, target, weighing, plan
     assert_same_tree(case.on_bins(seed=seed, **plan), case.at(order, weights).on_bins(seed=seed, **plan))
 
 
-@quick
 @given(st.integers(0, 2**32), st.integers(2, 150), st.sampled_from(TARGETS), PLANS, st.integers(1, 6))
 def test_a_row_of_weight_k_on_bins_counts_as_k_rows(seed, n, target, plan, min_leaf) -> None:
     case = table_of(seed, n, target, "whole")
@@ -265,7 +257,6 @@ def test_windows_change_nothing(target, plan, monkeypatch) -> None:
             np.testing.assert_array_equal(first, other, err_msg=name)
 
 
-@quick
 @given(st.integers(0, 2**32), st.sampled_from(TARGETS), st.booleans())
 def test_columns_of_different_groups_never_meet_on_a_path(seed, target, random_cuts) -> None:
     case = table_of(seed, 120, target, "none")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.data import bins as bins_module
@@ -12,7 +12,6 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import MISSING_BIN, Bins, bins_of, cuts_of
 from treewright.data.schema import Column, Schema
 
-quick = settings(deadline=None, max_examples=80, derandomize=True)
 N_LEVELS = 9
 SCHEMA = Schema((Column("x", "numeric"), Column("y", "numeric"), Column("c", "nominal", tuple(range(N_LEVELS)))))
 
@@ -34,7 +33,6 @@ def arrays_of(bins: Bins) -> dict[str, bytes]:
     return {name: value.tobytes() for name, value in vars(bins).items()}
 
 
-@quick
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_does_not_matter(table, random):
     matrix, weights, max_bins = table
@@ -46,7 +44,6 @@ def test_the_order_of_the_rows_does_not_matter(table, random):
         assert arrays_of(first) == arrays_of(bins_of(matrix[order], SCHEMA, shuffled, max_bins=max_bins))
 
 
-@quick
 @given(tables())
 def test_a_row_of_weight_k_is_k_rows(table):
     matrix, weights, max_bins = table
@@ -55,7 +52,6 @@ def test_a_row_of_weight_k_is_k_rows(table):
     assert arrays_of(weighted) == arrays_of(bins_of(repeated, SCHEMA, max_bins=max_bins))
 
 
-@quick
 @given(tables())
 def test_scaling_all_weights_by_a_power_of_two_changes_nothing(table):
     matrix, weights, max_bins = table
@@ -64,7 +60,6 @@ def test_scaling_all_weights_by_a_power_of_two_changes_nothing(table):
         assert arrays_of(first) == arrays_of(bins_of(matrix, SCHEMA, weights * factor, max_bins=max_bins))
 
 
-@quick
 @given(tables())
 def test_training_rows_lie_in_the_bin_that_holds_their_value(table):
     matrix, weights, max_bins = table
@@ -79,7 +74,6 @@ def test_training_rows_lie_in_the_bin_that_holds_their_value(table):
         assert (cells[present] <= bins.highest[at]).all()
 
 
-@quick
 @given(tables())
 def test_there_are_at_most_max_bins_and_none_is_empty(table):
     matrix, weights, max_bins = table
@@ -91,7 +85,6 @@ def test_there_are_at_most_max_bins_and_none_is_empty(table):
         assert found == set(range(bins.n_bins[column]))
 
 
-@quick
 @given(tables())
 def test_few_distinct_values_have_a_bin_each(table):
     matrix, weights, _ = table
@@ -104,7 +97,6 @@ def test_few_distinct_values_have_a_bin_each(table):
         assert bins.n_bins[column] == own.stop - own.start
 
 
-@quick
 @given(tables())
 def test_every_cut_parts_its_two_bins(table):
     matrix, weights, max_bins = table
@@ -117,7 +109,6 @@ def test_every_cut_parts_its_two_bins(table):
         assert (own < bins.lowest[numbers][1:]).all()
 
 
-@quick
 @given(st.integers(0, 5000), st.integers(2, 255), st.integers(0, 2**32 - 1))
 def test_bins_of_equally_frequent_values_differ_by_at_most_one_row(n, max_bins, seed):
     matrix = np.random.default_rng(seed).permutation(n)[:, None].astype(np.float64)
@@ -127,7 +118,6 @@ def test_bins_of_equally_frequent_values_differ_by_at_most_one_row(n, max_bins, 
     assert counts.max() - counts.min() <= 1
 
 
-@quick
 @given(st.integers(300, 3000), st.integers(0, 2**32 - 1), st.floats(0.05, 0.95), st.sampled_from([-1, 0, 1]))
 def test_a_heavy_value_is_alone_and_leaves_the_bins_to_the_others(n, seed, share, side):
     rng = np.random.default_rng(seed)
@@ -142,7 +132,6 @@ def test_a_heavy_value_is_alone_and_leaves_the_bins_to_the_others(n, seed, share
     assert counts.max() <= 2 * n / 49 + 2
 
 
-@quick
 @given(tables(), st.integers(1, 9))
 def test_blocks_of_rows_change_nothing(table, block):
     matrix, weights, max_bins = table
@@ -152,7 +141,6 @@ def test_blocks_of_rows_change_nothing(table, block):
         assert arrays_of(whole) == arrays_of(bins_of(matrix, SCHEMA, weights, max_bins=max_bins))
 
 
-@quick
 @given(tables(), st.integers(1, 3))
 def test_a_block_of_rows_is_binned_like_each_row(table, n_threads):
     matrix, weights, max_bins = table

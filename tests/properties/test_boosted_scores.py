@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 from boosted_trees import random_trees
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_forests import SCHEMA, random_rows
 
@@ -14,7 +14,6 @@ from treewright.predict import boosted
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     leaves=st.lists(st.integers(1, 70), min_size=1, max_size=9),

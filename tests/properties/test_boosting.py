@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rotating import examples
 
 import treewright as tw
 
@@ -54,7 +55,6 @@ def same_model(one, other) -> bool:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(tables(), parameters(), st.integers(1, 4), st.integers(1, 4), st.sampled_from(["Classifier", "Regressor"]))
 def test_a_warm_start_grows_what_one_fit_would(table, more, first, second, kind):
     matrix, numbers, classes = table
@@ -67,7 +67,6 @@ def test_a_warm_start_grows_what_one_fit_would(table, more, first, second, kind)
     assert stepwise.model_.facts["n_samples"] == at_once.model_.facts["n_samples"]
 
 
-@settings(max_examples=15, deadline=None)
 @given(tables(), st.integers(1, 4), st.integers(1, 4), st.booleans())
 def test_a_warm_start_has_the_history_of_one_fit(table, first, second, classify):
     matrix, numbers, classes = table
@@ -83,7 +82,6 @@ def test_a_warm_start_has_the_history_of_one_fit(table, first, second, classify)
 
 
 @pytest.mark.filterwarnings("ignore:no tree has a test:treewright.exceptions.DataWarning")  # of three rows
-@settings(max_examples=25, deadline=None)
 @given(tables(), GROWTHS, st.sampled_from(["Classifier", "Regressor"]), st.data())
 def test_a_row_of_weight_two_is_a_row_twice_and_one_of_weight_zero_is_none(table, growth, kind, data):
     matrix, numbers, classes = table
@@ -102,7 +100,6 @@ def test_a_row_of_weight_two_is_a_row_twice_and_one_of_weight_zero_is_none(table
     assert weighed.model_.boosting.base == repeated.model_.boosting.base
 
 
-@settings(max_examples=15, deadline=None)
 @given(tables(), parameters(), st.sampled_from(["Classifier", "Regressor"]))
 def test_threads_change_no_bit(table, more, kind):
     matrix, numbers, classes = table
@@ -114,7 +111,6 @@ def test_threads_change_no_bit(table, more, kind):
 
 @pytest.mark.filterwarnings("ignore:no tree has a test:treewright.exceptions.DataWarning")
 @pytest.mark.filterwarnings("ignore:early stopping. no round is better:treewright.exceptions.DataWarning")
-@settings(max_examples=25, deadline=None)
 @given(tables(), st.integers(0, 99), st.floats(0.1, 0.6))
 def test_early_stopping_is_the_fit_of_the_best_round_on_the_other_rows(table, seed, fraction):
     matrix, numbers, _ = table
@@ -130,7 +126,6 @@ def test_early_stopping_is_the_fit_of_the_best_round_on_the_other_rows(table, se
 
 
 @pytest.mark.parametrize("growth", ["leaf", "level", "symmetric"])
-@settings(max_examples=15, deadline=None)
 @given(tables(), st.sampled_from([(1, 0, 0), (-1, 0, 0), (1, -1, 0)]), st.sampled_from(["squared_error", "poisson"]))
 def test_predictions_rise_and_fall_where_they_may(growth, table, signs, loss):
     matrix, numbers, _ = table
@@ -149,7 +144,7 @@ def test_predictions_rise_and_fall_where_they_may(growth, table, signs, loss):
 
 
 @pytest.mark.parametrize("growth", ["leaf", "level", "symmetric"])
-@settings(max_examples=10, deadline=None)
+@examples(5)
 @given(tables())
 def test_no_way_down_asks_columns_of_two_groups(growth, table):
     matrix, numbers, _ = table

@@ -27,8 +27,7 @@ from treewright.grow.gradient import layout as tables
 from treewright.grow.gradient import rows as large
 from treewright.grow.gradient.grower import GradientTree
 
-quick = settings(deadline=None, max_examples=30, derandomize=True)
-patching = settings(quick, suppress_health_check=[HealthCheck.function_scoped_fixture])
+patching = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 seeds = st.integers(0, 2**32 - 1)
 orders = st.sampled_from(["leaf", "level", "symmetric"])
 units = st.booleans()
@@ -71,7 +70,6 @@ def test_threads_change_no_byte_of_a_tree_of_many_rows(order):
 
 
 @given(seed=seeds, n=st.integers(2, 200), p=st.integers(1, 6), order=orders, unit=units, repeats=st.booleans())
-@quick
 def test_the_order_of_rows_changes_nothing_but_their_order(seed, n, p, order, unit, repeats):
     case = draw_case(seed, n, p, unit=unit, repeats=repeats, most_bins=20)
     moved = np.random.default_rng(seed).permutation(n)
@@ -84,7 +82,6 @@ def test_the_order_of_rows_changes_nothing_but_their_order(seed, n, p, order, un
 
 
 @given(seed=seeds, n=st.integers(1, 80), p=st.integers(1, 6), order=orders, unit=units, least=st.integers(1, 6))
-@quick
 def test_a_row_that_counts_as_several_grows_the_tree_of_several_rows(seed, n, p, order, unit, least):
     case = draw_case(seed, n, p, unit=unit, repeats=True)
     often = np.repeat(np.arange(n), case.repeats)
@@ -112,7 +109,6 @@ def test_few_histograms_grow_the_tree_of_many(monkeypatch, seed, n, p, order, un
 
 
 @given(seed=seeds, n=st.integers(2, 120), p=st.integers(1, 6), order=orders, unit=units)
-@quick
 def test_a_grower_in_use_grows_what_a_new_one_does(seed, n, p, order, unit):
     case, plan = draw_case(seed, n, p, unit=unit), plan_of(order, features_per_tree=0.6, features_per_node=0.7)
     grower = case.grower(**plan)
@@ -123,7 +119,6 @@ def test_a_grower_in_use_grows_what_a_new_one_does(seed, n, p, order, unit):
 
 
 @given(seed=seeds, n=st.integers(1, 200), p=st.integers(1, 6), order=orders, unit=units)
-@quick
 def test_the_packed_tree_sends_each_row_to_its_leaf(seed, n, p, order, unit):
     case = draw_case(seed, n, p, unit=unit, most_bins=30)
     tree = case.grow(**plan_of(order))
@@ -132,7 +127,6 @@ def test_the_packed_tree_sends_each_row_to_its_leaf(seed, n, p, order, unit):
 
 
 @given(seed=seeds, n=st.integers(4, 200), order=orders, data=st.data())
-@quick
 def test_rows_whose_gradients_are_too_small_for_the_words_go_where_the_tree_says(seed, n, order, data):
     case = draw_case(seed, n, 3, unit=False, most_bins=12)
     rng = np.random.default_rng(seed)
@@ -149,7 +143,6 @@ def test_rows_whose_gradients_are_too_small_for_the_words_go_where_the_tree_says
 
 
 @given(seed=seeds, n=st.integers(2, 300), order=orders, least=st.integers(1, 12), repeats=st.booleans())
-@quick
 def test_leaves_have_rows_enough_however_small_their_hessians(seed, n, order, least, repeats):
     rng = np.random.default_rng(seed)
     case = draw_case(seed, n, 3, unit=False, repeats=repeats, most_bins=30, ties=False)
@@ -161,7 +154,6 @@ def test_leaves_have_rows_enough_however_small_their_hessians(seed, n, order, le
 
 
 @given(seed=seeds, n=st.integers(2, 300), order=orders, least=st.floats(0.01, 30), unit=units)
-@quick
 def test_leaves_are_heavy_enough(seed, n, order, least, unit):
     case = draw_case(seed, n, 3, unit=unit, most_bins=30)
     tree = case.grow(order=order, min_samples_leaf=1, min_child_weight=least, max_leaf_nodes=64)
@@ -171,7 +163,6 @@ def test_leaves_are_heavy_enough(seed, n, order, least, unit):
 
 
 @given(seed=seeds, order=orders, most=st.integers(2, 40), depth=st.integers(1, 7))
-@quick
 def test_trees_have_no_more_leaves_and_levels_than_asked_for(seed, order, most, depth):
     case = draw_case(seed, 300, 4, most_bins=60, ties=False)
     tree = case.grow(order=order, max_leaf_nodes=most, max_depth=depth, min_samples_leaf=1)
@@ -193,7 +184,6 @@ def paths(tree: GradientTree) -> list[list[int]]:
 
 
 @given(seed=seeds, order=orders, share=st.sampled_from([1.0, 0.6]))
-@quick
 def test_columns_on_a_path_are_of_one_group(seed, order, share):
     rng = np.random.default_rng(seed)
     case = draw_case(seed, 200, 7, ties=False)
@@ -215,7 +205,6 @@ def test_sixty_four_groups_are_kept_apart():
 
 
 @given(seed=seeds, order=st.sampled_from(["leaf", "level"]), share=st.sampled_from([0.05, 0.2, 0.5, 0.99]))
-@quick
 def test_as_many_columns_are_drawn_as_asked_for(seed, order, share):
     case = draw_case(seed, 400, 10, nominal=False, most_bins=30, ties=False)
     plan = {"order": order, "max_leaf_nodes": None, "min_samples_leaf": 1, "features_per_tree": share}
@@ -330,7 +319,6 @@ def exclusive_columns(rng: np.random.Generator, n: int, n_groups: int, *, unit: 
 
 
 @given(seed=seeds, order=orders, unit=units, l1=st.sampled_from([0.0, 0.8]))
-@quick
 def test_answers_rise_and_fall_with_their_columns(seed, order, unit, l1):
     rng = np.random.default_rng(seed)
     case = draw_case(seed, 250, 4, unit=unit, most_bins=12, ties=False)

@@ -22,7 +22,7 @@ CELLS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.floats(-1e3, 1e3),
 )
-SETTINGS = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(autouse=True)

@@ -12,18 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from by_node_cases import KINDS, LEVELS, assert_alike, fitted, tables, taken
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rotating import examples
 from same_trees import trees_equal
 
 from treewright.trees.arrays import THRESHOLD
 from treewright.trees.check_model import check_model
 
-quick = settings(deadline=None, max_examples=25, derandomize=True)
-
 
 @pytest.mark.parametrize("name", KINDS)
-@quick
+@examples(5)
 @given(data=tables(), seed=st.integers(0, 2**32 - 1))
 def test_the_order_of_rows_is_irrelevant(name, data, seed):
     table, y, weights = data
@@ -37,7 +36,7 @@ def test_the_order_of_rows_is_irrelevant(name, data, seed):
 
 
 @pytest.mark.parametrize("name", KINDS)
-@quick
+@examples(5)
 @given(data=tables())
 def test_names_of_columns_are_irrelevant(name, data):
     table, y, weights = data
@@ -54,7 +53,7 @@ def test_names_of_columns_are_irrelevant(name, data):
 # Not where rows are counted: surrogates need two rows on each side, and a pruned tree's pessimism counts levels
 # against rows (C4.5's own limits are weights).
 @pytest.mark.parametrize("name", sorted(set(KINDS) - {"surrogates", "C4.5", "pruned C4.5"}))
-@quick
+@examples(5)
 @given(data=tables())
 def test_a_row_of_weight_two_is_a_row_that_is_there_twice(name, data):
     table, y, weights = data
@@ -70,7 +69,7 @@ def test_a_row_of_weight_two_is_a_row_that_is_there_twice(name, data):
 
 
 @pytest.mark.parametrize("name", ["C4.5", "pruned C4.5"])
-@quick
+@examples(5)
 @given(data=tables(smallest=10))
 def test_c45_takes_weight_two_for_two_rows_as_its_limits_are_weights(name, data):
     """From 10 rows on: with fewer, three levels are 30 % of the rows or not, and rows count there."""
@@ -89,7 +88,7 @@ def test_c45_takes_weight_two_for_two_rows_as_its_limits_are_weights(name, data)
 
 
 @pytest.mark.parametrize("name", sorted(set(KINDS) - {"C4.5", "pruned C4.5"}))
-@quick
+@examples(5)
 @given(data=tables(), power=st.integers(-40, 40))
 def test_weights_scaled_by_a_power_of_two_change_weights_alone(name, data, power):
     table, y, weights = data
@@ -106,7 +105,7 @@ def test_weights_scaled_by_a_power_of_two_change_weights_alone(name, data, power
 
 
 @pytest.mark.parametrize("name", KINDS)
-@quick
+@examples(5)
 @given(data=tables(), power=st.integers(-300, 300))
 def test_numbers_scaled_by_a_power_of_two_scale_the_cuts_alone(name, data, power):
     table, y, weights = data

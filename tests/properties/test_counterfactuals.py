@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
 
-quick = settings(deadline=None, max_examples=40, derandomize=True)
 TOWNS, SIZES = ["Bonn", "Graz", "Linz", "Oslo"], ["S", "M", "L"]
 MAKERS = {
     "cart": lambda: tw.DecisionTreeClassifier(max_depth=5, ordinal={"size": SIZES}),
@@ -57,7 +56,6 @@ def same(one, other) -> bool:
 @pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")
 @pytest.mark.parametrize("name", MAKERS)
 @given(seed=st.integers(0, 10_000))
-@quick
 def test_the_changed_row_gives_the_wanted_answer(name, seed):
     X = table(seed, 50, missing=0.1)
     y = target(X, seed)
@@ -82,7 +80,6 @@ def test_the_changed_row_gives_the_wanted_answer(name, seed):
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0, 1))
-@quick
 def test_numbers_come_within_what_is_asked(seed, share):
     X = table(seed, 60, missing=0.1)
     y = np.array([(cell or 0.0) for cell in X["x"]]) + np.array([(cell or 0.0) for cell in X["z"]])
@@ -103,7 +100,6 @@ def test_numbers_come_within_what_is_asked(seed, share):
 
 
 @given(seed=st.integers(0, 10_000))
-@quick
 def test_keeping_a_column_never_makes_it_cheaper(seed):
     X = table(seed, 50, missing=0.1)
     est = tw.DecisionTreeClassifier(max_depth=6, ordinal={"size": SIZES}).fit(X, target(X, seed))

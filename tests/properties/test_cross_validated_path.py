@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -31,7 +31,6 @@ def path_of_folds(X, y, folds, kind=tw.DecisionTreeClassifier, **options):
         return pruning_path(kind(), X, y, cv=folds, n_jobs=1, **options)
 
 
-@settings(max_examples=25, deadline=None)
 @given(problems(), st.sampled_from(["impurity", "error"]))
 def test_the_last_step_errs_where_the_majority_of_the_other_folds_does(problem, risk):
     X, y, folds = problem
@@ -45,7 +44,6 @@ def test_the_last_step_errs_where_the_majority_of_the_other_folds_does(problem, 
     assert (path.n_leaves[-1], path.depth[-1]) == (1, 0)
 
 
-@settings(max_examples=25, deadline=None)
 @given(problems())
 def test_prices_ascend_trees_shrink_and_training_errors_rise(problem):
     X, y, folds = problem
@@ -60,7 +58,6 @@ def test_prices_ascend_trees_shrink_and_training_errors_rise(problem):
     assert path.train_error[-1] == pytest.approx(1 - np.bincount(y).max() / len(y))
 
 
-@settings(max_examples=15, deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_with_the_folds_given_the_order_of_the_rows_does_not_matter(problem, seed):
     X, y, folds = problem
@@ -73,7 +70,6 @@ def test_with_the_folds_given_the_order_of_the_rows_does_not_matter(problem, see
     assert one.chosen == other.chosen
 
 
-@settings(max_examples=15, deadline=None)
 @given(problems())
 def test_weight_two_is_the_row_twice_in_the_same_fold(problem):
     X, y, folds = problem
@@ -88,7 +84,6 @@ def test_weight_two_is_the_row_twice_in_the_same_fold(problem):
         assert column == pytest.approx(repeated.to_dict()[name], rel=1e-9, abs=1e-12), name
 
 
-@settings(max_examples=15, deadline=None)
 @given(problems(), st.sampled_from([2.0**40, 2.0**-40]))
 def test_numbers_in_another_unit_have_errors_in_another_unit(problem, unit):
     X, y, folds = problem

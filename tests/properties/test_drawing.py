@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_models import draw
 
@@ -26,7 +26,6 @@ SIGNS = st.text(max_size=40) | st.text("ab \u0301\u200d東👩\x1b\u202e\n", max
     width=st.integers(20, 160),
     looks=st.tuples(st.booleans(), st.booleans(), st.sampled_from([None, 1, 7])),
 )
-@settings(max_examples=60, deadline=None)
 def test_a_drawing_fits_and_shows_the_nodes_of_the_text(seed, task, names, width, looks):
     model = draw(seed, task, n_outputs=1 + seed % 2).model
     columns = tuple(
@@ -75,7 +74,6 @@ def test_lines_are_made_to_fit(pieces, width):
     width=st.integers(40, 120),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=60, deadline=None)
 def test_tables_of_classes_fit(labels, width, seed):
     rng = np.random.default_rng(seed)
     score = LabelScore({(true, guess): int(rng.integers(0, 10**6)) for true in labels for guess in labels})

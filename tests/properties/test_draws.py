@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.forest.draws import Draws, number_of_draws, row_order, rows_without
-
-quick = settings(deadline=None, max_examples=60, derandomize=True)
 
 
 @st.composite
@@ -40,7 +38,6 @@ def draws_of(codes, target, weights, seed, replace, max_samples=None) -> Draws:
     return Draws(order, n_draws, seed, weights=weights, replace=replace)
 
 
-@quick
 @given(tables(), st.integers(0, 9), st.booleans(), st.booleans())
 def test_a_table_with_its_rows_shuffled_draws_the_same_rows(table, seed, replace, are_shares):
     codes, target, weights, rng = table
@@ -54,7 +51,6 @@ def test_a_table_with_its_rows_shuffled_draws_the_same_rows(table, seed, replace
         assert drawn_contents(codes, target, draws, tree) == drawn_contents(codes[mixed], target[mixed], shuffled, tree)
 
 
-@quick
 @given(tables(), st.integers(0, 9), st.booleans(), st.sampled_from([None, 0.4, 1]))
 def test_a_row_of_weight_k_is_drawn_as_k_equal_rows(table, seed, replace, max_samples):
     codes, target, weights, _ = table
@@ -68,7 +64,6 @@ def test_a_row_of_weight_k_is_drawn_as_k_equal_rows(table, seed, replace, max_sa
         assert drawn_contents(codes, target, draws, tree) == expected
 
 
-@quick
 @given(tables(), st.integers(0, 9), st.booleans(), st.floats(0.01, 1.0))
 def test_every_row_is_either_drawn_or_left_out_and_draws_add_up(table, seed, replace, share):
     codes, target, weights, _ = table

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_forests import SCHEMA, forest_model, random_forest, random_rows
 
@@ -28,7 +28,6 @@ def forests(draw: st.DrawFn) -> Any:
     return forest_model(packed, SCHEMA, n_classes, combine), matrix
 
 
-@settings(max_examples=40, deadline=None)
 @given(forests(), st.randoms(use_true_random=False))
 def test_a_rows_answer_does_not_depend_on_the_rows_around_it(case: Any, random: Any) -> None:
     model, matrix = case
@@ -39,7 +38,6 @@ def test_a_rows_answer_does_not_depend_on_the_rows_around_it(case: Any, random: 
         assert combined(model, row[None]).tobytes() == together[at].tobytes()
 
 
-@settings(max_examples=40, deadline=None)
 @given(forests())
 def test_every_leaf_is_the_one_that_the_tree_alone_leads_to(case: Any) -> None:
     model, matrix = case
@@ -48,7 +46,6 @@ def test_every_leaf_is_the_one_that_the_tree_alone_leads_to(case: Any) -> None:
         assert leaves[:, at].tolist() == leaf_of(tree, matrix).tolist()
 
 
-@settings(max_examples=30, deadline=None)
 @given(forests())
 def test_a_forest_of_one_tree_says_what_the_tree_says(case: Any) -> None:
     model, matrix = case

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.data.schema import Column, Schema
@@ -18,7 +18,6 @@ from treewright.trees.arrays import LEAF, SUBSET, Tree
 from treewright.trees.check import check_tree
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 
-quick = settings(deadline=None, max_examples=40, derandomize=True)
 CRITERIA = ("gini", "entropy", "misclassification", "squared_error", "absolute_error", "poisson")
 
 
@@ -85,7 +84,6 @@ def tables(draw, missing=True, smallest=2):
 criteria = st.sampled_from(CRITERIA)
 
 
-@quick
 @given(tables(), criteria, st.randoms(use_true_random=False))
 def test_the_order_of_rows_is_irrelevant(table, criterion, random) -> None:
     X, y = table
@@ -99,7 +97,6 @@ def test_the_order_of_rows_is_irrelevant(table, criterion, random) -> None:
     np.testing.assert_allclose(first.impurity, second.impurity, rtol=1e-13, atol=1e-15)
 
 
-@quick
 @given(tables(), criteria, st.data())
 def test_a_row_of_weight_two_counts_as_two_rows(table, criterion, data) -> None:
     X, y = table
@@ -115,7 +112,6 @@ def test_a_row_of_weight_two_counts_as_two_rows(table, criterion, data) -> None:
     np.testing.assert_allclose(weighted.impurity, repeated.impurity, rtol=1e-12, atol=1e-14)
 
 
-@quick
 @given(tables(), criteria, st.sampled_from([2.0**-900, 2.0**-40, 2.0**7, 2.0**900, 1e-300, 1e-12, 1e12, 1e300]))
 def test_the_scale_of_the_weights_does_not_change_the_structure(table, criterion, scale) -> None:
     X, y = table
@@ -128,7 +124,6 @@ def test_the_scale_of_the_weights_does_not_change_the_structure(table, criterion
     np.testing.assert_allclose(scaled.weight, plain.weight * scale, rtol=1e-12)
 
 
-@quick
 @given(tables(), criteria, st.integers(-1000, 1000))
 def test_columns_times_a_power_of_two_scale_the_thresholds(table, criterion, exponent) -> None:
     X, y = table
@@ -140,7 +135,6 @@ def test_columns_times_a_power_of_two_scale_the_thresholds(table, criterion, exp
     np.testing.assert_array_equal(scaled.threshold, np.ldexp(plain.threshold, exponent))
 
 
-@quick
 @given(
     tables(), criteria, st.sampled_from([np.cbrt, np.arctan, np.exp, lambda x: x**3 + 1e6, lambda x: np.sinh(100 * x)])
 )
@@ -154,7 +148,6 @@ def test_rising_maps_of_a_column_keep_the_training_partition(table, criterion, r
     assert same_parts(leaves_of(plain, X), leaves_of(other, mapped))
 
 
-@quick
 @given(
     tables(), st.sampled_from(["squared_error", "absolute_error"]), st.integers(-60, 60), st.integers(-(10**6), 10**6)
 )
@@ -168,7 +161,6 @@ def test_shifting_and_scaling_a_regression_target_moves_only_the_values(table, c
     np.testing.assert_allclose(moved.value, np.ldexp(plain.value + shift, exponent), rtol=1e-12)
 
 
-@quick
 @given(tables(), criteria)
 def test_left_and_right_add_up_to_their_parent(table, criterion) -> None:
     X, y = table
@@ -187,7 +179,6 @@ def test_left_and_right_add_up_to_their_parent(table, criterion) -> None:
         np.testing.assert_allclose(sums[left] + sums[left + 1], sums[inner], rtol=1e-12, atol=1e-12)
 
 
-@quick
 @given(tables(), criteria)
 def test_training_rows_walk_to_the_leaf_that_counted_them(table, criterion) -> None:
     X, y = table
@@ -199,7 +190,6 @@ def test_training_rows_walk_to_the_leaf_that_counted_them(table, criterion) -> N
     check_tree(tree, numeric(2), tree.value.shape[1])
 
 
-@quick
 @given(
     tables(), st.sampled_from(["gini", "entropy", "squared_error", "absolute_error"]), st.sampled_from([-100.0, 100.0])
 )
@@ -216,7 +206,6 @@ def test_missing_values_gain_at_least_as_much_as_any_constant_outside_the_range(
     assert decrease(X) >= decrease(filled) - 1e-12
 
 
-@quick
 @given(tables(smallest=4), criteria, st.sampled_from([2, 3, 7]), st.booleans())
 def test_the_number_of_threads_does_not_change_the_tree(table, criterion, n_threads, drawn) -> None:
     X, y = table
@@ -232,7 +221,6 @@ def test_the_number_of_threads_does_not_change_the_tree(table, criterion, n_thre
     assert_same_tree(serial, threaded)
 
 
-@quick
 @given(tables(), criteria)
 def test_best_first_with_leaves_to_spare_parts_the_rows_as_level_order_does(table, criterion) -> None:
     X, y = table
@@ -243,7 +231,6 @@ def test_best_first_with_leaves_to_spare_parts_the_rows_as_level_order_does(tabl
     assert same_parts(leaves_of(by_level, X), leaves_of(best_first, X))
 
 
-@quick
 @given(tables(), criteria)
 def test_trees_of_more_leaves_are_refinements_of_trees_of_fewer(table, criterion) -> None:
     X, y = table
@@ -254,7 +241,6 @@ def test_trees_of_more_leaves_are_refinements_of_trees_of_fewer(table, criterion
         assert len(set(zip(coarse, fine, strict=True))) == len(set(fine))
 
 
-@quick
 @given(tables(missing=False), criteria, st.tuples(st.integers(-1, 1), st.integers(-1, 1)))
 def test_predictions_only_rise_or_fall_with_a_monotone_column(table, criterion, directions) -> None:
     X, y = table
@@ -270,7 +256,6 @@ def test_predictions_only_rise_or_fall_with_a_monotone_column(table, criterion, 
         assert (np.diff(surface, axis=axis) * direction >= 0).all()
 
 
-@quick
 @given(tables(), st.integers(0, 2**64 - 1))
 def test_drawn_columns_depend_on_the_seed_alone(table, seed) -> None:
     X, y = table
@@ -290,7 +275,6 @@ def test_another_seed_draws_other_columns() -> None:
     assert len(features) > 10
 
 
-@quick
 @given(st.integers(0, 2**32), st.integers(1, 3))
 def test_the_draw_goes_on_until_a_column_splits_the_node(seed, max_features) -> None:
     """A constant column drawn alone must not stop growth."""
@@ -323,7 +307,6 @@ extreme = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=200, derandomize=True)
 @given(st.lists(st.tuples(extreme, st.integers(0, 1)), min_size=1, max_size=12))
 def test_cells_at_the_ends_of_float64_are_parted_wherever_they_differ(rows) -> None:
     X = np.array([[cell] for cell, _ in rows])
@@ -341,7 +324,6 @@ def test_cells_at_the_ends_of_float64_are_parted_wherever_they_differ(rows) -> N
         assert tree.impurity[at] == 0.0 or others == {key}
 
 
-@quick
 @given(
     st.lists(st.floats(-1.0, 1.0, allow_subnormal=False), min_size=2, max_size=10),
     st.sampled_from([1e-310, 1e-170, 1.0, 1e9, 1e155, 1.7e308]),

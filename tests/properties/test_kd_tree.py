@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from neighbors_twin import twin_nearest, twin_within
 
@@ -40,7 +40,6 @@ def assert_same(found, wanted):
         assert one.tobytes() == other.tobytes()
 
 
-@settings(deadline=None, max_examples=60)
 @given(tables(), st.data())
 def test_nearest_rows_and_ranks_are_those_of_a_double_loop(table, data):
     points, queries, kind, p, _ = table
@@ -49,7 +48,6 @@ def test_nearest_rows_and_ranks_are_those_of_a_double_loop(table, data):
     assert_same(tree.nearest(queries, k), twin_nearest(points, queries, k, kind, p))
 
 
-@settings(deadline=None, max_examples=60)
 @given(tables())
 def test_rows_within_a_rank_that_occurs_are_those_of_a_double_loop(table):
     points, queries, kind, p, rng = table
@@ -58,7 +56,6 @@ def test_rows_within_a_rank_that_occurs_are_those_of_a_double_loop(table):
     assert_same(tree.within(queries, rank), twin_within(points, queries, rank, kind, p))
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.sampled_from((SQUARES, MANHATTAN, CHEBYSHEV, POWERS)))
 def test_the_order_of_the_rows_changes_only_their_numbers(seed, d, kind):
     rng = np.random.default_rng(seed)
@@ -70,7 +67,6 @@ def test_the_order_of_the_rows_changes_only_their_numbers(seed, d, kind):
     assert same.tobytes() == ranks.tobytes()
 
 
-@settings(deadline=None, max_examples=30)
 @given(tables(), st.integers(1, 6))
 def test_the_first_of_more_neighbours_are_the_fewer(table, k):
     points, queries, kind, p, _ = table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
@@ -55,7 +55,6 @@ def value(loss, target, scores):
 
 
 @pytest.mark.parametrize("kind", SMOOTH)
-@settings(max_examples=60, deadline=None)
 @given(number=st.floats(-5, 5), scores=st.lists(st.floats(-4, 4), min_size=6, max_size=6), data=st.data())
 def test_gradients_are_central_differences_of_the_loss(kind, number, scores, data):
     loss, target = loss_of(kind), target_of(kind, number)
@@ -73,7 +72,6 @@ def test_gradients_are_central_differences_of_the_loss(kind, number, scores, dat
 
 
 @pytest.mark.parametrize("kind", CURVED)
-@settings(max_examples=60, deadline=None)
 @given(number=st.floats(-5, 5), scores=st.lists(st.floats(-4, 4), min_size=6, max_size=6))
 def test_hessians_are_second_differences_of_the_loss(kind, number, scores):
     loss, target, step_size = loss_of(kind), target_of(kind, number), 1e-3
@@ -90,7 +88,6 @@ def test_hessians_are_second_differences_of_the_loss(kind, number, scores):
 
 
 @pytest.mark.parametrize("kind", ["poisson", "gamma", "tweedie"])
-@settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.tuples(st.floats(0.01, 100), st.floats(-4, 4)), min_size=1, max_size=8))
 def test_a_leafs_step_is_never_longer_than_the_best_one_nor_than_2(kind, rows):
     """The hessian of these losses is not their second derivative: it is chosen so that this holds."""

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mixed_twin import twin_columns, twin_rank
 
@@ -58,7 +58,6 @@ def ordered(ranks):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=60, deadline=None)
 @given(table=tables(), k=st.integers(1, 30))
 def test_nearest_rows_are_those_of_a_double_loop_bit_for_bit(rule, table, k):
     schema, matrix, queries, target = table
@@ -74,7 +73,6 @@ def test_nearest_rows_are_those_of_a_double_loop_bit_for_bit(rule, table, k):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=40, deadline=None)
 @given(table=tables(), share=st.floats(0, 1))
 def test_rows_within_a_rank_are_those_of_a_double_loop(rule, table, share):
     schema, matrix, queries, target = table
@@ -92,7 +90,6 @@ def test_rows_within_a_rank_are_those_of_a_double_loop(rule, table, share):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=40, deadline=None)
 @given(table=tables())
 def test_distances_are_symmetric_and_those_of_gower_are_at_most_one(rule, table):
     schema, matrix, _, target = table
@@ -109,7 +106,6 @@ def test_distances_are_symmetric_and_those_of_gower_are_at_most_one(rule, table)
     assert (np.diag(square)[whole] == 0).all()
 
 
-@settings(max_examples=30, deadline=None)
 @given(table=tables(), times=st.sampled_from([2.0**-20, 8.0, 2.0**40]))
 def test_units_of_a_column_do_not_matter(table, times):
     schema, matrix, queries, target = table

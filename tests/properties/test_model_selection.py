@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -16,7 +16,6 @@ from treewright.model_selection import compare, cross_validate, error_curve, lea
 
 # A fold may lack a level, or the only missing cells: the estimators say so.
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")
-FEW = settings(max_examples=15, deadline=None)
 
 
 @st.composite
@@ -33,7 +32,6 @@ def tables(draw):
     return {"number": number, "name": names}, y, random.integers(1, 4, n).astype(float), random
 
 
-@FEW
 @given(tables(), st.integers(2, 5))
 def test_every_row_is_tested_once(table, n_folds):
     _, y, _, _ = table
@@ -41,7 +39,6 @@ def test_every_row_is_tested_once(table, n_folds):
     check_tested_once(splits_of(n_folds, np.arange(len(y)), is_classification=False), len(y))
 
 
-@FEW
 @given(tables())
 def test_the_order_of_the_rows_changes_nothing_when_the_folds_go_with_them(table):
     X, y, weights, random = table
@@ -58,7 +55,6 @@ def test_the_order_of_the_rows_changes_nothing_when_the_folds_go_with_them(table
     assert mixed.predictions.tolist() == scores.predictions[order].tolist()
 
 
-@FEW
 @given(tables())
 def test_the_names_of_the_folds_change_nothing_but_their_order(table):
     X, y, _, _ = table
@@ -71,7 +67,6 @@ def test_the_names_of_the_folds_change_nothing_but_their_order(table):
     assert renamed.predictions.tolist() == scores.predictions.tolist()
 
 
-@FEW
 @given(tables())
 def test_leave_one_out_is_cross_validation_with_a_fold_for_each_row(table):
     X, y, _, _ = table
@@ -84,7 +79,6 @@ def test_leave_one_out_is_cross_validation_with_a_fold_for_each_row(table):
     assert left.mean == folds.mean
 
 
-@FEW
 @given(
     tables(),
     st.sampled_from(["direction", "surrogate", "fractional", "branch"]),
@@ -109,7 +103,6 @@ def test_a_tree_cut_off_at_a_depth_is_the_tree_grown_to_it(table, missing, nomin
     np.testing.assert_allclose(curve.train_by_fold, np.hstack([one.train_by_fold for one in each]), rtol=1e-12)
 
 
-@FEW
 @given(tables())
 def test_an_estimator_does_not_differ_from_itself(table):
     X, y, _, _ = table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -27,7 +27,6 @@ def rank(metric, a, b):
     return {"euclidean": (parts**2).sum(), "manhattan": parts.sum(), "chebyshev": parts.max()}[metric]
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=cases(), metric=st.sampled_from(["euclidean", "manhattan", "chebyshev"]), n_jobs=st.sampled_from([1, 3]))
 def test_every_search_finds_the_rows_of_a_double_loop_in_its_order(case, metric, n_jobs):
     X, y, queries, k = case
@@ -46,7 +45,6 @@ def test_every_search_finds_the_rows_of_a_double_loop_in_its_order(case, metric,
         assert est.predict(queries).tolist() == [int(est.classes_[each.argmax()]) for each in votes]
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=cases(), radius=st.integers(0, 6))
 def test_rows_within_a_radius_are_those_of_a_double_loop(case, radius):
     X, y, queries, _ = case

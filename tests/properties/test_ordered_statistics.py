@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.boosting.sampling import keys_of
@@ -29,7 +29,6 @@ def tables(draw):
     return levels, np.argsort(keys), target, weights, draw(st.sampled_from([0.0, 1.0, 20.0]))
 
 
-@settings(max_examples=200, deadline=None)
 @given(tables(), st.integers(0, 29), st.floats(-1e9, 1e9))
 def test_another_target_changes_only_later_rows_of_the_same_level(table, row, other):
     levels, order, target, weights, prior_weight = table
@@ -46,7 +45,6 @@ def test_another_target_changes_only_later_rows_of_the_same_level(table, row, ot
     assert (before[~may_differ] == after[~may_differ]).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(tables(), st.integers(0, 30))
 def test_first_rows_alone_have_the_same_values(table, n_first):
     levels, order, target, weights, prior_weight = table
@@ -57,7 +55,6 @@ def test_first_rows_alone_have_the_same_values(table, n_first):
     assert (part[order[:n_first]] == whole[order[:n_first]]).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(tables())
 def test_values_lie_between_the_prior_and_the_targets_of_the_level(table):
     levels, _order, target, *_ = table

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -41,7 +41,6 @@ def fitted(case: Any) -> Any:
     return est, table, len(target)
 
 
-@settings(max_examples=15, deadline=None)
 @given(cases(), st.sampled_from("abc"))
 def test_shares_of_all_classes_add_up_to_one_and_means_lie_between_single_rows(case: Any, column: str) -> None:
     est, table, n = fitted(case)
@@ -55,7 +54,6 @@ def test_shares_of_all_classes_add_up_to_one_and_means_lie_between_single_rows(c
         assert (found.values[0] <= high + 1e-12).all()
 
 
-@settings(max_examples=15, deadline=None)
 @given(cases(), st.sampled_from("abc"), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_no_mean(case: Any, column: str, random: Any) -> None:
     est, table, n = fitted(case)
@@ -67,7 +65,6 @@ def test_the_order_of_the_rows_changes_no_mean(case: Any, column: str, random: A
     np.testing.assert_allclose(first.values, second.values, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=15, deadline=None)
 @given(cases(), st.sampled_from("abc"))
 def test_a_row_says_at_its_own_value_what_the_model_says_of_it(case: Any, column: str) -> None:
     est, table, n = fitted(case)
@@ -80,7 +77,6 @@ def test_a_row_says_at_its_own_value_what_the_model_says_of_it(case: Any, column
             assert found.individual[0, row, places[table[column][row]]] == said[row]
 
 
-@settings(max_examples=15, deadline=None)
 @given(cases())
 def test_a_pair_holds_what_one_column_says_of_rows_that_have_the_other_value(case: Any) -> None:
     est, table, n = fitted(case)
@@ -91,7 +87,6 @@ def test_a_pair_holds_what_one_column_says_of_rows_that_have_the_other_value(cas
         np.testing.assert_allclose(pair.values[:, :, at], alone.values, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(FINITE, min_size=1, max_size=60), st.integers(2, 20))
 def test_the_grid_holds_values_of_the_rows_with_both_ends_and_never_too_many(held: list[float], n_points: int) -> None:
     found = spread_values(np.array(held), n_points)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_models import draw
+from rotating import examples
 from same_trees import trees_equal
 
 import treewright as tw
@@ -16,7 +17,6 @@ from treewright.predict.values import predict_codes, predict_numbers
 from treewright.prune.methods import prune_model
 from treewright.trees.check import check_tree
 
-quick = settings(deadline=None, max_examples=25, derandomize=True)
 TASKS = ("classification", "regression")
 # What promises that a second pruning does nothing: all but pessimistic, whose subtrees are others then.
 SETTLED = [
@@ -59,7 +59,6 @@ def is_within(after, before) -> bool:
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(("method", "options"), [*SETTLED, ("pessimistic", {})])
-@quick
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_pruned_tree_is_a_sound_upper_part(task, method, options, seed):
     if method == "pessimistic" and task == "regression":
@@ -77,7 +76,6 @@ def test_a_pruned_tree_is_a_sound_upper_part(task, method, options, seed):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(("method", "options"), SETTLED)
-@quick
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_second_pruning_cuts_nothing_more(task, method, options, seed):
     once, _ = prune_model(draw(seed, task).model, method, **options)
@@ -89,7 +87,6 @@ def test_a_second_pruning_cuts_nothing_more(task, method, options, seed):
 
 @pytest.mark.parametrize("adjust", [None, "bonferroni", "holm", "fdr"])
 @pytest.mark.parametrize("task", TASKS)
-@quick
 @given(seed=st.integers(0, 2**32 - 1), limits=st.tuples(st.floats(0, 1), st.floats(0, 1)))
 def test_a_larger_p_value_prunes_less_and_the_trees_are_nested(task, adjust, seed, limits):
     model = draw(seed, task).model
@@ -101,7 +98,6 @@ def test_a_larger_p_value_prunes_less_and_the_trees_are_nested(task, adjust, see
     assert trees_equal(prune_model(model, "significance", max_p_value=1.0, adjust=adjust)[0].trees[0], model.trees[0])
 
 
-@quick
 @given(seed=st.integers(0, 2**32 - 1), errors=st.tuples(st.floats(0, 4), st.floats(0, 4)))
 def test_more_standard_errors_prune_more_and_the_trees_are_nested(seed, errors):
     model = draw(seed, "classification").model
@@ -110,7 +106,6 @@ def test_more_standard_errors_prune_more_and_the_trees_are_nested(seed, errors):
     assert is_within(small, large)
 
 
-@quick
 @given(seed=st.integers(0, 2**32 - 1), noise=st.tuples(st.floats(0.01, 10), st.floats(0.01, 10)))
 def test_more_noise_prunes_more_and_the_trees_are_nested(seed, noise):
     model = draw(seed, "regression").model
@@ -121,7 +116,6 @@ def test_more_noise_prunes_more_and_the_trees_are_nested(seed, noise):
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
 @pytest.mark.parametrize("task", TASKS)
-@quick
 @given(seed=st.integers(0, 2**32 - 1))
 def test_merging_changes_no_prediction(task, n_outputs, seed):
     drawn = draw(seed, task, n_outputs=n_outputs)
@@ -147,7 +141,6 @@ def test_merging_changes_no_prediction(task, n_outputs, seed):
         assert not (tree.is_leaf[children].all() and equal and own)
 
 
-@quick
 @given(seed=st.integers(0, 2**32 - 1))
 def test_merging_where_rows_are_divided_changes_no_label_of_a_whole_row(seed):
     drawn = draw(seed, "classification", absent=0.2)
@@ -173,7 +166,7 @@ def table_of(seed: int):
 
 
 @pytest.mark.parametrize("grower", range(len(GROWERS)))
-@settings(deadline=None, max_examples=5, derandomize=True)
+@examples(5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_every_grower_s_trees_can_be_pruned(grower, seed):
     table, y, weights = table_of(seed)
@@ -195,7 +188,7 @@ def test_every_grower_s_trees_can_be_pruned(grower, seed):
 
 
 @pytest.mark.parametrize("grower", [tw.CHAIDClassifier, tw.CHAIDRegressor])
-@settings(deadline=None, max_examples=10, derandomize=True)
+@examples(5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_chaid_grows_only_what_is_significant(grower, seed):
     # Its own p-values are those of the same tables, times Bonferroni's multiplier.

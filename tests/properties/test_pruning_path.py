@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rotating import examples
 from same_trees import trees_equal
 
 import treewright as tw
@@ -18,7 +19,7 @@ from treewright.trees.check import check_tree
 from treewright.trees.check_model import check_model, value_width
 from treewright.trees.edit import collapse
 
-quick = settings(deadline=None, max_examples=12, derandomize=True)
+quick = examples(5)
 LEVELS = ("blue", "green", "red")
 KINDS = {
     "cuts and sets of levels": lambda: tw.DecisionTreeClassifier(n_jobs=1),

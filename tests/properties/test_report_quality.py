@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -39,7 +39,6 @@ def predicted_classes(draw):
     return truth, votes / votes.sum(axis=1, keepdims=True), draw(hnp.arrays(np.float64, n, elements=WEIGHTS))
 
 
-@settings(max_examples=80, deadline=None)
 @given(predicted_classes())
 def test_the_quality_of_any_classes_is_made_of_shares_within_their_intervals(rows):
     truth, shares, weights = rows
@@ -71,7 +70,6 @@ def test_the_quality_of_any_classes_is_made_of_shares_within_their_intervals(row
     json_for_script(part)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_the_quality_of_any_numbers_can_be_written(data):
     n = data.draw(st.integers(1, 20))

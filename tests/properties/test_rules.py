@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -15,7 +15,6 @@ from treewright.explain.rules import ColumnBound, LeafRule, leaf_rules
 from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 from treewright.trees.data import ModelData
 
-quick = settings(deadline=None, max_examples=60, derandomize=True)
 SIZES, TOWNS = ("S", "M", "L", "XL"), ("Bonn", "Graz", "Linz", "Oslo", "Rome")
 SCHEMA = Schema(
     (
@@ -148,7 +147,6 @@ ROWS = [
 
 @pytest.mark.parametrize("kinds", [(THRESHOLD, SUBSET), (THRESHOLD, SUBSET, MULTIWAY, INTERVALS)])
 @pytest.mark.parametrize("missing_apart", [False, True])
-@quick
 @given(seed=st.integers(0, 2**32 - 1))
 def test_exactly_the_rule_of_its_leaf_holds_for_a_row(kinds, missing_apart, seed):
     tree = RandomTree(seed, kinds, missing_apart).build()
@@ -160,7 +158,6 @@ def test_exactly_the_rule_of_its_leaf_holds_for_a_row(kinds, missing_apart, seed
         assert [rule.leaf for rule in rules_for(rules, row)] == [leaf_of(tree, row)]
 
 
-@quick
 @given(data=st.data())
 def test_exactly_the_rule_of_its_leaf_holds_for_a_row_of_a_fitted_tree(data):
     n = data.draw(st.integers(6, 20))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from by_node_cases import KINDS, LEVELS, assert_alike, fitted, tables, taken
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rotating import examples
 from same_trees import trees_equal
 
 import treewright as tw
 from treewright.trees.check_model import check_model
 
-quick = settings(deadline=None, max_examples=12, derandomize=True)
+quick = examples(5)
 UNPRUNED = {name: make for name, make in KINDS.items() if name != "pruned C4.5"} | {
     "two sets": lambda: tw.DecisionTreeClassifier(n_jobs=1),
     "variance": lambda: tw.DecisionTreeRegressor(n_jobs=1),

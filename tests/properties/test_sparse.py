@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_matrix
@@ -56,7 +56,6 @@ def rank(kind, query, row):
 
 
 @given(searches(), st.sampled_from(KINDS), st.integers(1, 3))
-@settings(max_examples=300, deadline=None)
 def test_nearest_rows_have_the_bits_and_the_order_of_every_pair(search, kind, n_threads):
     rows, queries, k = search
     index = SparseRows.of(csr_matrix(rows), kind)
@@ -69,7 +68,6 @@ def test_nearest_rows_have_the_bits_and_the_order_of_every_pair(search, kind, n_
 
 
 @given(searches(), st.sampled_from(KINDS))
-@settings(max_examples=150, deadline=None)
 def test_rows_within_any_rank_of_a_neighbour_are_all_up_to_it(search, kind):
     rows, queries, k = search
     index = SparseRows.of(csr_matrix(rows), kind)
@@ -86,7 +84,6 @@ def test_rows_within_any_rank_of_a_neighbour_are_all_up_to_it(search, kind):
 
 
 @given(searches(), st.sampled_from([0.0, 2.0, 3.5]), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
 def test_the_order_of_cells_and_cells_of_zero_change_nothing(search, nothing, chance):
     rows, queries, k = search
     plain = csr_matrix(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_matrix
@@ -28,7 +28,6 @@ def tables(draw):
 
 
 @given(tables())
-@settings(max_examples=300, deadline=None)
 def test_bins_and_codes_of_a_sparse_table_are_those_of_the_dense_one(table):
     cells, weights, max_bins = table
     schema = Schema(tuple(Column(f"x{at}", "numeric") for at in range(cells.shape[1])), False)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -15,7 +15,6 @@ from treewright.grow.criteria.means import whole_squares
 SIZES = st.integers(-(2**60), 2**60)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(SIZES, st.integers(1, 40)), min_size=1, max_size=30), st.integers(-1000, 1000))
 def test_squares_of_whole_numbers_are_exact_up_to_one_rounding_of_each_word(rows, centre):
     room = sum(abs(value) * weight for value, weight in rows) // 2**60 + 1
@@ -33,7 +32,6 @@ def test_squares_of_whole_numbers_are_exact_up_to_one_rounding_of_each_word(rows
     assert twice == found
 
 
-@settings(deadline=None)  # kernels are loaded first
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(1, 4)), min_size=3, max_size=12), st.randoms())
 def test_the_order_of_rows_and_weights_for_rows_change_no_bit_of_a_tree(rows, random):
     y, w = (np.array(each) for each in zip(*rows, strict=True))

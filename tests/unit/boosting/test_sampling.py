@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -24,7 +24,6 @@ from treewright.core.random import mixed
 from treewright.exceptions import ParameterError
 from treewright.trees.codec import dumps
 
-quick = settings(deadline=None, max_examples=80, derandomize=True)
 seeds = st.integers(0, 2**64 - 1)
 
 
@@ -37,7 +36,6 @@ def keys_for(n: int, seed: int) -> np.ndarray:
 
 
 @given(n=st.integers(1, 300), share=st.floats(0.001, 1.0), seed=seeds)
-@quick
 def test_rows_whose_keys_lie_in_the_share_are_drawn(n, share, seed):
     rows = drawn_uniformly(keys_for(n, seed), share)
     keys = listed_keys(n, seed)
@@ -74,7 +72,6 @@ def test_every_row_and_pair_of_rows_is_drawn_alike():
     rates=st.tuples(st.floats(0, 1), st.floats(0, 1)).filter(lambda pair: 0 < sum(pair) <= 1),
     seed=seeds,
 )
-@quick
 def test_rows_of_large_gradients_are_taken_and_others_count_for_more(sizes, rates, seed):
     n, (top_rate, other_rate) = len(sizes), rates
     rows, factors = drawn_by_gradient(np.array(sizes, np.float64), top_rate, other_rate, keys_for(n, seed))

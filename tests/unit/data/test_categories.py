@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.data.categories import (
@@ -43,7 +43,6 @@ def through_text(obj: object) -> object:
 
 
 @given(st.lists(SCALARS, max_size=5))
-@settings(max_examples=200, deadline=None)
 def test_values_come_back_with_value_and_type(values: list[object]) -> None:
     back = values_from_json(through_text(values_to_json(values)))
 

@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.data import bins as bins_module
@@ -16,7 +16,6 @@ from treewright.data.schema import Column, Schema
 
 NO_WEIGHTS = np.empty(0, np.int64)
 ONE = Schema((Column("x", "numeric"),))
-quick = settings(deadline=None, max_examples=60, derandomize=True)
 numbers = st.one_of(
     st.floats(allow_nan=True),
     st.sampled_from([0.0, -0.0, 1.0, np.inf, -np.inf, 5e-324, -5e-324, 1.7976931348623157e308]),
@@ -77,7 +76,6 @@ def naive_cells(cells: list[float], weights: list[int], shares: int) -> list[tup
     return list(parts(rows, 0, 48))
 
 
-@quick
 @given(st.lists(st.tuples(numbers, st.integers(0, 9)), min_size=1, max_size=200))
 def test_cells_are_those_of_the_twin(rows):
     values, weights = np.array([x for x, _ in rows]), np.array([w for _, w in rows])
@@ -90,7 +88,6 @@ def test_cells_are_those_of_the_twin(rows):
     assert list(zip(found.lowest.tolist(), found.values.tolist(), found.weights.tolist(), strict=True)) == expected
 
 
-@quick
 @given(
     st.lists(numbers, min_size=51, max_size=300), st.integers(1, 6), st.booleans(), st.randoms(use_true_random=False)
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -169,13 +169,11 @@ def test_a_text_and_its_unicode_forms_and_cases_fold_alike(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=6))
-@settings(max_examples=150, deadline=None)
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert folded(folded(text)) == folded(text)
 
 
 @given(st.lists(st.sampled_from(["a", "A", " a", "b", "B ", "ß", "ss"]), min_size=1, max_size=4, unique=True))
-@settings(max_examples=100, deadline=None)
 def test_every_declared_level_encodes_as_itself(levels: list[str]) -> None:
     matrix = encode_fit({"c": levels}, nominal={"c": levels})[1]
 

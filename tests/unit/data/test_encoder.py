@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.data.encoder import encode, encode_fit, encode_row, has_nan
@@ -236,7 +236,6 @@ def test_a_nan_in_a_plain_matrix_warns_at_any_size() -> None:
 
 
 @given(st.lists(st.floats(width=64, allow_nan=True, allow_infinity=True), min_size=1, max_size=9))
-@settings(max_examples=200, deadline=None)
 def test_has_nan_is_exact_with_infinities_and_overflow(values: list[float]) -> None:
     with np.errstate(all="raise"):
         found = has_nan(np.array([values]))
@@ -294,7 +293,6 @@ def test_an_all_missing_column_is_numeric_and_matches_any_family() -> None:
         max_size=12,
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_decoding_the_codes_gives_the_cells_back(rows: list[tuple[object, object]]) -> None:
     X = {"s": [row[0] for row in rows], "n": [row[1] for row in rows]}
 

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import is_classifier
 from sklearn.tree import export_text, plot_tree
@@ -56,7 +56,6 @@ def test_answers_are_those_of_the_model(model, table, several):
 
 @pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # columns without two values
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
 def test_every_row_of_float32_takes_the_same_way(data):
     cells = st.one_of(st.floats(-100, 100, width=32), st.just(np.nan), st.integers(-3, 3).map(float))
     table = np.array(data.draw(st.lists(st.tuples(cells, cells), min_size=4, max_size=15)))

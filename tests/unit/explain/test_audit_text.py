@@ -174,7 +174,7 @@ def test_misclassification_is_one_minus_the_largest_share(plant):
 
 
 # The fixture is a plain function: nothing is left of one example for the next.
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 25),

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 from export_models import CELLS, HOW, MODELS, RNG, TABLE, N, model_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_trees import chain_tree
 
@@ -434,7 +434,6 @@ def test_the_command_names_all_formats_and_engines():
     assert {engine for each in FORMATS.values() for engine in each.engines} == set(ENGINES)
 
 
-@settings(deadline=None, max_examples=25, derandomize=True)
 @given(
     names=st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True), level=st.text(max_size=20)
 )

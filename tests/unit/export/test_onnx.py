@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from export_models import BEYOND, CLASS, MODELS, TABLE, TOWNS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -358,7 +358,6 @@ def test_both_formats_are_offered_and_the_ending_means_the_newer():
     assert FORMATS["onnx-v3"].endings == ()
 
 
-@settings(deadline=None, max_examples=15, derandomize=True)
 @given(
     names=st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True),
     levels=st.lists(st.text(max_size=20), min_size=3, max_size=3, unique=True),

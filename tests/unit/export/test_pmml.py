@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from export_models import BEYOND, CLASS, HOW, MODELS, NUMBER, RNG, ROUNDS, TABLE, TWO, N
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -198,7 +198,6 @@ def test_files_are_of_the_schema(name, files):
     schema.assertValid(etree.parse(str(files[name][0])))
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
 @given(
     names=st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True),
     level=st.text(max_size=20),

@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 import pytest
 from export_models import BEYOND, HOW, MODELS, NUMBER, TABLE
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_trees import chain_tree
 
@@ -412,7 +412,6 @@ def test_a_column_called_id_leaves_the_key_another_name(tmp_path):
             assert verify(path, vectors, name).is_equal
 
 
-@settings(deadline=None, max_examples=15, derandomize=True)
 @given(
     names=st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True), level=st.text(max_size=20)
 )

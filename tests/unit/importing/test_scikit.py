@@ -8,7 +8,7 @@ from runpy import run_path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_regression
 from sklearn.dummy import DummyClassifier
@@ -205,7 +205,6 @@ def test_weighed_and_monotone_shares_are_those_of_scikit_learn_but_for_the_round
         assert np.abs(one - other).max() < 2e-15
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
 @given(
     st.lists(st.lists(st.integers(0, 10**6), min_size=3, max_size=3).filter(any), min_size=1, max_size=9),
     st.sampled_from([1.0, 0.5, 0.1, 1e-9, 1e9]),

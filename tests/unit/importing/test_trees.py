@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.data.encoder import encode
@@ -165,7 +165,6 @@ def test_unknown_levels_and_missing_cells_go_where_the_tree_says():
     assert model.numbers_of(cells)[:, 0].tolist() == [1.5, 2.5, 2.5, 1.5]
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(cut=floats32, strict=st.booleans(), cells=st.lists(st.floats(allow_nan=False), max_size=5))
 def test_the_cut_of_a_float32_parts_all_float64_as_the_rounded_ones(cut, strict, cells):
     cut = np.float32(cut)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
 
@@ -32,7 +32,6 @@ def test_folds_of_classes_are_those_of_a_shuffled_stratified_k_fold(make):
     assert all(part.dtype == np.int64 for pair in found for part in pair)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     codes=st.lists(st.integers(0, 4), min_size=2, max_size=60),
     n_folds=st.integers(2, 9),

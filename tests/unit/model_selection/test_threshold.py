@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -116,7 +116,6 @@ def test_a_class_that_a_fold_has_not_learned_has_no_chance_there():
 
 
 @pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # of tables so small
-@settings(max_examples=25)
 @given(st.data())
 def test_no_other_threshold_has_a_lower_cost(data):
     n = data.draw(st.integers(2, 30))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from neighbors_twin import twin_rank
 from scipy.spatial.distance import cdist
@@ -123,7 +123,6 @@ def test_cosine_of_a_row_of_zeros_is_that_of_scikit_learn():
     assert (pairs(made("cosine", matrix), queries[3:4], matrix) == 1).all()
 
 
-@settings(max_examples=200, deadline=None)
 @given(row=st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=12))
 def test_the_last_coordinate_makes_up_for_the_rounding_of_squares(row):
     matrix = np.array([row])
@@ -295,7 +294,6 @@ def test_auto_refuses_a_power_for_columns_that_it_compares_otherwise():
 
 
 @pytest.mark.parametrize("name", [*NUMERIC, "gower", "heom", "hvdm"])
-@settings(max_examples=60, deadline=None)
 @given(distance=st.one_of(st.floats(0, 4), st.floats(min_value=0), st.sampled_from([0.0, 5e-324, 1.0, math.pi, INF])))
 def test_the_rank_of_a_radius_is_the_largest_that_is_inside(name, distance):
     matrix = numbers()[0]

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
@@ -127,7 +127,6 @@ def test_fewer_rounds_are_the_stages_of_all():
     assert np.array_equal(fewer.predict_scores(X), stages[6])
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(numbers=st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=40))
 def test_numbers_on_their_grid_add_up_exactly(numbers):
     bound = math.fsum(map(abs, numbers))
@@ -138,7 +137,6 @@ def test_numbers_on_their_grid_add_up_exactly(numbers):
     assert grid is None or np.array_equal(on_grid(moved, (grid,)), moved)
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(
     numbers=st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=12),
     picks=st.lists(st.integers(0, 11), min_size=2, max_size=40),

@@ -22,7 +22,7 @@ from treewright.trees.edit import collapse, rebuild, subtree
 from treewright.trees.summary import node_of
 
 RandomTree = Callable[..., tuple[Tree, Schema]]
-quietly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quietly = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def nested(tree: Tree, node: int, stops: frozenset[int] = frozenset()) -> list[Any]:

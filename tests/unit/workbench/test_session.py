@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -76,7 +76,6 @@ COMMANDS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(COMMANDS, max_size=12))
 def test_undone_it_is_as_before_and_replayed_it_is_the_same(commands):
     session, states = made(), []

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.grow.gradient import rows as large
 from treewright.grow.gradient.layout import Rows
 from treewright.grow.gradient.rows import blocks_of, other_half, part, part_rows
-
-quick = settings(deadline=None, max_examples=60, derandomize=True)
 
 
 def parted(seed, n, begin, share, how):
@@ -33,7 +31,6 @@ def parted(seed, n, begin, share, how):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 90), st.integers(0, 9), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
-@quick
 def test_rows_go_to_the_other_half_those_of_the_right_turned_round(seed, n, begin, share):
     def how(column, goes_left, first, last, to, order):
         assert other_half(first, order) == to
@@ -44,7 +41,6 @@ def test_rows_go_to_the_other_half_those_of_the_right_turned_round(seed, n, begi
 
 @pytest.mark.parametrize("n_threads", [1, 2, 4, 5])
 @given(st.integers(0, 2**32 - 1), st.integers(0, 90), st.integers(0, 9), st.sampled_from([0.0, 0.3, 1.0]))
-@quick
 def test_blocks_of_rows_are_parted_as_the_whole(n_threads, seed, n, begin, share):
     none = np.empty(0, np.int64)
 
@@ -59,7 +55,6 @@ def test_blocks_of_rows_are_parted_as_the_whole(n_threads, seed, n, begin, share
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**6), st.integers(1, 64))
-@quick
 def test_blocks_cover_all_rows_and_are_large_enough(begin, n, n_threads):
     bounds = blocks_of(begin, begin + n, n_threads)
     assert bounds[0] == begin

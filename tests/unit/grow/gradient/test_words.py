@@ -7,14 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.exceptions import DataError
 from treewright.grow.gradient.leaves import add_to_scores, leaf_sums, note_leaves
 from treewright.grow.gradient.words import magnitudes, scales_of, to_words
 
-quick = settings(deadline=None, max_examples=80, derandomize=True)
 NONE = np.empty(0, np.float32)
 NO_TIMES = np.empty(0, np.int32)
 floats = st.floats(-(2.0**100), 2.0**100, width=32, allow_subnormal=True)
@@ -37,7 +36,6 @@ def test_magnitudes_are_sums_of_a_block():
 
 
 @given(many, st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
-@quick
 def test_sums_of_words_fit_and_are_those_of_rounded_numbers(gradient, unit, weighs, seed):
     g = np.array(gradient, np.float32)
     n = len(g)
@@ -60,7 +58,6 @@ def test_sums_of_words_fit_and_are_those_of_rounded_numbers(gradient, unit, weig
 
 
 @given(many, st.booleans(), st.integers(0, 2**32 - 1))
-@quick
 def test_sums_of_leaves_are_exact_to_62_bits(gradient, unit, seed):
     rng = np.random.default_rng(seed)
     g = np.array(gradient, np.float32)

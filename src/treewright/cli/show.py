@@ -45,11 +45,11 @@ from treewright.cli.terminal import (
     wrote,
 )
 from treewright.data.encoder import encode
-from treewright.explain.prediction import predictions_of, predictions_of_nodes
 from treewright.explain.rules import leaf_rules
 from treewright.files import ReadOptions, rows_for
 from treewright.files.table import did_you_mean, place
 from treewright.show.bars import mark_of
+from treewright.show.prediction import predictions_of, predictions_of_nodes
 from treewright.show.spans import Span, Spans, fitted, folded, width_of
 from treewright.trees.arrays import path_to
 from treewright.trees.facts import node_test

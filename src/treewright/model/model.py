@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from treewright.boosting.growth import RoundsLog
     from treewright.explain.audit import Audit
     from treewright.explain.counterfactual import Counterfactual
-    from treewright.explain.partial_dependence import Interactions
+    from treewright.explain.explanation import Explanation
+    from treewright.explain.partial_dependence import Interactions, PartialDependence
     from treewright.explain.rules import LeafRules
-    from treewright.model.dependence import PartialDependence
-    from treewright.model.explanation import Explanation
     from treewright.prune.methods import PruneLog
     from treewright.show.svg import SvgPicture
     from treewright.trees.arrays import Tree
@@ -529,13 +528,13 @@ class Model(ModelData):
 
         Options as ``treewright.explain.partial_dependence.partial_dependence``.
         """
-        from treewright.model.dependence import partial_dependence
+        from treewright.explain.partial_dependence import partial_dependence
 
         return partial_dependence(self, X, column, second, **options)
 
     def explain(self, X: Any, **options: Any) -> Explanation:
         """Compute each column's contributions to predictions, as ``treewright.explain.explanation.explain``."""
-        from treewright.model.explanation import explain
+        from treewright.explain.explanation import explain
 
         return explain(self, X, **options)
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import game_of
-from treewright.explain.explanation import explain_encoded, refuse_no_sum
+from treewright.explain.explanation import PAGE_ROWS, explain_encoded, part_of, refuse_no_sum
 from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.reporting.tree import chosen_rows
-from treewright.show.page.contributions import MOST_ROWS, part_of
 from treewright.show.page.parts import ContributionsPart
 from treewright.trees.data import sizes_of
 from treewright.trees.summary import counted
@@ -34,7 +33,7 @@ def _part(judged: Judged, options: Options) -> ContributionsPart:
     """The section for a model whose predictions are a sum over its trees."""
     model = judged.model
     n_nodes = 2 * int(sizes_of(model).n_leaves.sum())
-    most = int(np.clip(MOST_NODES // n_nodes, LEAST_ROWS, MOST_ROWS))
+    most = int(np.clip(MOST_NODES // n_nodes, LEAST_ROWS, PAGE_ROWS))
     drawn = rows_drawn(judged.n, most, options.random_state)
     matrix = judged.matrix[np.concatenate([drawn, chosen_rows(judged, options)])]
     found = explain_encoded(model, matrix, n_jobs=options.n_jobs)

@@ -18,9 +18,9 @@ from functools import cached_property
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.show.bars import class_bar, mark_of, number_bar
 from treewright.show.spans import ELLIPSIS, Role, Span, Spans, cut, fitted, folded, width_of
+from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.arrays import children, subtree_sizes, unfolded
 from treewright.trees.data import ModelData
 from treewright.trees.facts import node_test

@@ -1,10 +1,4 @@
-"""Rows that lie elsewhere: in a file, in other processes, on other machines. In: parts. Out: answers.
-
-An `Elsewhere` takes the place of the matrix of a `Dataset`. It knows how many rows there are and the bins of their
-columns, and has a *carrier*, which takes a question to every part and returns the answers. Algorithms that can learn
-from answers use it; for others an error gives the reason.
-
-The rows that learning starts from: encoded once, shared by any number of fits.
+"""The rows that learning starts from: encoded once, shared by any number of fits, here or remote.
 
 A `Dataset` is a table as numbers with its schema, its target as codes or numbers, and the weights of the rows. It does
 not depend on the algorithm. What is slow to derive from it, sorted columns and bins, it can keep (``shared``): then
@@ -13,6 +7,10 @@ AdaBoost's rounds, folds and grids compute it once.
 There are two kinds of weight. ``sample_weight`` is the weight that the caller gave a row. ``weights`` is that times the
 weight of the row's classes. Growers of single trees use ``weights``; forests sample rows by ``sample_weight`` and apply
 the weights of classes afterwards. Rows of weight 0 are left out, and ``kept`` says which of the given rows remain.
+
+An `Elsewhere` takes the place of the matrix if the rows lie in a file, in other processes or on other machines. It
+knows how many rows there are and the bins of their columns, and has a *carrier*, which takes a question to every part
+and returns the replies. Algorithms that can learn from replies use it; for others an error gives the reason.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ class Carrier(Protocol):
         """How many parts there are."""
 
     def ask(self, what: str, *given: Any) -> list[Any]:
-        """Call the method ``what`` of all parts with these arguments; returns their answers in the order of the parts.
+        """Call the method ``what`` of all parts with these arguments; returns their replies in the order of the parts.
 
         An error in a part is raised here; PartLostError if a part is gone.
         """
@@ -103,7 +101,7 @@ def unless_lost(carrier: Carrier, work: Callable[[bool], T]) -> T:
 
 
 def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
-    """The answers to a question that changes nothing in the parts and so can be repeated if one is restarted.
+    """The replies to a question that changes nothing in the parts and so can be repeated if one is restarted.
 
     ``settles``: the question sets up the parts (``Carrier.settle``).
     """
@@ -390,18 +388,7 @@ def dataset_of(
     class_weight: Any = None,
     missing: str = "direction",
 ) -> Dataset:
-    """The rows of a fit, checked.
-
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p]
-    target : Labels or Numbers of n rows
-    sample_weight : n numbers >= 0, optional
-    class_weight : dict from label to weight, "balanced", a list of them for several outputs, or None
-    missing : str
-        Under ``"error"`` a missing cell is refused.
-    """
+    """The rows of a fit, checked; under ``missing="error"`` a missing cell is refused."""
     check_lengths(len(matrix), target)
     own = check_weights(sample_weight, len(matrix))
     factors = None
@@ -418,13 +405,7 @@ def dataset_of(
 
 
 def factors_for(class_weight: Any, target: Labels, weights: np.ndarray | None) -> Factors:
-    """The weight of each class, per output.
-
-    Raises
-    ------
-    ParameterError
-        A list of another length than outputs, a dict for several outputs, a weight that is no finite number >= 0.
-    """
+    """The weight of each class, per output; a ``class_weight`` that cannot be is refused."""
     n_outputs = target.codes.shape[1]
     if isinstance(class_weight, list) and len(class_weight) != n_outputs:
         raise ParameterError(f"class_weight lists {len(class_weight)} outputs, y has {n_outputs}")

@@ -359,16 +359,7 @@ class UnseenLevels:
         self.levels.setdefault(column.name, Counter()).update(held)
 
     def told(self) -> list[str]:
-        """Each column with its counts, in words.
-
-        Examples
-        --------
-        >>> found = UnseenLevels()
-        >>> with unseen_levels_counted(found):
-        ...     _ = encode(encode_fit({"city": ["Oslo", "Lima"]})[0], {"city": ["Rome", "Oslo", "Oslo"]})
-        >>> found.told()
-        ["'city' (1 of 3 cells, such as 'Rome')"]
-        """
+        """Each column with its counts, such as "'city' (1 of 3 cells, such as 'Rome')"."""
         return [self._told(name) for name in self.levels]
 
     def _told(self, name: Hashable) -> str:
@@ -384,10 +375,6 @@ class UnseenLevels:
         """Warn of columns in which most cells hold unseen levels: they are hardly the same column as at fit.
 
         And of unseen levels that are another spelling of a number of the fit: a text file is read with either.
-
-        Warns
-        -----
-        DataWarning
         """
         names = [name for name in self.levels if self.is_most(name)]
         if names:
@@ -586,12 +573,7 @@ def missing_columns(matrix: np.ndarray) -> set[int]:
 
 
 def warn_missing(schema: Schema, found: set[int], missing: str = "direction") -> None:
-    """Warn once, naming the columns that hold missing values but had none at fit.
-
-    Warns
-    -----
-    DataWarning
-    """
+    """Warn once, naming the columns that hold missing values but had none at fit."""
     new = [at for at in sorted(found) if not schema.columns[at].missing_seen]
     if new:
         names = ", ".join(shown(schema.columns[at].name) for at in new[:MAX_NAMED])
@@ -605,25 +587,9 @@ def warn_missing(schema: Schema, found: set[int], missing: str = "direction") ->
 def refuse_missing_at_fit(
     matrix: npt.NDArray[np.floating], schema: Schema, weights: npt.NDArray[np.float64] | None
 ) -> None:
-    """Refuse missing cells at fit. Rows of weight 0 may have them: nothing is learned from those rows.
+    """Refuse missing cells of the encoded table, float[n, p]; rows of weight 0, which teach nothing, may have them.
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-        The whole encoded table, rows of weight 0 included; nan is missing.
-    schema : Schema
-        Of this table: only columns whose ``missing_seen`` is True are looked at.
-    weights : float64[n], or None where all rows count
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> schema, matrix = encode_fit({"age": [31, None]})
-    >>> refuse_missing_at_fit(matrix, schema, np.array([1.0, 0.0]))
-    >>> refuse_missing_at_fit(matrix, schema, None)
-    Traceback (most recent call last):
-    ...
-    treewright.exceptions.MissingValueError: column 'age' has 1 missing value (first row 1), which ...
+    Only columns whose ``missing_seen`` is True are looked at.
     """
     for at, column in enumerate(schema.columns):
         if not column.missing_seen:

@@ -21,22 +21,9 @@ _HASH_BITS = 52  # as many as float64 holds exactly
 
 
 def content_of(X: Any) -> np.ndarray:
-    """A number for each cell: equal for equal cells of a column.
+    """A number for each cell, float[n, p]: equal for equal cells of a column.
 
-    Parameters
-    ----------
-    X : table of n rows and p columns
-
-    Returns
-    -------
-    float64 or float32 [n, p]
-        Numbers as they are, nan = missing; of texts, booleans and objects a hash. A float matrix itself, not a copy.
-
-    Examples
-    --------
-    >>> one, other = content_of({"city": ["Oslo", "Lima", None]}), content_of({"city": ["Rome", "Oslo"]})
-    >>> bool(one[0, 0] == other[1, 0]), bool(one[1, 0] == other[0, 0]), bool(np.isnan(one[2, 0]))
-    (True, False, True)
+    Numbers as they are, nan = missing; of texts, booleans and objects a hash. A float matrix itself, not a copy.
     """
     table = read_table(X)
     if table.matrix is not None:
@@ -50,15 +37,8 @@ def content_of(X: Any) -> np.ndarray:
 def rough_content_of(X: Any) -> np.ndarray:
     """Like ``content_of``, but only of what is fast to compare, for tables that only another library understands.
 
-    Parameters
-    ----------
-    X : anything
-
-    Returns
-    -------
-    float64 or float32 [n, k]
-        For a sparse matrix, two weighted sums of each row: it is not made dense. For a table, the columns that can be
-        read (not dates, for example). No columns for what is not a table: a list of texts, a stack of pictures.
+    For a sparse matrix, two weighted sums of each row: it is not made dense. For a table, the columns that can be read
+    (not dates, for example). No columns for what is not a table: a list of texts, a stack of pictures.
     """
     if is_sparse(X) and X.dtype.kind in "biuf":
         check_stored(X)

@@ -1,13 +1,11 @@
-"""Tables of the data-frame libraries. In: any table. Out: ``Table``.
+"""Tables of any kind as a ``Table``: arrays, lists, sparse matrices, and frames of the data-frame libraries.
 
-The only importer of narwhals, and only when the input is not an array, a dict of plain columns or a list. Categories
-and strings are dictionary-encoded by the library that owns them, never cell by cell in Python: a million strings
-take well under a second.
+A table of nothing but numbers is one float matrix (the caller's own, if it is float already); any other table is read
+column by column, on demand, so that a column that is not used is never converted.
 
-Tables made of numpy arrays, lists or sparse matrices. In: those. Out: ``Table``.
-
-A table of nothing but numbers is one float matrix (the caller's own, where it is float already); any other table is
-read column by column, on demand, so that a column that is not used is never converted.
+This is the only importer of narwhals, and only if the input is not an array, a dict of plain columns or a list.
+Categories and strings are dictionary-encoded by the library that owns them, never cell by cell in Python: a million
+strings take well under a second.
 """
 
 from __future__ import annotations
@@ -41,11 +39,8 @@ NESTED_DTYPES = ("List", "Array", "Struct", "Binary")
 def read_table(X: Any) -> Table:
     """Turn any table into a ``Table``, without copying a float matrix and without modifying X.
 
-    Parameters
-    ----------
-    X : table
-        Two-dimensional array (also masked, structured, ``np.matrix``, or with ``__array__``), dict of columns, list of
-        rows or of dicts, scipy sparse matrix, or a pandas, polars or pyarrow table.
+    X is a two-dimensional array (also masked, structured, ``np.matrix``, or with ``__array__``), dict of columns, list
+    of rows or of dicts, scipy sparse matrix, or a pandas, polars or pyarrow table.
     """
     if isinstance(X, np.ndarray):
         return table_of_array(X)
@@ -65,8 +60,6 @@ def read_table(X: Any) -> Table:
 def columns_of_dicts(rows: Sequence[Any]) -> dict[Any, list[Any]]:
     """Rows given as dicts, as columns in the order in which the names first occur; a name that a row lacks is missing.
 
-    Examples
-    --------
     >>> columns_of_dicts([{"a": 1}, {"b": "x", "a": 2}])
     {'a': [1, 2], 'b': [None, 'x']}
     """
@@ -139,15 +132,7 @@ def table_of_foreign(X: Any) -> Table:
 
 
 def frame_of(columns: dict[str, list[Any]], library: str) -> Any:
-    """Columns as a data frame of polars, pandas or pyarrow.
-
-    Raises
-    ------
-    ParameterError
-        The library is none of these three.
-    MissingLibraryError
-        It is not installed.
-    """
+    """Columns as a data frame of polars, pandas or pyarrow; MissingLibraryError if that is not installed."""
     import narwhals as nw
 
     if library not in ("polars", "pandas", "pyarrow"):
@@ -192,14 +177,7 @@ def table_of_frame(frame: Any, names: tuple[Hashable, ...]) -> Table:
 
 
 def cells_of_series(series: Any, label: str) -> Cells:
-    """A narwhals series as typed cells.
-
-    Parameters
-    ----------
-    series : narwhals.Series
-    label : str
-        The column's name for messages.
-    """
+    """A narwhals series as typed cells; ``label`` names the column in messages."""
     native, dtype = series.to_native(), series.dtype
     kind = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
     if kind in DATE_DTYPES:
@@ -376,14 +354,7 @@ class TargetColumns(NamedTuple):
 
 
 def target_columns(y: Any, what: str) -> TargetColumns:
-    """The columns of a target, each as an array of its own dtype.
-
-    Parameters
-    ----------
-    y : array, list, series or frame
-    what : str
-        "y" or "sample_weight", for messages.
-    """
+    """The columns of a target, each as an array of its own dtype; ``what`` it is called in messages."""
     if isinstance(y, list | tuple | range):
         return target_of_list(list(y), what)
     if not isinstance(y, np.ndarray):

@@ -1,11 +1,9 @@
-"""Weights of rows: by class, and too small ones. In: ``class_weight``, facts, codes. Out: numbers, or a warning.
+"""Targets and weights as arrays: ``Labels``, ``Numbers``, weights of rows and of classes.
+
+Labels keep the type they came in; equal labels share a code, codes follow the sorted order of the labels.
 
 Every later use of a model gives a class the weight that it had at the fit: the facts hold ``class_factors``, per output
 one number for each class, in the order of the classes.
-
-Targets and weights as arrays. In: whatever the user has. Out: ``Labels``, ``Numbers``, weights.
-
-Labels keep the type they came in; equal labels share a code, codes follow the sorted order of the labels.
 """
 
 from __future__ import annotations
@@ -31,29 +29,10 @@ _SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
 def factors_by_code(
     given: Sequence[Any], codes: np.ndarray, classes: tuple[np.ndarray, ...], weights: np.ndarray | None = None
 ) -> Factors:
-    """Weight of each class.
+    """Weight of each class, float64[n_classes] per output, from "balanced" or pairs of label and weight, per output.
 
-    Parameters
-    ----------
-    given : sequence of "balanced" or of pairs of label and weight, one per output
-        A label that is not among the classes is ignored; a class that is not named weighs 1.
-    codes : int32[n, n_outputs]
-    classes : tuple of ndarray
-    weights : float64[n], >= 0, optional
-        A row of weight k counts as k rows.
-
-    Returns
-    -------
-    tuple of float64[n_classes], one per output
-        "balanced" is n / (classes x rows of the class), of these rows; 1 for a class without rows.
-
-    Examples
-    --------
-    >>> codes, classes = np.array([[0], [0], [1]], np.int32), (np.array(["no", "yes"]),)
-    >>> factors_by_code([[("yes", 3.0)]], codes, classes)[0].tolist()
-    [1.0, 3.0]
-    >>> factors_by_code(["balanced"], codes, classes)[0].tolist()
-    [0.75, 1.5]
+    A label that is not among the classes is ignored; a class that is not named weighs 1. "balanced" is n / (classes x
+    rows of the class), of these rows; 1 for a class without rows. A row of weight k counts as k rows.
     """
     factors = []
     for output, (stated, labels) in enumerate(zip(given, classes, strict=True)):
@@ -81,20 +60,9 @@ def _weight_of_each(codes: np.ndarray, weights: np.ndarray | None, n_classes: in
 
 
 def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> Factors | None:
-    """Weight of each class at the fit, from a model's facts.
+    """Weight of each class at the fit, float64[n_classes] per output, from a model's facts; None if all weigh the same.
 
-    Parameters
-    ----------
-    facts : mapping
-        ``class_factors`` if ``class_weight`` was given. Older files hold only the parameter as it was stated; for
-        these "balanced" is computed from the rows at hand.
-    codes : int32[n, n_outputs]
-    classes : tuple of ndarray
-
-    Returns
-    -------
-    tuple of float64[n_classes], one per output; or None
-        None if no class weighs more than another.
+    Older files hold only the parameter as it was stated; for these "balanced" is computed from the rows at hand.
     """
     factors = facts.get("class_factors")
     if factors is not None:
@@ -119,8 +87,6 @@ def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np
 def is_weight(value: Any) -> bool:
     """Whether something is a finite number >= 0 within float64; booleans are not numbers.
 
-    Examples
-    --------
     >>> [is_weight(value) for value in (0, 2.5, np.float32(1), -1, 10**400, float("nan"), True, "1")]
     [True, True, True, False, False, False, False, False]
     """
@@ -133,24 +99,7 @@ def is_weight(value: Any) -> bool:
 
 
 def weighed(weights: np.ndarray | None, factors: Factors | None, codes: np.ndarray) -> np.ndarray | None:
-    """Weights of rows times those of their classes, the product over the outputs.
-
-    Parameters
-    ----------
-    weights : float64[n] or None
-        None: every row weighs one.
-    factors : tuple of float64[n_classes], one per output; or None
-    codes : int32[n, n_outputs]
-
-    Returns
-    -------
-    float64[n] or None
-
-    Examples
-    --------
-    >>> weighed(np.array([1.0, 2.0]), (np.array([1.0, 20.0]),), np.array([[0], [1]])).tolist()
-    [1.0, 40.0]
-    """
+    """Weights of rows, float64[n], times those of their classes for all outputs; None: every row weighs one."""
     if factors is None:
         return weights
     product = np.ones(len(codes))
@@ -169,20 +118,9 @@ def weighed(weights: np.ndarray | None, factors: Factors | None, codes: np.ndarr
 
 
 def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
-    """Warn if weights add up to far less than the number of rows, in a method that treats them as row counts.
+    """Warn if weights add up to far less than the number of rows, in a method ``what`` that treats them as row counts.
 
     The warning names the line of the caller from outside this package.
-
-    Parameters
-    ----------
-    total : float
-        Sum of the weights.
-    what : str
-        The method that treats them so.
-
-    Warns
-    -----
-    DataWarning
     """
     if total < _SMALL_SHARE * n_rows:
         notices.warn(
@@ -293,14 +231,8 @@ def are_classes(values: np.ndarray) -> bool:
     """Whether a numeric target holds classes by default: all numbers are whole, and at most 20 are different.
 
     The dtype does not matter: 1.0 counts as 1, because one missing cell turns a column of whole numbers into floats.
+    nan is missing, and is passed over.
 
-    Parameters
-    ----------
-    values : int[n] or float[n]
-        nan is missing, and is passed over.
-
-    Examples
-    --------
     >>> are_classes(np.array([0.0, 1.0, np.nan])), are_classes(np.array([0.0, 0.5])), are_classes(np.arange(21))
     (True, False, False)
     """
@@ -334,17 +266,7 @@ def encode_labels(y: Any) -> Labels:
 
 
 def encode_numbers(y: Any) -> Numbers:
-    """A regression target as float64.
-
-    Parameters
-    ----------
-    y : array, list, series or frame of real numbers; one- or two-dimensional
-
-    Examples
-    --------
-    >>> encode_numbers([1, 2.5]).values.tolist()
-    [[1.0], [2.5]]
-    """
+    """A regression target, one- or two-dimensional, as float64."""
     target = checked_columns(y)
     values = np.empty((len(target.columns[0]), len(target.columns)), np.float64)
     for at, column in enumerate(target.columns):
@@ -373,8 +295,6 @@ def _warn_of_lost_digits(column: np.ndarray, values: np.ndarray, name: str) -> N
 def name_of_target(names: Sequence[str], output: int = 0) -> str:
     """The name of a target in a message.
 
-    Examples
-    --------
     >>> name_of_target(["price"]), name_of_target([])
     ("target 'price'", 'y')
     """
@@ -394,13 +314,7 @@ def checked_columns(y: Any) -> TargetColumns:
 
 
 def label_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and sorted labels of one output.
-
-    Returns
-    -------
-    codes : int[n]
-    labels : ndarray, sorted, in the column's dtype
-    """
+    """Codes int[n] of one output, and its sorted labels in the column's dtype."""
     kind = column.dtype.kind
     if kind == "c":
         raise DataError("Complex data not supported: y is complex")
@@ -553,20 +467,10 @@ def refuse_not_finite(values: np.ndarray, name: str) -> None:
 
 
 def refuse_large(values: np.ndarray, kept: np.ndarray | None = None) -> None:
-    """Refuse numbers so large that the sum of their squares could exceed float64.
+    """Refuse numbers, float64[n, n_outputs], so large that the sum of their squares could exceed float64.
 
-    Parameters
-    ----------
-    values : float64[n, n_outputs]
-    kept : bool[n], optional
-        The rows that count.
+    ``kept`` bool[n] has the rows that count.
 
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
     >>> refuse_large(np.array([[1e149], [-2e149]]), np.array([True, False]))
     """
     beyond = (np.abs(values) > LARGEST_SQUARED).any(axis=1)
@@ -588,23 +492,7 @@ def refuse_large(values: np.ndarray, kept: np.ndarray | None = None) -> None:
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """Sample weights as float64[n]; None if all weigh one.
-
-    Parameters
-    ----------
-    sample_weight : None, number, or array, list, series or table of one column, of length n
-    n : int >= 1
-        Rows of the table.
-
-    Returns
-    -------
-    float64[n], never the caller's own array, or None
-
-    Examples
-    --------
-    >>> check_weights([1, 1], 2) is None, check_weights(3, 2).tolist()
-    (True, [3.0, 3.0])
-    """
+    """Sample weights for n rows as float64[n], never the caller's own array; None if all weigh one."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Number):
@@ -638,14 +526,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 
 def check_lengths(n_rows: int, y: Any) -> None:
-    """Check that the target has a row for every row of the table.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the table.
-    y : Labels, Numbers, array, list, series or frame
-    """
+    """Check that the target has a row for every row of the table."""
     rows = len(y[0]) if isinstance(y, Labels | Numbers) else len(y)
     if rows != n_rows:
         raise DataError(
@@ -655,17 +536,7 @@ def check_lengths(n_rows: int, y: Any) -> None:
 
 
 def recode(labels: Labels, classes: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Codes of labels in the classes of a fitted model.
-
-    Parameters
-    ----------
-    classes : tuple of ndarray
-        Per output the sorted labels of the model.
-
-    Returns
-    -------
-    int32[n, n_outputs]
-    """
+    """Codes int32[n, n_outputs] of labels in the classes of a fitted model."""
     if len(labels.classes) != len(classes):
         raise DataError(f"y has {len(labels.classes)} outputs, the model has {len(classes)}")
     columns = []

@@ -1,13 +1,7 @@
-"""The bits of a packed node.
-
-A record is one int64 that is never negative: bits 0-1 kind (leaf, threshold, subset), 2 branch of a missing cell, 3-10
-last bin that goes left, 11-31 column (for a subset, 3-31: its set), 32-62 first child (for a leaf: its row of the leaf
-table).
-
-One decision tree as flat arrays.
+"""One decision tree as flat arrays, the bits of a packed node, and walks over a tree.
 
 Siblings lie side by side: branch ``b`` of node ``i`` is node ``first_child[i] + b``. Parents stand before children,
-node 0 is the root. A test answers with a branch number (0 is "left": the test holds):
+node 0 is the root. A test gives a branch number (0 is "left": the test holds):
 
 - ``THRESHOLD``: branch 0 if ``x <= threshold``, else 1; ``threshold = +inf`` tests "is x present?".
 - ``SUBSET``: branch 0 if bit ``code`` of the node's ``levels_left`` words is set, else 1.
@@ -24,7 +18,9 @@ levels that were absent from the node are set to the branch they take; ``levels_
 A leaf without training rows (a level that the node did not hold) has ``n_samples`` 0 and ``weight`` 0.0, and the
 ``value`` and ``impurity`` of its parent.
 
-Walks over a tree, none of them recursive.
+A packed node is one int64 that is never negative: bits 0-1 kind (leaf, threshold, subset), 2 branch of a missing cell,
+3-10 last bin that goes left, 11-31 column (for a subset, 3-31: its set), 32-62 first child (for a leaf: its row of the
+leaf table).
 
 Every walk is a loop over an explicit stack or over the arrays themselves: parents come before children, so a pass
 backwards over the positions sees children first. Trees may be 20,000 deep.
@@ -319,16 +315,7 @@ def children(tree: Tree, node: int) -> range:
 
 
 def children_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
-    """Return the children of several inner nodes, parent by parent and branch by branch.
-
-    Parameters
-    ----------
-    nodes : int[k], inner nodes
-
-    Returns
-    -------
-    int64[sum of their n_branches]
-    """
+    """The children of several inner nodes, int64, parent by parent and branch by branch."""
     counts = tree.n_branches[nodes].astype(np.int64)
     starts = np.cumsum(counts) - counts
     return np.asarray(np.repeat(tree.first_child[nodes] - starts, counts) + np.arange(counts.sum()))
@@ -349,13 +336,7 @@ def path_to(tree: Tree, node: int) -> list[tuple[int, int]]:
 
 
 def subtree_sizes(tree: Tree) -> np.ndarray:
-    """Return the number of nodes of each node's subtree, itself included.
-
-    Returns
-    -------
-    int64[n_nodes]
-        1 at a leaf, ``n_nodes`` at the root.
-    """
+    """The number of nodes of each node's subtree, itself included: int64[n_nodes]."""
     sizes = [1] * tree.n_nodes
     parents = tree.parent.tolist()
     for node in range(tree.n_nodes - 1, 0, -1):
@@ -373,19 +354,10 @@ def depth_of_tree(tree: Tree) -> int:
 
 
 def unfolded(tree: Tree, *, max_depth: int | None = None, max_nodes: int | None = None) -> frozenset[int]:
-    """Return the inner nodes to show with their branches, those with the most samples first.
+    """The inner nodes to show with their branches, those with the most samples first.
 
-    Parameters
-    ----------
-    max_depth : int >= 0, optional
-        Nodes deeper than this stay hidden.
-    max_nodes : int >= 1, optional
-        At most this many nodes are visible; whole families of siblings only.
-
-    Returns
-    -------
-    frozenset of int
-        A visible inner node outside this set is shown folded. Every visible node but the root has its parent in it.
+    Nodes deeper than ``max_depth`` stay hidden; at most ``max_nodes`` are visible, in whole families of siblings only.
+    A visible inner node outside the set is shown folded. Every visible node but the root has its parent in it.
     """
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}; give 0 or more, or None for every level")

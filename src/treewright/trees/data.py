@@ -1,42 +1,30 @@
-"""The trees of a model, listed or packed, with sizes and importances that need no rows.
+"""The data of a fitted model: its columns, its trees, and how these are combined into a prediction.
 
-A forest on bins and a boosted model keep ``PackedTrees`` (eight bytes a node), all others ``ListedTrees``, a tuple.
-Both are sequences of ``Tree`` with the methods of `Trees`. ``predict.walks`` sends rows down either form.
+``ModelData`` is data only; ``treewright.model.Model`` is the same with the verbs as methods. A forest on bins and a
+boosted model keep ``PackedTrees`` (eight bytes a node), all others ``ListedTrees``, a tuple. Both are sequences of
+``Tree`` with the methods of `Trees`; ``predict.walks`` sends rows down either form. Only a forest with
+``quantiles=True`` keeps the targets in its leaves, `LeafTargets`.
 
-The targets in the leaves of a forest.
+``ModelData.aggregation`` states how the trees are combined. It is one of these values:
 
-They are separate from the trees: only a forest with ``quantiles=True`` keeps them.
+===========  ========  =========================================================================================== value
+in files  prediction of the trees together ===========  ========
+=========================================================================================== `Single`     single    that
+of the one tree `Mean`       mean      the mean of the class proportions, or numbers, of their leaves `Vote`       vote
+the share of the trees, or of their weight, that predicts a class `Median`     median    the weighted median of the
+numbers that they predict `Boosting`   sum       they add to scores that begin at a base; a link turns the scores into a
+prediction ===========  ========
+===========================================================================================
 
-How the trees of a model are combined into a prediction.
-
-A model holds its trees (``model.trees.Trees``) and states how they are combined. ``ModelData.aggregation`` is one of
-these values:
-
-===========  ========  ===========================================================================================
-value        in files  prediction of the trees together
-===========  ========  ===========================================================================================
-`Single`     single    that of the one tree
-`Mean`       mean      the mean of the class proportions, or numbers, of their leaves
-`Vote`       vote      the share of the trees, or of their weight, that predicts a class
-`Median`     median    the weighted median of the numbers that they predict
-`Boosting`   sum       they add to scores that begin at a base; a link turns the scores into a prediction
-===========  ========  ===========================================================================================
-
-``predict.ensemble`` sends rows down the trees (``predict.walks``), looks up the ``addends`` of each leaf, adds these up
-in the order of the trees and makes the ``mean`` of them; numbers that are sorted go through ``weighted_median``, scores
-through ``answers_of``. ``explain``, ``export``, drawings and report use the properties of a value (``is_single``,
-``votes``, ``sorts``, ``has_scores``, ``weights``) and never compare its name. Only ``model.check`` and ``model.codec``
-know its name in files.
-
-Pickles with a version.
+``predict.ensemble`` sends rows down the trees, looks up the ``addends`` of each leaf, adds these up in the order of the
+trees and makes the ``mean`` of them; numbers that are sorted go through ``weighted_median``, scores through
+``answers_of``. ``explain``, ``exchange``, drawings and report use the properties of a value (``is_single``, ``votes``,
+``sorts``, ``has_scores``, ``weights``) and never compare its name. Only ``check_model`` and ``codec`` know its name in
+files.
 
 Estimators and models are pickled in their form in memory, which may differ in every version. So the version is stored
 with them, and a pickle of another version is refused. Model files (``save``, ``treewright.load``) can be read by later
 versions.
-
-The data of a fitted model: its columns, its trees, and how these are combined into a prediction.
-
-``ModelData`` is data only. ``treewright.model.Model`` is the same with the verbs as methods.
 """
 
 from __future__ import annotations
@@ -104,7 +92,7 @@ class Trees(Protocol):
         """Return float64[n_trees, n_columns]: ``impurity_importances`` of each tree; for boosted trees gains."""
 
     def mean_importances(self, n_columns: int, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return float64[n_columns]: the mean over the trees, as shares, which sum to one or are 0.
+        """The mean over the trees, float64[n_columns], as proportions that sum to one or are 0.
 
         Trees without a split do not count; the others count by their weights, if there are any.
         """
@@ -184,22 +172,10 @@ def gains_of(tree: Tree, n_columns: int) -> np.ndarray:
 
 
 def impurity_importances(tree: Tree, n_features: int) -> np.ndarray:
-    """Each column's share of the total decrease of impurity.
+    """Each column's proportion of the total decrease of impurity: float64[n_features], which sum to one or are 0.
 
-    Parameters
-    ----------
-    n_features : int
-        The number of columns of the table.
-
-    Returns
-    -------
-    float64[n_features]
-        Sums to one; all zero for a single leaf or if no split has a gain. Measured on the training rows, so columns
-        with many distinct values look better than they are (Strobl et al. 2007).
-
-    Notes
-    -----
     Breiman et al. 1984, section 5.3.4, without surrogates, normalised as scikit-learn's ``feature_importances_``.
+    Measured on the training rows, so columns with many distinct values look better than they are (Strobl et al. 2007).
     """
     inner = np.flatnonzero(~tree.is_leaf)
     # Divided by the root's weight first: products of large weights and large impurities would overflow.
@@ -257,14 +233,7 @@ class LeafTargets:
 
 
 def check_leaf_targets(targets: LeafTargets, n_leaves: int, n_outputs: int) -> None:
-    """Refuse targets that do not fit a forest's leaves, or break an invariant of ``LeafTargets``.
-
-    Parameters
-    ----------
-    n_leaves : int >= 1
-        Of all trees.
-    n_outputs : int >= 1
-    """
+    """Refuse targets that do not fit the leaves of a forest's trees, or break an invariant of ``LeafTargets``."""
     values, ranks, reached = targets.values, targets.ranks, targets.reached
     for name, dtype in (("values", np.float64), ("ranks", np.int32), ("reached", np.int32)):
         array = getattr(targets, name)
@@ -370,13 +339,7 @@ class Aggregation:
         return on_grid(np.array(value, np.float64, order="C"), model.grid)
 
     def addends(self, model: ModelData, value: np.ndarray) -> np.ndarray:
-        """The content of leaves as it is added up: the parts on each of the model's grids, side by side.
-
-        Returns
-        -------
-        float64[m, k * n_parts]
-            All numbers of the first part, then all of the second, ...
-        """
+        """The content of leaves as it is added up, float64[m, k * n_parts]: the parts on each grid, side by side."""
         return parts_of(self.content(model, value), model.grid, model.counted_classes)
 
     def mean(self, sums: np.ndarray, n_trees: int, n_parts: int) -> np.ndarray:
@@ -472,20 +435,8 @@ def _rounded(numbers: np.ndarray, exponent: int) -> np.ndarray:
 def parts_of(numbers: np.ndarray, grid: Grid | None, n_classes: Sequence[int] = ()) -> np.ndarray:
     """Numbers as sums of multiples of the steps of each grid, from the coarsest on; unchanged with at most one.
 
-    Parameters
-    ----------
-    numbers : float64[m, k]
-    n_classes : sequence of int
-        Of the outputs whose probabilities they are: the first parts of each add up to 1.
-
-    Returns
-    -------
-    float64[m, k * n_parts]
-
-    Examples
-    --------
-    >>> parts_of(np.array([[2.0, 0.25]]), (0, -2))
-    array([[2.  , 0.  , 0.  , 0.25]])
+    From float64[m, k] to float64[m, k * n_parts]. ``n_classes`` of the outputs whose probabilities they are: the first
+    parts of each add up to 1.
     """
     if grid is None or len(grid) == 1:
         return numbers
@@ -514,32 +465,11 @@ def together(parts: np.ndarray, n_parts: int) -> np.ndarray:
 
 
 def grids_of(numbers: np.ndarray, bound: float, n_trees: int, n_classes: Sequence[int] = ()) -> Grid | None:
-    """The grids whose parts are exactly the numbers, and whose sums are exact in any order.
+    """The grids whose parts are exactly the numbers, and whose sums of ``n_trees`` addends are exact in any order.
 
-    Parameters
-    ----------
-    numbers : float64[m, k], finite
-    bound : float >= 0
-        As in ``grid_of``.
-    n_trees : int
-        The number of addends.
-    n_classes : sequence of int
-        As in ``parts_of``.
-
-    Returns
-    -------
-    tuple of int, or None
-        One exponent if all numbers are on the first grid; None if that does not exist.
-
-    Notes
-    -----
-    A grid has 53 digits less those that counting the addends takes, so two reach 2**-90 of the largest of 100 numbers:
-    all of 1 and what is above 2**-37 with all of its digits. Each further one adds 45 digits.
-
-    Examples
-    --------
-    >>> grids_of(np.array([[0.5], [1.0]]), 100.0, 100), grids_of(np.array([[0.2], [1.0]]), 100.0, 100)
-    ((-46,), (-46, -94))
+    One exponent if all numbers, float64[m, k], are on the first grid; None if that does not exist. ``bound`` as in
+    ``grid_of``. A grid has 53 digits less those that counting the addends takes, so two reach 2**-90 of the largest of
+    100 numbers: all of 1 and what is above 2**-37 with all of its digits. Each further one adds 45 digits.
     """
     if not 0.0 < bound < math.inf:
         return None
@@ -567,28 +497,12 @@ def shares_on_grid(shares: np.ndarray, n_classes: Sequence[int], grid: Grid | No
 
 
 def grid_of(bound: float) -> int | None:
-    """The finest grid on which sums are exact in float64, in any order.
+    """The finest grid on which sums are exact in float64, in any order: an exponent of two.
 
-    Parameters
-    ----------
-    bound : float >= 0
-        No sum of absolute values of any of the addends is larger.
-
-    Returns
-    -------
-    int or None
-        The exponent of two; None if the bound is 0, not finite, or too small for a grid.
-
-    Notes
-    -----
-    All partial sums are multiples of ``2**grid`` below ``2**53`` steps, which float64 represents exactly. An addend
-    changes by at most half a step, about ``bound * 2**-53``: a sum of n by ``n * 2**-53`` of its range, 1e-12 for 9,000
-    trees.
-
-    Examples
-    --------
-    >>> grid_of(100.0), grid_of(0.0)
-    (-46, None)
+    No sum of absolute values of any of the addends is larger than ``bound``; None if it is 0, not finite, or too small
+    for a grid. All partial sums are multiples of ``2**grid`` below ``2**53`` steps, which float64 represents exactly.
+    An addend changes by at most half a step, about ``bound * 2**-53``: a sum of n by ``n * 2**-53`` of its range, 1e-12
+    for 9,000 trees.
     """
     if not 0.0 < bound < math.inf:
         return None
@@ -631,8 +545,6 @@ def aggregation_of(
 def output_columns(n_classes: Sequence[int]) -> list[slice]:
     """The columns of each output's classes in ``Tree.value``.
 
-    Examples
-    --------
     >>> output_columns((2, 3))
     [slice(0, 2, None), slice(2, 5, None)]
     """
@@ -640,17 +552,7 @@ def output_columns(n_classes: Sequence[int]) -> list[slice]:
 
 
 def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
-    """Class proportions, output by output.
-
-    Parameters
-    ----------
-    value : float32 or float64 [n, n_values]
-        Weighted class counts; those of an output are not all 0.
-
-    Returns
-    -------
-    float64[n, n_values]
-    """
+    """Class proportions, float64[n, n_values], of weighted class counts; those of an output are not all 0."""
     shares = np.empty(value.shape)
     for columns in output_columns(model.n_classes):
         counts = value[:, columns].astype(np.float64)
@@ -659,12 +561,9 @@ def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
 
 
 def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
-    """The most probable class of shares (float[n, n_values]), the first of equals, output by output.
+    """The most probable class of probabilities (float[n, n_values]), the first of equals: int32[n, n_outputs].
 
-    Returns
-    -------
-    int32[n, n_outputs]
-        0 if the model predicts numbers.
+    0 if the model predicts numbers.
     """
     codes = np.zeros((len(shares), model.n_outputs), np.int32)
     for output, columns in enumerate(output_columns(model.n_classes)):
@@ -678,8 +577,6 @@ def whole_parts(shares: list[float]) -> list[float]:
     A reader divides by the sum, even of proportions, whose sum may differ from 1 in the last place: whole parts have an
     exact sum. If weights are not whole numbers there may be none, and the proportions are returned.
 
-    Examples
-    --------
     >>> whole_parts([0.2, 0.8]), whole_parts([0.7, 0.2, 0.1])
     ([0.2, 0.8], [7.0, 2.0, 1.0])
     """
@@ -707,24 +604,8 @@ def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
 def weighted_median(predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The weighted median of each row: the first number, in ascending order, whose cumulative weight reaches half.
 
-    Parameters
-    ----------
-    predicted : float64[n, k]
-    weights : float64[k], >= 0
-        All 0: equal weights.
-
-    Returns
-    -------
-    float64[n]
-
-    Notes
-    -----
     Drucker 1997, "Improving regressors using boosting techniques", as scikit-learn's ``AdaBoostRegressor``.
-
-    Examples
-    --------
-    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([5.0, 1.0, 1.0]))
-    array([3.])
+    ``predicted`` is float64[n, k]; weights that are all 0 count as equal.
     """
     if not weights.any():
         weights = np.ones(len(weights))
@@ -737,29 +618,10 @@ def weighted_median(predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def answers_of(model: ModelData, scores: np.ndarray) -> np.ndarray:
-    """Predictions from the scores of a boosted model: row by row, so a batch gives the same; nothing overflows.
+    """Predictions from scores, float64[n, n_scores]: row by row, so a batch gives the same; nothing overflows.
 
-    Parameters
-    ----------
-    model : ModelData
-        Its ``boosting`` has the link.
-    scores : float64[n, n_scores], finite
-        May be the result, else is not changed.
-
-    Returns
-    -------
-    float64[n, n_values]
-        Class probabilities, output by output; or a number per output, limited to the largest of float64.
-
-    Examples
-    --------
-    >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.trees.data import ModelData
-    >>> schema, labels = Schema((Column("x", "numeric"),)), (np.array(["no", "yes"]),)
-    >>> model = ModelData("classification", schema, (), labels, combine="sum", boosting=Boosting((0.0,), "classes"))
-    >>> answers_of(model, np.array([[0.0], [-1000.0]])).round(3)
-    array([[0.5, 0.5],
-           [1. , 0. ]])
+    Class probabilities, output by output, or a number per output, limited to the largest of float64. It may be
+    ``scores`` itself, which is not changed.
     """
     link = "identity" if model.boosting is None else model.boosting.link
     if link == "log":
@@ -814,20 +676,7 @@ def stamped(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unstamped(state: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return the state that ``stamped`` was given.
-
-    Parameters
-    ----------
-    state : mapping
-        The argument of ``__setstate__``.
-    kind : str
-        The name of the class, for the message.
-
-    Raises
-    ------
-    ModelFileError
-        It was pickled by another version, or before versions were kept.
-    """
+    """The state that ``stamped`` was given; ModelFileError if another version pickled it, or one that kept none."""
     plain = dict(state)
     theirs = plain.pop(_STAMP, None)
     if theirs != __version__:
@@ -1040,23 +889,7 @@ def _said_by_trees(trees: Trees) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labels_of(classes: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:
-    """The labels of class codes, as ``predict`` returns them.
-
-    Parameters
-    ----------
-    classes : tuple of ndarray
-        Per output the sorted labels.
-    codes : int[n, n_outputs]
-
-    Returns
-    -------
-    ndarray[n], or ndarray[n, n_outputs] for several outputs
-
-    Examples
-    --------
-    >>> labels_of((np.array(["no", "yes"]),), np.array([[1], [0]])).tolist()
-    ['yes', 'no']
-    """
+    """The labels of class codes int[n, n_outputs], as ``predict`` returns them."""
     if len(classes) == 1:
         return classes[0].take(codes[:, 0])
     return np.stack([labels.take(codes[:, output]) for output, labels in enumerate(classes)], axis=1)
@@ -1084,10 +917,7 @@ def quantile_levels(model: Any) -> tuple[float, ...]:
 def rows_with_target(
     model: ModelData, X: Any, y: Any, sample_weight: Any, *, owner: str, routed: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Rows, target and weights as numbers; rows of weight 0 are left out.
-
-    Parameters, results and errors are those of ``Model.encode_rows``.
-    """
+    """Rows, target and weights as numbers, as ``Model.encode_rows``; rows of weight 0 are left out."""
     warn_of_another_order(X, y=y, sample_weight=sample_weight)
     unseen = "missing" if model.unseen == "majority" and not routed else model.unseen
     matrix = encode(model.schema, X, unseen=unseen, owner=owner, missing=model.missing)

@@ -1,10 +1,8 @@
-"""Pack trees into eight bytes a node; join packed trees, and take some of them.
+"""Many trees in eight bytes a node: how they are packed, joined and taken, and one of them as a ``Tree``.
 
 The form is canonical: sets are in the order of their nodes, leaf rows in the order in which leaves first need them;
 equal leaf rows are kept once, in the smallest dtypes that hold them; every set and every row is used. So the same trees
 give the same bytes.
-
-Many trees in eight bytes a node: ``PackedTrees``, and one of them as a ``Tree``.
 
 What a packed tree does not keep is computed again when it is needed: thresholds from the bins, sets of levels from sets
 of bins, and the numbers of inner nodes from their leaves, the deepest level first. Impurities are those of the growers
@@ -75,10 +73,7 @@ def pack_one(
     leaf_samples: np.ndarray,
     importances: np.ndarray,
 ) -> PackedTrees:
-    """One tree, packed: ``pack_many`` of a single one.
-
-    Parameters are those of ``pack_many``, but ``importances`` is float64[p], and node 0 is the root.
-    """
+    """One tree, packed: ``pack_many`` of a single one, with ``importances`` float64[p] and node 0 as the root."""
     return pack_many(
         bins,
         criterion,
@@ -219,17 +214,9 @@ def _inner_records(
 
 
 def join(parts: Sequence[PackedTrees]) -> PackedTrees:
-    """All trees of all parts, in their order.
+    """All trees of all parts, in their order; nothing depends on how the trees were divided into parts.
 
-    Parameters
-    ----------
-    parts : sequence of PackedTrees, not empty
-        Of the same bins, criterion and classes.
-
-    Returns
-    -------
-    PackedTrees
-        Nothing in it depends on how the trees were divided into parts.
+    The parts are of the same bins, criterion and classes.
     """
     first = parts[0]
     for part in parts[1:]:
@@ -270,18 +257,7 @@ def join(parts: Sequence[PackedTrees]) -> PackedTrees:
 
 
 def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
-    """Some of the trees, in the given order.
-
-    Parameters
-    ----------
-    trees : sequence of int, not empty
-        Which trees, counted from 0; one may occur twice.
-
-    Returns
-    -------
-    PackedTrees
-        As if only these had been joined: no set and no leaf row is left over.
-    """
+    """Some of the trees, in the given order, as if only these had been joined; one may occur twice."""
     chosen = np.asarray(trees, np.int64)
     if not len(chosen) or chosen.min() < 0 or chosen.max() >= packed.n_trees:
         raise ParameterError(f"trees to keep are {list(trees)[:5]}; choose from 0 to {packed.n_trees - 1}")
@@ -420,15 +396,7 @@ def leaf_table(
 
 
 def merge_leaves(table: LeafTable) -> tuple[LeafTable, np.ndarray]:
-    """A leaf table with equal rows kept once.
-
-    Returns
-    -------
-    table : LeafTable
-        In the order of the first occurrence of each row.
-    row_of : int64[m]
-        The new row of each old row.
-    """
+    """A leaf table with equal rows kept once, in the order of their first occurrence, and the new row of each."""
     columns = [*table.value.T, table.weight, table.impurity, table.samples]
     first, row_of = first_come(*(cells for cells in columns if len(cells)))
     if len(first) == len(row_of):
@@ -439,12 +407,7 @@ def merge_leaves(table: LeafTable) -> tuple[LeafTable, np.ndarray]:
 def first_come(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number distinct rows (by their bits) in the order of their first occurrence.
 
-    Returns
-    -------
-    first : int64[k], ascending
-        The first position of each distinct row.
-    row_of : int64[m]
-        The number of each row.
+    Returns the first position of each distinct row, ascending, and the number of each row.
     """
     bits = [np.ascontiguousarray(cells).view(f"u{cells.dtype.itemsize}") for cells in columns]
     mixed = np.zeros(len(bits[0]), np.uint64)
@@ -663,17 +626,7 @@ class PackedTrees(Sequence[Tree]):
 
 
 def unpack(packed: PackedTrees, tree: int) -> Tree:
-    """Return one tree of many.
-
-    Parameters
-    ----------
-    tree : int, 0 to n_trees - 1
-
-    Returns
-    -------
-    Tree
-        Thresholds are the cuts between bins (``+inf`` after the column's last bin: "is x present?").
-    """
+    """One tree of many; thresholds are the cuts between bins (``+inf`` after the last bin: "is x present?")."""
     root = int(packed.roots[tree])
     records = packed.records[root : int(packed.roots[tree + 1])]
     n = len(records)
@@ -719,18 +672,9 @@ def thresholds(packed: PackedTrees, column: np.ndarray, last: np.ndarray) -> np.
 
 
 def level_words(packed: PackedTrees, sets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sets of bins as sets of levels.
+    """Sets of bins as sets of levels: where each test's words begin, and the words uint64 of ``left`` and ``seen``.
 
-    Parameters
-    ----------
-    sets : int64[k]
-        Subset tests of one tree.
-
-    Returns
-    -------
-    starts : int64[k]
-        Where each test's words begin.
-    left, seen : uint64[n_words]
+    ``sets`` int64[k] are subset tests of one tree.
     """
     columns = packed.set_column[sets]
     n_levels = np.diff(packed.bins.level_start) - 1
@@ -772,18 +716,7 @@ def amounts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Rows, weights, impurities and values of all nodes from those of the leaves.
 
-    Parameters
-    ----------
-    first_child : int32[n_nodes]
-    leaf : bool[n_nodes]
-    rows : int64[n_leaves]
-        The leaves' rows of the leaf table.
-
-    Returns
-    -------
-    n_samples : int64[n_nodes]
-    weight, impurity : float64[n_nodes]
-    value : float64[n_nodes, n_values]
+    ``rows`` int64[n_leaves] are the leaves' rows of the leaf table.
     """
     n, is_counts = len(leaf), bool(packed.n_classes)
     value = np.zeros((n, packed.leaf_value.shape[1]))
@@ -820,25 +753,9 @@ def inner_levels(first_child: np.ndarray, leaf: np.ndarray) -> Iterator[np.ndarr
 
 
 def count_impurity(criterion: str, n_classes: tuple[int, ...], value: np.ndarray) -> np.ndarray:
-    """Impurity of nodes from their class counts.
+    """Impurity of nodes, float64[n], from their class counts, float64[n, n_values], outputs one after another.
 
-    Parameters
-    ----------
-    criterion : {"gini", "entropy", "log_loss", "misclassification"}
-        Entropy is in bits; ``"log_loss"`` is the same.
-    n_classes : tuple of int
-        Classes per output.
-    value : float64[n, n_values], >= 0
-        Counts, outputs one after another; an output's sum is positive.
-
-    Returns
-    -------
-    float64[n]
-
-    Examples
-    --------
-    >>> count_impurity("gini", (2,), np.array([[1.0, 3.0], [2.0, 0.0]]))
-    array([0.375, 0.   ])
+    An output's sum is positive. Entropy is in bits; ``"log_loss"`` is the same.
     """
     total = np.zeros(len(value))
     pure = np.ones(len(value), bool)
@@ -868,21 +785,11 @@ def join_means(
     value: np.ndarray,
     impurity: np.ndarray,
 ) -> None:
-    """Write mean and impurity of some nodes from those of their children.
+    """Write mean and impurity of the nodes int[k] from those of their first and second children, ``one`` and ``two``.
 
-    The loss of a node is that of its children plus that of their means around its own: for squared error
-    ``w1 w2 / (w1 + w2) (m1 - m2)**2``, for the half Poisson deviance ``w1 m1 log(m1 / m) + w2 m2 log(m2 / m)``.
-
-    Parameters
-    ----------
-    criterion : {"squared_error", "poisson", "gradient"}
-        ``"gradient"``: as squared error, of what the leaves add.
-    nodes, one, two : int[k]
-        The nodes, their first and their second children.
-    weight : float64[n]
-    value : float64[n, n_outputs]
-    impurity : float64[n]
-        ``value`` and ``impurity`` are written at ``nodes``.
+    The loss of a node is that of its children plus that of their means around its own: for squared error ``w1 w2 / (w1
+    + w2) (m1 - m2)**2``, for the half Poisson deviance ``w1 m1 log(m1 / m) + w2 m2 log(m2 / m)``; ``"gradient"`` is as
+    squared error, of what the leaves add.
     """
     share = (weight[one] / weight[nodes])[:, None]
     first, second = value[one], value[two]

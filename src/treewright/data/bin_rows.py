@@ -54,25 +54,17 @@ _tables: WeakKeyDictionary[Bins, BinTables] = WeakKeyDictionary()
 
 
 class BinTables(NamedTuple):
-    """The tables that the kernel searches. Few arrays: for a single row, passing them takes longer than the search.
+    """The tables that the kernel searches. Few arrays: for a single row, passing them takes longer than the search."""
 
-    Attributes
-    ----------
-    columns : int64[p, 4]
-        How a column is searched: how often its cuts are halved, or ``_NOMINAL`` or ``_ON_GRID``; where its cuts begin
-        in ``numbers``, or its levels in ``codes``; its levels, without the entry for a level never seen, or where its
-        grid begins in ``codes``; most cuts on one place of the grid.
-    numbers : float64
-        The cuts of each column. To be halved: filled up with inf to ``2**steps - 1``, as a heap: entry 0 is not used,
-        entry 1 is the middle one, and from entry k the search goes on at 2k or, where the cut is below the value, at
-        2k + 1. With a grid: the value of its first place, places a unit, the last place; the cuts, ascending; inf.
-    codes : uint8
-        The bins of the levels; how many cuts lie before each place of a grid.
-    """
-
+    # int64[p, 4]; how a column is searched: how often its cuts are halved, or ``_NOMINAL`` or ``_ON_GRID``; where its
+    # cuts begin in ``numbers``, or its levels in ``codes``; its levels, without the entry for a level never seen, or
+    # where its grid begins in ``codes``; most cuts on one place of the grid
     columns: np.ndarray
+    # float64; the cuts of each column. To be halved: filled up with inf to ``2**steps - 1``, as a heap: entry 0 is not
+    # used, entry 1 is the middle one, and from entry k the search goes on at 2k or, if the cut is below the value, at
+    # 2k + 1. With a grid: the value of its first place, places a unit, the last place; the cuts, ascending; inf.
     numbers: np.ndarray
-    codes: np.ndarray
+    codes: np.ndarray  # uint8; the bins of the levels; how many cuts lie before each place of a grid
 
 
 @inner_kernel
@@ -289,18 +281,10 @@ MISSING_RANK = np.int32(2**31 - 1)  # the code of a missing cell where codes are
 
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
-    """The rows of a sparse table as the bins of their stored cells; it takes the place of ``uint8[n, stride]``.
+    """The rows of a sparse table as the bins of their stored cells; it takes the place of ``uint8[n, stride]``."""
 
-    Attributes
-    ----------
-    by_row : csr_matrix of uint8 or int32 [n, p]
-        Bins of the stored cells, 0 among them.
-    usual : uint8[p] or int32[p]
-        The bin of a cell that is not stored.
-    """
-
-    by_row: Any
-    usual: np.ndarray
+    by_row: Any  # csr_matrix of uint8 or int32 [n, p]; bins of the stored cells, 0 among them
+    usual: np.ndarray  # uint8[p] or int32[p]; the bin of a cell that is not stored
 
     def __len__(self) -> int:
         return int(self.by_row.shape[0])

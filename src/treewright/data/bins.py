@@ -60,21 +60,13 @@ _MAX_WEIGHT = 2**53  # every sum of fixed-point weights is below
 
 
 class ColumnSummary(NamedTuple):
-    """The distinct values of a column's present cells.
+    """The distinct values of a column's present cells."""
 
-    Attributes
-    ----------
-    values : float64[k]
-        Ascending and distinct; 0.0 stands for -0.0 too. If entries are cells of several values, the largest of each.
-    weights : int64[k], >= 1
-        Their sum is below 2**53.
-    lowest : float64[k]
-        The smallest value of each entry.
-    """
-
+    # float64[k]; ascending and distinct; 0.0 stands for -0.0 too. If entries are cells of several values, the largest
+    # of each.
     values: np.ndarray
-    weights: np.ndarray
-    lowest: np.ndarray
+    weights: np.ndarray  # int64[k], >= 1; their sum is below 2**53
+    lowest: np.ndarray  # float64[k]; the smallest value of each entry
 
 
 @allocating_kernel
@@ -415,29 +407,20 @@ _INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """How the cells of each column become bin numbers (docs/decisions/0005).
+    """How the cells of each column become bin numbers (docs/decisions/0005)."""
 
-    Attributes
-    ----------
-    is_nominal : bool[p]
-    n_bins : int32[p], 0 to 255
-        Bins that hold values; 0 for a column without any. Bin 255 stands for a missing cell.
-    start : int64[p + 1]
-        Where each column's bins begin in ``lowest`` and ``highest``; nominal columns have none.
-    lowest, highest : float64[start[p]]
-        Smallest and largest training value of each bin, ascending.
-    level_start : int64[p + 1]
-        Where each column's levels begin in ``level_bin``; numeric columns have none.
-    level_bin : uint8[level_start[p]]
-        The bin of each level, and of a level that fit never saw (``v + 1`` entries for ``v`` levels).
-    """
-
-    is_nominal: np.ndarray
+    is_nominal: np.ndarray  # bool[p]
+    # int32[p], 0 to 255; bins that hold values; 0 for a column without any. Bin 255 stands for a missing cell.
     n_bins: np.ndarray
+    # int64[p + 1]; where each column's bins begin in ``lowest`` and ``highest``; nominal columns have none
     start: np.ndarray
+    # lowest, highest: float64[start[p]]; smallest and largest training value of each bin, ascending
     lowest: np.ndarray
     highest: np.ndarray
+    # int64[p + 1]; where each column's levels begin in ``level_bin``; numeric columns have none
     level_start: np.ndarray
+    # uint8[level_start[p]]; the bin of each level, and of a level that fit never saw (``v + 1`` entries for ``v``
+    # levels)
     level_bin: np.ndarray
 
     @property

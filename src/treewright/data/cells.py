@@ -33,32 +33,17 @@ SHORT = 60
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells of one column.
+    """The cells of one column."""
 
-    Attributes
-    ----------
-    family : {"number", "string", "boolean", "object", "missing", "date", "datetime", "duration", "time"}
-    values : float64[n] or int[n]
-        float64: numbers, nan = missing (of dates: days). int: codes into ``distinct``, -1 = missing.
-    distinct : tuple
-        What the codes stand for; values that no cell holds may be listed.
-    ordered : bool
-        ``distinct`` is an ordered category's own list of levels, lowest first.
-    category : bool
-        The column's own type says that it is nominal (or ordinal), whatever its levels are.
-    whole : bool
-        The numbers came from an integer type.
-    zone : str
-        The name of the time zone, for instants that have one.
-    """
-
-    family: str
+    family: str  # {"number", "string", "boolean", "object", "missing", "date", "datetime", "duration", "time"}
+    # float64[n] or int[n]; float64: numbers, nan = missing (of dates: days). int: codes into ``distinct``, -1 =
+    # missing.
     values: np.ndarray
-    distinct: tuple[Hashable, ...] = ()
-    ordered: bool = False
-    category: bool = False
-    whole: bool = False
-    zone: str = ""
+    distinct: tuple[Hashable, ...] = ()  # what the codes stand for; values that no cell holds may be listed
+    ordered: bool = False  # ``distinct`` is an ordered category's own list of levels, lowest first
+    category: bool = False  # the column's own type says that it is nominal (or ordinal), whatever its levels are
+    whole: bool = False  # the numbers came from an integer type
+    zone: str = ""  # the name of the time zone, for instants that have one
 
     @property
     def is_number(self) -> bool:

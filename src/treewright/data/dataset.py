@@ -138,34 +138,17 @@ class Here:
 
 @dataclass(frozen=True, eq=False)
 class Elsewhere:
-    """The cells of a table that lie elsewhere.
-
-    Attributes
-    ----------
-    shape : (int, int)
-    bins : Bins
-        Of the columns; the parts hold the rows as these.
-    max_bins : int
-        With which they were made.
-    n_rows : int
-        Number of rows; a row with a whole weight k counts as k rows.
-    of_classes : tuple of float64[n_classes]
-        Weight of the rows of each class, per output; empty for regression.
-    carrier : Carrier
-    where : str
-        Where the rows lie, in a few words for messages.
-    budget : int or None, bytes
-        Memory that may be used; None: all that is available.
-    """
+    """The cells of a table that lie elsewhere."""
 
     shape: tuple[int, int]
-    bins: Bins
-    max_bins: int
-    n_rows: int
+    bins: Bins  # of the columns; the parts hold the rows as these
+    max_bins: int  # with which they were made
+    n_rows: int  # number of rows; a row with a whole weight k counts as k rows
+    # tuple of float64[n_classes]; weight of the rows of each class, per output; empty for regression
     of_classes: tuple[np.ndarray, ...]
     carrier: Carrier = field(repr=False)
-    where: str = "elsewhere"
-    budget: int | None = None
+    where: str = "elsewhere"  # where the rows lie, in a few words for messages
+    budget: int | None = None  # bytes that may be used; None: all that is available
 
     def refuse(self, *why: str | Phrase) -> NoReturn:
         """Raise ParameterError for what cannot be computed from rows that lie elsewhere."""
@@ -182,35 +165,19 @@ class Elsewhere:
 
 @dataclass(eq=False)
 class Together:
-    """All rows of a table as bins, at one of its parts, which does a share of the work.
+    """All rows of a table as bins, at one of its parts, which does a share of the work."""
 
-    Attributes
-    ----------
-    codes : uint8[n, stride]
-    target : int32[n] or float64[n]
-    sample_weights : float64[n] or None
-    share : (int, int)
-        The number of the part, and how many there are.
-    n_threads : int
-    budget : int or None, bytes
-        Memory that may be used in addition to the rows; None: all that is available.
-    room : callable or None
-        Makes arrays, of a shape and dtype, that need not stay in memory.
-    fit : str
-        The fit that has borrowed the rows.
-    kept : anything
-        What the fit keeps here from one question to the next.
-    """
-
-    codes: np.ndarray
-    target: np.ndarray
-    sample_weights: np.ndarray | None
-    share: tuple[int, int]
+    codes: np.ndarray  # uint8[n, stride]
+    target: np.ndarray  # int32[n] or float64[n]
+    sample_weights: np.ndarray | None  # float64[n] or None
+    share: tuple[int, int]  # the number of the part, and how many there are
     n_threads: int
+    # bytes that may be used in addition to the rows; None: all that is available
     budget: int | None
+    # makes arrays, of a shape and dtype, that need not stay in memory
     room: Callable[[tuple[int, ...], Any], np.ndarray] | None
-    fit: str
-    kept: Any = None
+    fit: str  # the fit that has borrowed the rows
+    kept: Any = None  # what the fit keeps here from one question to the next
 
     def filled(self, dataset: Dataset) -> Dataset:
         """A dataset whose cells lie elsewhere, with the targets, weights and bins of its rows."""
@@ -231,36 +198,19 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Encoded rows with their target and weights.
-
-    Attributes
-    ----------
-    schema : Schema
-    matrix : float[n, p], or SparseMatrix, or Elsewhere
-    target : Labels or Numbers of n rows; of none where the rows lie elsewhere
-    weights : float64[n], > 0, or None
-        The weight of each row, that of its classes included; None: all rows weigh the same.
-    sample_weight : float64[n] or None
-        The weight of each row as the caller gave it.
-    class_factors : list of float64[n_classes] or None
-        The weight of each class, per output.
-    kept : bool[n_given] or None
-        Which of the given rows these are; None for all.
-    cache : dict or None
-        Sorted columns and bins, if they are kept for the next fit.
-    keeps_bins : bool
-        Whether the bins of the first fit are kept when the weights change: AdaBoost's rounds differ only in weights,
-        and new bins for each would take longer than growing the trees.
-    """
+    """Encoded rows with their target and weights."""
 
     schema: Schema
-    matrix: Any
-    target: Labels | Numbers
+    matrix: Any  # float[n, p], or SparseMatrix, or Elsewhere
+    target: Labels | Numbers  # of n rows; of none if the rows are remote
+    # float64[n], > 0, or None; the weight of each row, that of its classes included; None: all rows weigh the same
     weights: np.ndarray | None = None
-    sample_weight: np.ndarray | None = None
-    class_factors: Factors | None = None
-    kept: np.ndarray | None = None
-    cache: dict[Hashable, Any] | None = None
+    sample_weight: np.ndarray | None = None  # float64[n] or None; the weight of each row as the caller gave it
+    class_factors: Factors | None = None  # list of float64[n_classes] or None; the weight of each class, per output
+    kept: np.ndarray | None = None  # bool[n_given] or None; which of the given rows these are; None for all
+    cache: dict[Hashable, Any] | None = None  # sorted columns and bins, if they are kept for the next fit
+    # whether the bins of the first fit are kept when the weights change: AdaBoost's rounds differ only in weights, and
+    # new bins for each would take longer than growing the trees
     keeps_bins: bool = False
 
     @property

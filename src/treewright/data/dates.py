@@ -161,20 +161,11 @@ def _read(text: Hashable) -> tuple[str, float, str] | None:
 
 
 class OddTexts(NamedTuple):
-    """The texts because of which a column is not read as dates, times of day or durations, though nearly all cells are.
+    """The texts because of which a column is not read as dates, times or durations, though nearly all cells are."""
 
-    Attributes
-    ----------
-    texts : frozenset of str
-        If the only fault is that some have a time zone and others have none, the rarer of the two.
-    sort : str
-        What the others are: "date", "time of day" or "duration".
-    n_others, n : int
-        Cells of that sort, and all cells that are not missing.
-    """
-
-    texts: frozenset[str]
-    sort: str
+    texts: frozenset[str]  # if the only fault is that some have a time zone and others have none, the rarer of the two
+    sort: str  # what the others are: "date", "time of day" or "duration"
+    # n_others, n: cells of that sort, and all cells that are not missing
     n_others: int
     n: int
 

@@ -322,18 +322,11 @@ def unseen_cells(column: Column, cells: Cells, encoded: np.ndarray) -> np.ndarra
 
 @dataclass
 class UnseenLevels:
-    """How many cells of each column hold levels that fit never saw; those of several tables add up.
+    """How many cells of each column hold levels that fit never saw; those of several tables add up."""
 
-    Attributes
-    ----------
-    levels : dict from column name to Counter
-        The unseen levels of the columns that have some, and their cells.
-    present : Counter of column names
-        Cells that are not missing.
-    """
-
+    # the unseen levels of the columns that have some, and their cells
     levels: dict[Hashable, Counter[Hashable]] = field(default_factory=dict)
-    present: Counter[Hashable] = field(default_factory=Counter)
+    present: Counter[Hashable] = field(default_factory=Counter)  # cells that are not missing
     _columns: dict[Hashable, Column] = field(default_factory=dict, repr=False)
     _last: Any = field(default=None, repr=False)
 

@@ -33,18 +33,10 @@ from treewright.data.schema import Column
 
 
 class Look(NamedTuple):
-    """What texts look like.
+    """What texts look like."""
 
-    Attributes
-    ----------
-    what : str
-        In words that follow "look like".
-    remedy : str
-        What to do if that is what they are.
-    """
-
-    what: str
-    remedy: str
+    what: str  # in words that follow "look like"
+    remedy: str  # what to do if that is what they are
 
 
 DATES_AS_TEXT = Look("dates", "write them as 2021-12-31, which is read as a date")

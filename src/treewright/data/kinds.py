@@ -32,21 +32,11 @@ MAX_UNNAMED_LEVELS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the user declared about one column.
+    """What the user declared about one column."""
 
-    Attributes
-    ----------
-    kind : {"numeric", "ordinal", "nominal"} or None
-        None: nothing was declared.
-    levels : tuple
-        In the declared order; empty if they are read from the data.
-    unnamed : bool
-        The column was meant by ``nominal="all"``, not by its name.
-    """
-
-    kind: Kind | None
-    levels: tuple[Hashable, ...] = ()
-    unnamed: bool = False
+    kind: Kind | None  # None: nothing was declared
+    levels: tuple[Hashable, ...] = ()  # in the declared order; empty if they are read from the data
+    unnamed: bool = False  # the column was meant by ``nominal="all"``, not by its name
 
 
 def resolve(

@@ -336,21 +336,11 @@ def text_of_arrow(native: Any) -> Cells:
 
 
 class TargetColumns(NamedTuple):
-    """A target or weight vector as one-dimensional arrays.
+    """A target or weight vector as one-dimensional arrays."""
 
-    Attributes
-    ----------
-    columns : list of ndarray
-        One per output, each in its own dtype.
-    names : tuple of str
-        One per output; empty if there are none.
-    flat : bool
-        The input was one-dimensional.
-    """
-
-    columns: list[np.ndarray]
-    names: tuple[str, ...]
-    flat: bool
+    columns: list[np.ndarray]  # one per output, each in its own dtype
+    names: tuple[str, ...]  # one per output; empty if there are none
+    flat: bool  # the input was one-dimensional
 
 
 def target_columns(y: Any, what: str) -> TargetColumns:
@@ -462,27 +452,17 @@ MATRIX_DIMENSIONS = 2
 
 @dataclass(slots=True)
 class Table:
-    """A table before its columns have kinds.
+    """A table before its columns have kinds."""
 
-    Attributes
-    ----------
-    names : tuple or None
-        Column names exactly as given; None if the table has none.
-    n_rows, width : int
-    matrix : float64 or float32 [n_rows, width], C or F order, or None
-        All cells, if all are numbers. It may be the caller's own array: never write to it.
-    sources : sequence
-        If ``matrix`` is None: per column an array, a list, or a function from its label to its ``Cells``.
-    whole : bool
-        The numbers of ``matrix`` came from an integer type.
-    """
-
-    names: tuple[Hashable, ...] | None
+    names: tuple[Hashable, ...] | None  # column names exactly as given; None if the table has none
     n_rows: int
     width: int
+    # float64 or float32 [n_rows, width], C or F order, or None; all cells, if all are numbers. It may be the caller's
+    # own array: never write to it.
     matrix: np.ndarray | None = None
+    # if ``matrix`` is None: per column an array, a list, or a function from its label to its ``Cells``
     sources: Sequence[Any] = ()
-    whole: bool = False
+    whole: bool = False  # the numbers of ``matrix`` came from an integer type
 
     def label(self, position: int) -> str:
         """The column's name for messages: ``column 'city'``, or ``column 3`` if there are no names."""

@@ -192,39 +192,20 @@ NUMBER_LIKE = ("number", "boolean", "missing")
 
 
 class Labels(NamedTuple):
-    """A classification target.
+    """A classification target."""
 
-    Attributes
-    ----------
-    codes : int32[n, n_outputs], C order
-    classes : tuple of ndarray
-        Per output the sorted labels, in the target's own dtype.
-    names : tuple of str
-        Per output its name; empty if the target had none.
-    flat : bool
-        The target was one-dimensional.
-    """
-
-    codes: np.ndarray
-    classes: tuple[np.ndarray, ...]
-    names: tuple[str, ...]
-    flat: bool
+    codes: np.ndarray  # int32[n, n_outputs], C order
+    classes: tuple[np.ndarray, ...]  # per output the sorted labels, in the target's own dtype
+    names: tuple[str, ...]  # per output its name; empty if the target had none
+    flat: bool  # the target was one-dimensional
 
 
 class Numbers(NamedTuple):
-    """A regression target.
+    """A regression target."""
 
-    Attributes
-    ----------
-    values : float64[n, n_outputs], C order
-    names : tuple of str
-    flat : bool
-        The target was one-dimensional.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # float64[n, n_outputs], C order
     names: tuple[str, ...]
-    flat: bool
+    flat: bool  # the target was one-dimensional
 
 
 def are_classes(values: np.ndarray) -> bool:

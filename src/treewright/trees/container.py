@@ -109,21 +109,14 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layou
 
 @dataclass(frozen=True)
 class Reader(Generic[Fitted_co]):
-    """How files of one kind of model are read.
+    """How files of one kind of model are read."""
 
-    Attributes
-    ----------
-    layout : callable
-        From the metadata and the places of the header, both untrusted, to the arrays that such a file must hold.
-    metadata : callable
-        From the metadata to the types of the entries that they must hold.
-    model : callable
-        From metadata with these entries and arrays of that layout to a checked model; called after the checksum is
-        verified.
-    """
-
+    # from the metadata and the places of the header, both untrusted, to the arrays that such a file must hold
     layout: Callable[[dict[str, Any], dict[str, Any]], Layout]
+    # from the metadata to the types of the entries that they must hold
     metadata: Callable[[dict[str, Any]], Mapping[str, type]]
+    # from metadata with these entries and arrays of that layout to a checked model; called after the checksum is
+    # verified
     model: Callable[[dict[str, Any], dict[str, np.ndarray]], Fitted_co]
 
 

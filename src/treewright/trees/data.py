@@ -201,20 +201,13 @@ class LeafTargets:
 
     An entry is a distinct target of a leaf. Entries are ordered by output, then by tree, then by the position of the
     leaf, then by value, ascending.
-
-    Attributes
-    ----------
-    values : float64[n_values]
-        The distinct targets of each output, ascending, one output after another. No -0.0.
-    ranks : int32[n_entries]
-        Position in ``values``.
-    reached : int32[n_entries], 0 to 2**30
-        Share of the leaf's weight up to and including this target, in units of 2**-30, rounded down. Only the last
-        entry of a leaf has 2**30, so the beginnings of leaves need not be stored.
     """
 
+    # float64[n_values]; the distinct targets of each output, ascending, one output after another. No -0.0.
     values: np.ndarray
-    ranks: np.ndarray
+    ranks: np.ndarray  # int32[n_entries]; position in ``values``
+    # int32[n_entries], 0 to 2**30; share of the leaf's weight up to and including this target, in units of 2**-30,
+    # rounded down. Only the last entry of a leaf has 2**30, so the beginnings of leaves need not be stored.
     reached: np.ndarray
 
     def __post_init__(self) -> None:

@@ -42,24 +42,12 @@ ORDERED_CRITERIA = {
 
 @dataclass(frozen=True)
 class Growth:
-    """The algorithm of each tree, and its parameters.
+    """The algorithm of each tree, and its parameters."""
 
-    Attributes
-    ----------
-    algorithm : str
-        For bagging and AdaBoost that of their members; ``"cart"`` if the facts name none.
-    criterion : str
-        Empty if the facts name none.
-    parameters : mapping
-        Those of the estimator of one tree; empty if the facts have none.
-    is_member : bool
-        Whether bagging or AdaBoost chose the rows of each tree, or their weights.
-    """
-
-    algorithm: str
-    criterion: str
-    parameters: Mapping[str, Any]
-    is_member: bool = False
+    algorithm: str  # for bagging and AdaBoost that of their members; ``"cart"`` if the facts name none
+    criterion: str  # empty if the facts name none
+    parameters: Mapping[str, Any]  # those of the estimator of one tree; empty if the facts have none
+    is_member: bool = False  # whether bagging or AdaBoost chose the rows of each tree, or their weights
 
     @property
     def splitter(self) -> str:

@@ -57,54 +57,27 @@ def grown_by(facts: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """One target of the model.
+    """One target of the model."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, with control characters escaped; empty if the target had none.
-    start, stop : int
-        Its columns in ``Tree.value``.
-    classes : tuple of str
-        Class labels, with control characters escaped; empty if the value is a number.
-    """
-
-    name: str
+    name: str  # its name, with control characters escaped; empty if the target had none
+    # start, stop: its columns in ``Tree.value``
     start: int
     stop: int
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # class labels, with control characters escaped; empty if the value is a number
 
 
 @dataclass(frozen=True, eq=False)
 class TreeSummary:
-    """A tree with the facts that are shown with it.
+    """A tree with the facts that are shown with it."""
 
-    Attributes
-    ----------
-    model : ModelData
-        For a boosted model the tree alone, as ``single_tree`` makes it.
-    tree : Tree
-    position : int
-        The number of the tree in the model.
-    n_trees : int
-        The number of trees in the model.
-    outputs : tuple of Output
-    weighted : bool
-        Whether the weight of a node differs from its number of samples.
-    criterion : str
-        Name of the impurity in the nodes; ``"impurity"`` if the model does not state it.
-    centre : str
-        ``"mean"``, ``"median"`` or ``"adds"``: the meaning of the value of a regression node.
-    """
-
-    model: ModelData
+    model: ModelData  # for a boosted model the tree alone, as ``single_tree`` makes it
     tree: Tree
-    position: int
+    position: int  # the number of the tree in the model
     outputs: tuple[Output, ...]
-    weighted: bool
-    criterion: str
-    centre: str
-    n_trees: int = 1
+    weighted: bool  # whether the weight of a node differs from its number of samples
+    criterion: str  # name of the impurity in the nodes; ``"impurity"`` if the model does not state it
+    centre: str  # ``"mean"``, ``"median"`` or ``"adds"``: the meaning of the value of a regression node
+    n_trees: int = 1  # the number of trees in the model
 
     @property
     def counts_classes(self) -> bool:

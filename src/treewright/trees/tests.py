@@ -64,25 +64,15 @@ def shared_out(
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """The bounds of a column's values on the path so far.
+    """The bounds of a column's values on the path so far."""
 
-    Attributes
-    ----------
-    lower, upper : float
-        A numeric value, or the rank of an ordinal level, is above ``lower`` and at most ``upper``.
-    missing : bool
-        Whether a missing value can follow the path.
-    present : bool
-        Whether a present value can follow the path.
-    allowed, named : bool[v] or None
-        The levels that can follow the path; those of them that the last test saw in training. Ordinal levels must meet
-        ``lower`` and ``upper`` as well. None if no test was on levels.
-    """
-
+    # lower, upper: a numeric value, or the rank of an ordinal level, is above ``lower`` and at most ``upper``
     lower: float = -math.inf
     upper: float = math.inf
-    missing: bool = True
-    present: bool = True
+    missing: bool = True  # whether a missing value can follow the path
+    present: bool = True  # whether a present value can follow the path
+    # allowed, named: bool[v] or None; the levels that can follow the path; those of them that the last test saw in
+    # training. Ordinal levels must meet ``lower`` and ``upper`` as well. None if no test was on levels.
     allowed: np.ndarray | None = None
     named: np.ndarray | None = None
 

@@ -56,6 +56,139 @@ from treewright.trees.packed import PackedTrees
 from treewright.trees.threshold import Threshold, positive_label
 from treewright.version import __version__
 
+Combine = Literal["single", "mean", "sum", "vote", "median"]
+Link = Literal["identity", "log", "sorted", "classes"]
+LINKS: tuple[Link, ...] = ("identity", "log", "sorted", "classes")
+Grid = tuple[int, ...]  # exponents of two, from the coarsest grid to the finest
+LEAST_GRID = -1000  # the steps of a finer grid would not be normal numbers
+LAST_GRID = -1074  # of which every float64 is a multiple
+_EXACT = 2.0**53  # float64 represents all whole numbers below it
+LARGEST_EXPONENT = 700.0  # exp of it, and of slightly more, is finite
+Unseen = Literal["missing", "error", "majority"]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelData:
+    """The data of a fitted model: self-contained and immutable.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    schema : Schema
+        The columns, in the order of the encoded matrix.
+    trees : ListedTrees or PackedTrees
+        Sequences of ``Tree`` (``model.trees``); a plain tuple becomes ``ListedTrees``.
+    classes : tuple of ndarray
+        Classification: the sorted class labels of each output, in the target's own dtype. Regression: empty.
+    n_outputs : int
+        The number of predicted targets.
+    combine : {"single", "mean", "sum", "vote", "median"}
+        How the outputs of the trees are combined, by its name in files; ``aggregation`` is the same as an object.
+    unseen : {"missing", "error", "majority"}
+        How a level that fit never saw is treated.
+    missing : {"direction", "branch", "surrogate", "fractional", "error"}
+        The branch that missing values follow: the node's ``missing_branch`` (``direction``, ``branch``), that of the
+        first surrogate with a value (``surrogate``), every branch in part (``fractional``), or none (``error``).
+    target_names : tuple of str
+        A name per output; empty if the target had none.
+    facts : dict
+        Training facts that are plain JSON: algorithm, criterion, parameters, rows, version. Never thread counts.
+    leaf_targets : LeafTargets or None
+        The targets in the leaves, if a regression forest keeps them.
+    boosting : Boosting or None
+        For ``combine="sum"``: the base and the link of the scores. The trees then hold numbers, also for
+        classification: ``PackedTrees`` or ``BoostedTrees``.
+    tree_weights : float64[n_trees] or None
+        The weights of the trees in a vote or a median; None: equal weights.
+    threshold : Threshold or None
+        The decision threshold for one of two classes; None: the more probable class is predicted.
+    grid : tuple of int, or None
+        Exponents of two. With one, the values of trees in a mean, a vote or a sum are rounded to multiples of
+        ``2**grid[0]`` before they are added, so that sums are exact in any order (``aggregation.grid_of``). With
+        several, a value is the sum of a multiple of each (``aggregation.parts_of``), without rounding: the parts have
+        sums of their own, and the mean of equal values is that value. None: values are added as they are. Rows that are
+        divided among branches get averages, which are not on a grid.
+    """
+
+    task: Literal["classification", "regression"]
+    schema: Schema
+    trees: Trees
+    classes: tuple[np.ndarray, ...] = ()
+    n_outputs: int = 1
+    combine: Combine = "single"
+    unseen: Unseen = "missing"
+    missing: Missing = "direction"
+    target_names: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+    leaf_targets: LeafTargets | None = None
+    boosting: Boosting | None = None
+    tree_weights: np.ndarray | None = None
+    threshold: Threshold | None = None
+    grid: Grid | None = None
+
+    has_trees = True  # not a field, as it has no annotation
+
+    def __post_init__(self) -> None:
+        given: Any = self.trees
+        if type(given) is tuple:
+            listed = ListedTrees if self.boosting is None else BoostedTrees
+            object.__setattr__(self, "trees", listed(given))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return stamped(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(unstamped(state, type(self).__name__))
+        self.__post_init__()  # skops writes tuples of all kinds as plain tuples, and trees come back as one
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts of each value that have sums of their own."""
+        return 1 if self.grid is None else len(self.grid)
+
+    @property
+    def aggregation(self) -> Aggregation:
+        """How the trees are combined, as an object."""
+        return aggregation_of(self.combine, self.boosting, self.tree_weights, self.grid)
+
+    @property
+    def is_single_tree(self) -> bool:
+        """Whether the model is a single tree, which can be shown, pruned and written as rules."""
+        return self.combine == "single"
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the trees add up to scores, as in gradient boosting."""
+        return self.boosting is not None
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether the trees were fitted in rounds, each to the errors of those before it."""
+        return self.aggregation.has_rounds
+
+    @property
+    def n_classes(self) -> tuple[int, ...]:
+        """Classes per output; empty for regression."""
+        return tuple(len(labels) for labels in self.classes)
+
+    @property
+    def n_targets(self) -> int:
+        """The number of target columns; several quantiles are of one column."""
+        return 1 if self.boosting is not None and self.boosting.link == "sorted" else self.n_outputs
+
+    @property
+    def positive(self) -> Any:
+        """The label of the positive class of two: that of the threshold, of the fit, or the second; else None."""
+        return positive_label(self)
+
+    @property
+    def counted_classes(self) -> tuple[int, ...]:
+        """Classes per output whose counts the trees hold; empty if they hold numbers."""
+        return () if self.boosting is not None else self.n_classes
+
+
+AnyModel = TypeVar("AnyModel", bound=ModelData)
+
 
 class Trees(Protocol):
     """A sequence of trees, listed or packed."""
@@ -277,16 +410,6 @@ def _refuse(bad: np.ndarray, begin: int, problem: str) -> None:
     """Raise an error that names the first bad entry."""
     if bad.any():
         raise ModelFileError(f"{NAME}: entry {begin + int(np.argmax(bad))}: {problem}")
-
-
-Combine = Literal["single", "mean", "sum", "vote", "median"]
-Link = Literal["identity", "log", "sorted", "classes"]
-LINKS: tuple[Link, ...] = ("identity", "log", "sorted", "classes")
-Grid = tuple[int, ...]  # exponents of two, from the coarsest grid to the finest
-LEAST_GRID = -1000  # the steps of a finer grid would not be normal numbers
-LAST_GRID = -1074  # of which every float64 is a multiple
-_EXACT = 2.0**53  # float64 represents all whole numbers below it
-LARGEST_EXPONENT = 700.0  # exp of it, and of slightly more, is finite
 
 
 class Aggregation:
@@ -660,154 +783,6 @@ def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
     return np.divide(1.0, shares, out=shares)
 
 
-_STAMP = "_treewright_version"
-
-
-def stamped(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a state with the version, for ``__getstate__``."""
-    return {**state, _STAMP: __version__}
-
-
-def unstamped(state: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The state that ``stamped`` was given; ModelFileError if another version pickled it, or one that kept none."""
-    plain = dict(state)
-    theirs = plain.pop(_STAMP, None)
-    if theirs != __version__:
-        by = "an older version" if theirs is None else f"version {theirs}"
-        raise ModelFileError(
-            f"this {kind} was pickled by {by} of Treewright, and this is version {__version__}: a pickle can only be "
-            "read by the version that wrote it. Read it there and save a model file, estimator.save(path), which "
-            "treewright.load reads in every later version; or fit again"
-        )
-    return plain
-
-
-Unseen = Literal["missing", "error", "majority"]
-
-
-@dataclass(frozen=True, eq=False)
-class ModelData:
-    """The data of a fitted model: self-contained and immutable.
-
-    Attributes
-    ----------
-    task : {"classification", "regression"}
-    schema : Schema
-        The columns, in the order of the encoded matrix.
-    trees : ListedTrees or PackedTrees
-        Sequences of ``Tree`` (``model.trees``); a plain tuple becomes ``ListedTrees``.
-    classes : tuple of ndarray
-        Classification: the sorted class labels of each output, in the target's own dtype. Regression: empty.
-    n_outputs : int
-        The number of predicted targets.
-    combine : {"single", "mean", "sum", "vote", "median"}
-        How the outputs of the trees are combined, by its name in files; ``aggregation`` is the same as an object.
-    unseen : {"missing", "error", "majority"}
-        How a level that fit never saw is treated.
-    missing : {"direction", "branch", "surrogate", "fractional", "error"}
-        The branch that missing values follow: the node's ``missing_branch`` (``direction``, ``branch``), that of the
-        first surrogate with a value (``surrogate``), every branch in part (``fractional``), or none (``error``).
-    target_names : tuple of str
-        A name per output; empty if the target had none.
-    facts : dict
-        Training facts that are plain JSON: algorithm, criterion, parameters, rows, version. Never thread counts.
-    leaf_targets : LeafTargets or None
-        The targets in the leaves, if a regression forest keeps them.
-    boosting : Boosting or None
-        For ``combine="sum"``: the base and the link of the scores. The trees then hold numbers, also for
-        classification: ``PackedTrees`` or ``BoostedTrees``.
-    tree_weights : float64[n_trees] or None
-        The weights of the trees in a vote or a median; None: equal weights.
-    threshold : Threshold or None
-        The decision threshold for one of two classes; None: the more probable class is predicted.
-    grid : tuple of int, or None
-        Exponents of two. With one, the values of trees in a mean, a vote or a sum are rounded to multiples of
-        ``2**grid[0]`` before they are added, so that sums are exact in any order (``aggregation.grid_of``). With
-        several, a value is the sum of a multiple of each (``aggregation.parts_of``), without rounding: the parts have
-        sums of their own, and the mean of equal values is that value. None: values are added as they are. Rows that are
-        divided among branches get averages, which are not on a grid.
-    """
-
-    task: Literal["classification", "regression"]
-    schema: Schema
-    trees: Trees
-    classes: tuple[np.ndarray, ...] = ()
-    n_outputs: int = 1
-    combine: Combine = "single"
-    unseen: Unseen = "missing"
-    missing: Missing = "direction"
-    target_names: tuple[str, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)
-    leaf_targets: LeafTargets | None = None
-    boosting: Boosting | None = None
-    tree_weights: np.ndarray | None = None
-    threshold: Threshold | None = None
-    grid: Grid | None = None
-
-    has_trees = True  # not a field, as it has no annotation
-
-    def __post_init__(self) -> None:
-        given: Any = self.trees
-        if type(given) is tuple:
-            listed = ListedTrees if self.boosting is None else BoostedTrees
-            object.__setattr__(self, "trees", listed(given))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return stamped(self.__dict__)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(unstamped(state, type(self).__name__))
-        self.__post_init__()  # skops writes tuples of all kinds as plain tuples, and trees come back as one
-
-    @property
-    def n_parts(self) -> int:
-        """The number of parts of each value that have sums of their own."""
-        return 1 if self.grid is None else len(self.grid)
-
-    @property
-    def aggregation(self) -> Aggregation:
-        """How the trees are combined, as an object."""
-        return aggregation_of(self.combine, self.boosting, self.tree_weights, self.grid)
-
-    @property
-    def is_single_tree(self) -> bool:
-        """Whether the model is a single tree, which can be shown, pruned and written as rules."""
-        return self.combine == "single"
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether the trees add up to scores, as in gradient boosting."""
-        return self.boosting is not None
-
-    @property
-    def has_rounds(self) -> bool:
-        """Whether the trees were fitted in rounds, each to the errors of those before it."""
-        return self.aggregation.has_rounds
-
-    @property
-    def n_classes(self) -> tuple[int, ...]:
-        """Classes per output; empty for regression."""
-        return tuple(len(labels) for labels in self.classes)
-
-    @property
-    def n_targets(self) -> int:
-        """The number of target columns; several quantiles are of one column."""
-        return 1 if self.boosting is not None and self.boosting.link == "sorted" else self.n_outputs
-
-    @property
-    def positive(self) -> Any:
-        """The label of the positive class of two: that of the threshold, of the fit, or the second; else None."""
-        return positive_label(self)
-
-    @property
-    def counted_classes(self) -> tuple[int, ...]:
-        """Classes per output whose counts the trees hold; empty if they hold numbers."""
-        return () if self.boosting is not None else self.n_classes
-
-
-AnyModel = TypeVar("AnyModel", bound=ModelData)
-
-
 def sizes_of(model: ModelData) -> Sizes:
     """The sizes of the trees and the columns that they test."""
     return model.trees.sizes(len(model.schema))
@@ -935,3 +910,25 @@ def encoded_target(model: Any, y: Any, n: int) -> np.ndarray:
     if numbers.values.shape[1] != model.n_targets:
         raise DataError(f"y has {numbers.values.shape[1]} outputs, and the model has {model.n_targets}")
     return numbers.values
+
+
+_STAMP = "_treewright_version"
+
+
+def stamped(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state with the version, for ``__getstate__``."""
+    return {**state, _STAMP: __version__}
+
+
+def unstamped(state: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The state that ``stamped`` was given; ModelFileError if another version pickled it, or one that kept none."""
+    plain = dict(state)
+    theirs = plain.pop(_STAMP, None)
+    if theirs != __version__:
+        by = "an older version" if theirs is None else f"version {theirs}"
+        raise ModelFileError(
+            f"this {kind} was pickled by {by} of Treewright, and this is version {__version__}: a pickle can only be "
+            "read by the version that wrote it. Read it there and save a model file, estimator.save(path), which "
+            "treewright.load reads in every later version; or fit again"
+        )
+    return plain

@@ -6,7 +6,8 @@ import naive_draws as twin
 import numpy as np
 import pytest
 
-from treewright.forest.draws import Draws, candidate_columns, row_order
+from treewright.data.row_content import row_order
+from treewright.forest.draws import Draws, candidate_columns
 
 rng = np.random.default_rng(7)
 

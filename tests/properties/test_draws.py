@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright.forest.draws import Draws, number_of_draws, row_order, rows_without
+from treewright.data.row_content import row_order
+from treewright.forest.draws import Draws, number_of_draws, rows_without
 
 
 @st.composite

@@ -31,9 +31,8 @@ from treewright.cli.terminal import (
 )
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.data.schema import unlike
-from treewright.explain.explanation import ExplanationTable, joined
+from treewright.explain.explanation import Explanation, joined
 from treewright.files.matching import rows_for
-from treewright.model.explanation import Explanation
 from treewright.trees.writing import written_level, written_name
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def _refuse_no_such_row(request: ExplainRequest, n_rows: int) -> None:
         raise UsageRefusal(f"--row {request.row}: the table has {n_rows} rows, counted from 0")
 
 
-def _lines(found: ExplanationTable, *, guard: bool) -> pl.DataFrame:
+def _lines(found: Explanation, *, guard: bool) -> pl.DataFrame:
     """A line for each row and output: the prediction, the base, and what each column or pair contributes."""
     k, n = len(found.outputs), len(found)
     values = (found.values if k > 1 else found.values[..., None]) + 0.0  # no -0.0

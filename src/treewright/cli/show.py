@@ -44,10 +44,10 @@ from treewright.cli.terminal import (
     wrote,
 )
 from treewright.data.encoder import encode
-from treewright.explain.prediction import predictions_of, predictions_of_nodes
 from treewright.explain.rules import leaf_rules
 from treewright.files import rows_for
 from treewright.files.table import did_you_mean, place
+from treewright.show.prediction import predictions_of, predictions_of_nodes
 from treewright.show.spans import Span, Spans, fitted, folded, mark_of, width_of
 from treewright.trees.arrays import path_to
 from treewright.trees.facts import node_test

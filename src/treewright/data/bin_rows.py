@@ -1,4 +1,4 @@
-"""Rows as bin numbers. In: ``Bins``, an encoded matrix. Out: ``uint8[n, stride]``.
+"""The rows of a table as bin numbers: ``uint8[n, stride]`` of a dense table, ``SparseCodes`` of a sparse one.
 
 The rows are cut into small blocks that stay in the nearest cache. A block's column is copied into a buffer and then
 searched, all rows a step at a time and without a branch: a branch would be mispredicted every other time. If the cuts
@@ -6,14 +6,13 @@ lie evenly enough, a grid gives the position to start from, and one or two compa
 is a binary search. A cell's place on the grid is rounded, but it never falls as the cell rises: cuts on earlier places
 lie below the cell, cuts on later places do not, and cuts on its own place are compared.
 
-Bins of a sparse table. In: ``SparseMatrix``. Out: ``Bins``, its rows as the bins of their stored cells.
+In a sparse table all cells of a column that are not stored have one bin, the column's *usual* one: bins are cut from
+the stored values and one 0 that weighs as much as all cells that are not stored, and rows are the bins of their stored
+cells. Both are the same as for the dense table.
 
-All cells of a column that are not stored have one bin, the column's *usual* one: so bins are cut from the stored
-values and one 0 that weighs as much as all cells that are not stored, and rows are the bins of their stored cells.
-Both are the same as for the dense table.
-
-Up to 255 bins a column are bytes. With ``max_bins=EVERY_VALUE`` each value is a bin, however many there are: then a bin
-is the value's rank in its column, and where a column has more than 255 values all codes are 32 bits wide.
+Up to 255 bins a column are bytes. With ``max_bins=EVERY_VALUE`` each value of a sparse table is a bin, however many
+there are: then a bin is the value's rank in its column, and if a column has more than 255 values all codes are 32 bits
+wide.
 """
 
 from __future__ import annotations
@@ -55,25 +54,17 @@ _tables: WeakKeyDictionary[Bins, BinTables] = WeakKeyDictionary()
 
 
 class BinTables(NamedTuple):
-    """The tables that the kernel searches. Few arrays: for a single row, passing them takes longer than the search.
+    """The tables that the kernel searches. Few arrays: for a single row, passing them takes longer than the search."""
 
-    Attributes
-    ----------
-    columns : int64[p, 4]
-        How a column is searched: how often its cuts are halved, or ``_NOMINAL`` or ``_ON_GRID``; where its cuts begin
-        in ``numbers``, or its levels in ``codes``; its levels, without the entry for a level never seen, or where its
-        grid begins in ``codes``; most cuts on one place of the grid.
-    numbers : float64
-        The cuts of each column. To be halved: filled up with inf to ``2**steps - 1``, as a heap: entry 0 is not used,
-        entry 1 is the middle one, and from entry k the search goes on at 2k or, where the cut is below the value, at
-        2k + 1. With a grid: the value of its first place, places a unit, the last place; the cuts, ascending; inf.
-    codes : uint8
-        The bins of the levels; how many cuts lie before each place of a grid.
-    """
-
+    # int64[p, 4]; how a column is searched: how often its cuts are halved, or ``_NOMINAL`` or ``_ON_GRID``; where its
+    # cuts begin in ``numbers``, or its levels in ``codes``; its levels, without the entry for a level never seen, or
+    # where its grid begins in ``codes``; most cuts on one place of the grid
     columns: np.ndarray
+    # float64; the cuts of each column. To be halved: filled up with inf to ``2**steps - 1``, as a heap: entry 0 is not
+    # used, entry 1 is the middle one, and from entry k the search goes on at 2k or, if the cut is below the value, at
+    # 2k + 1. With a grid: the value of its first place, places a unit, the last place; the cuts, ascending; inf.
     numbers: np.ndarray
-    codes: np.ndarray
+    codes: np.ndarray  # uint8; the bins of the levels; how many cuts lie before each place of a grid
 
 
 @inner_kernel
@@ -204,29 +195,12 @@ def _grid_of(cuts: np.ndarray, steps: int) -> tuple[tuple[float, float, float], 
 
 
 def bin_rows(bins: Bins, matrix: np.ndarray | SparseMatrix, n_threads: int = 1) -> np.ndarray:
-    """The rows of a table as bin numbers.
+    """The rows of a table as bin numbers, uint8[n, stride], row-major; ``stride`` is p rounded up to a multiple of 8.
 
-    Parameters
-    ----------
-    matrix : float32[n, p] or float64[n, p], or SparseMatrix
-        Encoded as the matrix that the bins were made of. Any memory order; read without a copy of the whole.
-    n_threads : int >= 1
-        The result does not depend on it.
-
-    Returns
-    -------
-    uint8[n, stride]
-        Row-major; ``stride`` is p rounded up to a multiple of 8, and columns from p on are 0. A number's bin is how
-        many cuts lie below it, a level's bin is in ``level_bin``, a missing cell is 255. A value in a column without
-        values at fit has bin 0, a level that fit never saw the last entry of ``level_bin``.
-
-    Examples
-    --------
-    >>> from treewright.data.bins import bins_of
-    >>> from treewright.data.schema import Column, Schema
-    >>> bins = bins_of(np.array([[1.0], [2.0], [4.0]]), Schema((Column("x", "numeric"),)))
-    >>> bin_rows(bins, np.array([[-9.0], [1.5], [1.6], [99.0], [np.nan]]))[:, 0].tolist()
-    [0, 0, 1, 2, 255]
+    ``matrix`` is float32[n, p] or float64[n, p] in any memory order, encoded as the matrix that the bins were made of.
+    A number's bin is how many cuts lie below it, a level's bin is in ``level_bin``, a missing cell is 255; columns from
+    p on are 0. A value in a column without values at fit has bin 0, a level that fit never saw the last entry of
+    ``level_bin``.
     """
     if isinstance(matrix, SparseMatrix):
         return codes_of_sparse(bins, matrix).dense()
@@ -243,25 +217,7 @@ def bin_rows(bins: Bins, matrix: np.ndarray | SparseMatrix, n_threads: int = 1) 
 
 
 def bin_columns(bins: Bins, matrix: np.ndarray | SparseMatrix, columns: np.ndarray) -> None:
-    """The rows of a table as bin numbers, column by column.
-
-    Parameters
-    ----------
-    matrix : float32[n, p] or float64[n, p]
-        As for ``bin_rows``.
-    columns : uint8[p, m], m >= n, OUT
-        The transpose of what ``bin_rows`` returns. Rows from n on are left as they are.
-
-    Examples
-    --------
-    >>> from treewright.data.bins import bins_of
-    >>> from treewright.data.schema import Column, Schema
-    >>> bins = bins_of(np.array([[1.0], [2.0], [4.0]]), Schema((Column("x", "numeric"),)))
-    >>> columns = np.zeros((1, 3), np.uint8)
-    >>> bin_columns(bins, np.array([[9.0], [1.6]]), columns)
-    >>> columns.tolist()
-    [[2, 1, 0]]
-    """
+    """The same column by column, into uint8[p, m] with m >= n; entries from n on are left as they are."""
     if isinstance(matrix, SparseMatrix):
         columns[:, : len(matrix)] = codes_of_sparse(bins, matrix).dense()[:, : bins.n_columns].T
         return
@@ -276,16 +232,7 @@ def _writeable(block: np.ndarray) -> np.ndarray:
 def bins_of_sparse(
     matrix: SparseMatrix, schema: Schema, weights: np.ndarray | None = None, *, max_bins: int = MAX_BINS
 ) -> Bins:
-    """Bins of every column, the same as ``data.bins.bins_of`` makes from the dense matrix.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_matrix
-    >>> from treewright.data.schema import Column
-    >>> bins = bins_of_sparse(SparseMatrix.of(csr_matrix([[0, 3], [2, 0]])), Schema((Column("a", "numeric"),) * 2))
-    >>> bins.n_bins.tolist(), bins.lowest.tolist()
-    ([2, 2], [0.0, 2.0, 0.0, 3.0])
-    """
+    """Bins of every column, the same as ``bins_of`` makes from the dense matrix."""
     values, heaviness, begins = _distinct(matrix, whole_weights(weights))
     n_values = np.diff(begins)
     # Most columns have few values: each value is a bin, without a step of Python for each of 100,000 columns.
@@ -334,18 +281,10 @@ MISSING_RANK = np.int32(2**31 - 1)  # the code of a missing cell where codes are
 
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
-    """The rows of a sparse table as the bins of their stored cells; it takes the place of ``uint8[n, stride]``.
+    """The rows of a sparse table as the bins of their stored cells; it takes the place of ``uint8[n, stride]``."""
 
-    Attributes
-    ----------
-    by_row : csr_matrix of uint8 or int32 [n, p]
-        Bins of the stored cells, 0 among them.
-    usual : uint8[p] or int32[p]
-        The bin of a cell that is not stored.
-    """
-
-    by_row: Any
-    usual: np.ndarray
+    by_row: Any  # csr_matrix of uint8 or int32 [n, p]; bins of the stored cells, 0 among them
+    usual: np.ndarray  # uint8[p] or int32[p]; the bin of a cell that is not stored
 
     def __len__(self) -> int:
         return int(self.by_row.shape[0])
@@ -421,17 +360,7 @@ def search_bins(
 
 
 def codes_of_sparse(bins: Bins, matrix: SparseMatrix) -> SparseCodes:
-    """The rows of a sparse table as bins, the same as ``data.bin_rows.bin_rows`` finds for the dense matrix.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_matrix
-    >>> from treewright.data.schema import Column
-    >>> matrix = SparseMatrix.of(csr_matrix([[0, 3], [-2, 0]]))
-    >>> codes = codes_of_sparse(bins_of_sparse(matrix, Schema((Column("a", "numeric"),) * 2)), matrix)
-    >>> codes.dense()[:, :2].tolist(), codes.usual.tolist()
-    ([[1, 1], [0, 0]], [1, 0])
-    """
+    """The rows of a sparse table as bins, the same as ``bin_rows`` finds for the dense matrix."""
     cut_start, cuts = cuts_of(bins)
     stored, p = matrix.stored, bins.n_columns
     found, usual = np.empty(len(stored.data), np.int32), np.empty(p, np.int32)

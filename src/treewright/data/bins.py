@@ -1,22 +1,17 @@
-"""The threshold between two neighbouring values: their middle.
-
-The distinct values of a column and their weights. In: cells, whole-number weights. Out: ``ColumnSummary``.
+"""Bins of the columns: the distinct values of each column with their weights, and where bins of them begin.
 
     gathered = Gathered(column is nominal)
-    gathered.add(cells, weights)        block by block, or of parts that lie elsewhere: gathered.join(others)
+    gathered.add(cells, weights)        block by block, or of parts that are remote: gathered.join(others)
     while gathered.refine():            a column of many values needs one or two more passes
         gathered.add(cells, weights)
     gathered.summary()
 
-A summary depends on the values and their weights alone, not on the order of rows, blocks or parts: weights are
-integers, and nothing is dropped because of what came first. A column of up to 2**16 distinct values, and any column of
-a table of up to 2**20 rows, is summed up value by value. In other columns a cell stands for neighbouring values: those
-whose leading bits are the same. A cell that weighs more than a share of 2**-15 and holds more than one value is divided
-in a further pass, so cuts between cells are quantiles to within that share; where a cell begins and ends is exact.
-
-Bins of the columns: where they begin, and which values and levels share one.
-
-Everything is whole-number arithmetic on sums below 2**53, and scaling all weights changes nothing.
+A summary depends on the values and their weights alone, not on the order of rows, blocks or parts: weights are integers
+with sums below 2**53, nothing is dropped because of what came first, and scaling all weights changes nothing. A column
+of up to 2**16 distinct values, and any column of a table of up to 2**20 rows, is summed up value by value. In other
+columns a cell stands for neighbouring values: those whose leading bits are the same. A cell that weighs more than a
+fraction of 2**-15 and holds more than one value is divided in a further pass, so cuts between cells are quantiles to
+within that fraction; where a cell begins and ends is exact.
 """
 
 from __future__ import annotations
@@ -39,23 +34,10 @@ _LARGEST = np.finfo(np.float64).max
 
 
 def middle_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The middle of each pair of values, as a threshold of ``x <= middle``.
+    """The middle of each pair of values ``low < high``, float64[n], as a threshold of ``x <= middle``.
 
-    Parameters
-    ----------
-    low, high : float64[n]
-        ``low < high``; infinities are allowed.
-
-    Returns
-    -------
-    float64[n]
-        At least ``low`` and never equal to ``high``, so that ``x <= middle`` separates the two even if they are
-        neighbouring floats. Finite if a finite number lies there; 0.0 between the two infinities; never -0.0.
-
-    Examples
-    --------
-    >>> middle_of(np.array([1.0, -np.inf, 1e308]), np.array([2.0, np.inf, 1.5e308])).tolist()
-    [1.5, 0.0, 1.25e+308]
+    At least ``low`` and never equal to ``high``, so that it separates the two even if they are neighbouring floats.
+    Finite if a finite number lies there; 0.0 between the two infinities; never -0.0.
     """
     # Halves first: the sum of two large numbers would overflow. Tiny numbers would lose their last bit by halving.
     small = np.maximum(np.abs(low), np.abs(high)) < 1.0
@@ -78,21 +60,13 @@ _MAX_WEIGHT = 2**53  # every sum of fixed-point weights is below
 
 
 class ColumnSummary(NamedTuple):
-    """The distinct values of a column's present cells.
+    """The distinct values of a column's present cells."""
 
-    Attributes
-    ----------
-    values : float64[k]
-        Ascending and distinct; 0.0 stands for -0.0 too. If entries are cells of several values, the largest of each.
-    weights : int64[k], >= 1
-        Their sum is below 2**53.
-    lowest : float64[k]
-        The smallest value of each entry.
-    """
-
+    # float64[k]; ascending and distinct; 0.0 stands for -0.0 too. If entries are cells of several values, the largest
+    # of each.
     values: np.ndarray
-    weights: np.ndarray
-    lowest: np.ndarray
+    weights: np.ndarray  # int64[k], >= 1; their sum is below 2**53
+    lowest: np.ndarray  # float64[k]; the smallest value of each entry
 
 
 @allocating_kernel
@@ -169,22 +143,10 @@ def distinct_values(ranked: np.ndarray, weights: np.ndarray, values: np.ndarray,
 
 
 def whole_weights(weights: np.ndarray | None) -> np.ndarray:
-    """Weights as integers, with one power-of-two scale.
+    """Weights float64[n], >= 0 and finite, as int64[n] with one power-of-two scale; int64[0] for None.
 
-    Parameters
-    ----------
-    weights : float64[n], >= 0 and finite, or None
-
-    Returns
-    -------
-    int64[n]
-        Empty for None. Whole-number weights stay as they are where their sum is below 2**53; others are scaled so that
-        it is, and none that is positive becomes 0.
-
-    Examples
-    --------
-    >>> whole_weights(np.array([1.0, 3.0])).tolist()
-    [1, 3]
+    Whole-number weights stay as they are if their sum is below 2**53; others are scaled so that it is, and none that is
+    positive becomes 0.
     """
     if weights is None:
         return np.empty(0, np.int64)
@@ -206,20 +168,9 @@ def whole_weights_among(weights: np.ndarray, largest: float, n: int, *, are_whol
 
 
 def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
-    """Sum up one column, or one block of it.
+    """Sum up float[n] cells of a column; nan and cells of weight 0 are left out, infinities are values.
 
-    Parameters
-    ----------
-    cells : float32[n] or float64[n]
-        nan is left out; infinities are values.
-    weights : int64[n], or int64[0] where every cell weighs one
-        Cells of weight 0 are left out.
-
-    Examples
-    --------
-    >>> summary = summary_of(np.array([2.0, np.nan, 1.0, 2.0]), np.empty(0, np.int64))
-    >>> summary.values.tolist(), summary.weights.tolist()
-    ([1.0, 2.0], [1, 2])
+    ``weights`` is int64[n], or int64[0] if every cell weighs one.
     """
     values, totals = np.empty(_FEW), np.empty(_FEW, np.int64)
     n_few = count_few(cells, weights, values, totals)
@@ -240,15 +191,7 @@ def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
 
 
 def merge(first: ColumnSummary, second: ColumnSummary) -> ColumnSummary:
-    """The summary of two blocks of rows together, value by value.
-
-    Examples
-    --------
-    >>> one = summary_of(np.array([1.0, 2.0]), np.empty(0, np.int64))
-    >>> two = summary_of(np.array([2.0, 3.0]), np.array([4, 1]))
-    >>> [part.tolist() for part in merge(one, two)]
-    [[1.0, 2.0, 3.0], [1, 5, 1], [1.0, 2.0, 3.0]]
-    """
+    """The summary of two blocks of rows together, value by value."""
     values = np.concatenate((first.values, second.values))
     if len(values) == 0:
         return first
@@ -274,13 +217,6 @@ class Gathered:
         Whether values are codes of levels: these are always told apart, because no code can stand for its neighbours.
     n_rows : int
         Rows of the table, if known beforehand: in a large table many values are never told apart first.
-
-    Examples
-    --------
-    >>> gathered = Gathered()
-    >>> gathered.add(np.array([4.0, 1.0, np.nan]), np.empty(0, np.int64))
-    >>> gathered.refine(), gathered.summary().values.tolist()
-    (False, [1.0, 4.0])
     """
 
     def __init__(self, *, is_nominal: bool = False, n_rows: int = 0) -> None:
@@ -471,29 +407,20 @@ _INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """How the cells of each column become bin numbers (docs/decisions/0005).
+    """How the cells of each column become bin numbers (docs/decisions/0005)."""
 
-    Attributes
-    ----------
-    is_nominal : bool[p]
-    n_bins : int32[p], 0 to 255
-        Bins that hold values; 0 for a column without any. Bin 255 stands for a missing cell.
-    start : int64[p + 1]
-        Where each column's bins begin in ``lowest`` and ``highest``; nominal columns have none.
-    lowest, highest : float64[start[p]]
-        Smallest and largest training value of each bin, ascending.
-    level_start : int64[p + 1]
-        Where each column's levels begin in ``level_bin``; numeric columns have none.
-    level_bin : uint8[level_start[p]]
-        The bin of each level, and of a level that fit never saw (``v + 1`` entries for ``v`` levels).
-    """
-
-    is_nominal: np.ndarray
+    is_nominal: np.ndarray  # bool[p]
+    # int32[p], 0 to 255; bins that hold values; 0 for a column without any. Bin 255 stands for a missing cell.
     n_bins: np.ndarray
+    # int64[p + 1]; where each column's bins begin in ``lowest`` and ``highest``; nominal columns have none
     start: np.ndarray
+    # lowest, highest: float64[start[p]]; smallest and largest training value of each bin, ascending
     lowest: np.ndarray
     highest: np.ndarray
+    # int64[p + 1]; where each column's levels begin in ``level_bin``; numeric columns have none
     level_start: np.ndarray
+    # uint8[level_start[p]]; the bin of each level, and of a level that fit never saw (``v + 1`` entries for ``v``
+    # levels)
     level_bin: np.ndarray
 
     @property
@@ -510,25 +437,10 @@ def bins_of(
     max_bins: int = MAX_BINS,
     n_threads: int = 1,
 ) -> Bins:
-    """Bins of every column of a table.
+    """Bins of every column of an encoded table, float[n, p] in any memory order.
 
-    Parameters
-    ----------
-    matrix : float32[n, p] or float64[n, p]
-        Encoded: level codes, nan for missing, infinities are values. Any memory order.
-    weights : float64[n], >= 0 and finite, or None
-        A row of weight k counts as k rows, one of weight 0 not at all.
-    max_bins : int, 2 to 255
-        Most bins a column may have; a nominal one at most 254.
-    n_threads : int >= 1
-        The result does not depend on it.
-
-    Examples
-    --------
-    >>> schema = Schema((Column("x", "numeric"), Column("c", "nominal", ("a", "b", "c"))))
-    >>> bins = bins_of(np.array([[0.5, 2.0], [np.nan, 0.0], [0.5, 0.0], [4.0, 2.0]]), schema)
-    >>> bins.n_bins.tolist(), bins.lowest.tolist(), bins.level_bin.tolist()
-    ([2, 2], [0.5, 4.0], [0, 2, 1, 2])
+    A row of weight k (float64[n], >= 0 and finite) counts as k rows, one of weight 0 not at all. A column has at most
+    ``max_bins`` bins, 2 to 255; a nominal one at most 254.
     """
     max_bins = checked_max_bins(max_bins)
     n, p = matrix.shape
@@ -610,20 +522,10 @@ def bins_together(parts: Sequence[tuple[np.ndarray, ...]], columns: Sequence[Col
 
 
 def cuts_of(bins: Bins) -> tuple[np.ndarray, np.ndarray]:
-    """The cuts between the bins of each numeric column.
+    """The cuts between the bins of each numeric column: int64[p + 1], where each column's cuts begin, and float64 cuts.
 
-    Returns
-    -------
-    cut_start : int64[p + 1]
-        Where each column's cuts begin; nominal columns have none.
-    cuts : float64[cut_start[p]]
-        Cut ``b`` of a column is the middle between its bins ``b`` and ``b + 1``: ``x <= cut`` for the lower one.
-
-    Examples
-    --------
-    >>> schema = Schema((Column("x", "numeric"),))
-    >>> cuts_of(bins_of(np.array([[1.0], [2.0], [4.0]]), schema))[1].tolist()
-    [1.5, 3.0]
+    Cut ``b`` of a column is the middle between its bins ``b`` and ``b + 1``: ``x <= cut`` for the lower one. Nominal
+    columns have none.
     """
     n_values = np.diff(bins.start)
     is_first = np.zeros(len(bins.lowest) + 1, bool)
@@ -682,23 +584,12 @@ MAX_LEVEL_BINS = 254  # one less than for numbers: a level without rows needs a 
 
 
 def bin_begins(weights: np.ndarray, max_bins: int) -> np.ndarray:
-    """Where the bins of a numeric column begin.
+    """Position of the first value of each bin of a numeric column, int64[m], m <= ``max_bins``.
 
-    Parameters
-    ----------
-    weights : int64[k], >= 1
-        Of the distinct values, ascending.
-    max_bins : int, 2 to 255
+    ``weights`` int64[k] are those of the distinct values, ascending. One bin per value if k <= ``max_bins``. Else bins
+    of about equal weight; values that weigh more than a bin have one of their own, unless these bins and one for each
+    stretch of other values between them are more than ``max_bins``.
 
-    Returns
-    -------
-    int64[m]
-        Position of the first value of each bin, m <= ``max_bins``. One bin per value if k <= ``max_bins``. Else bins
-        of about equal weight; values that weigh more than a bin have one of their own, unless these bins and one for
-        each stretch of other values between them are more than ``max_bins``.
-
-    Examples
-    --------
     >>> bin_begins(np.array([1, 1, 1, 9, 1, 1]), 3).tolist()
     [0, 3, 4]
     """
@@ -716,18 +607,10 @@ def bin_begins(weights: np.ndarray, max_bins: int) -> np.ndarray:
 
 
 def heavy_values(weights: np.ndarray, max_bins: int) -> tuple[int, int]:
-    """Values heavier than a bin: than the weight of the other values, divided by the number of bins left for them.
+    """The smallest weight of a value heavier than a bin, and how many there are, fewer than ``max_bins``.
 
-    Parameters
-    ----------
-    weights : int64[k]
-
-    Returns
-    -------
-    smallest : int
-        The smallest weight of a heavy value; larger than all weights if there is none.
-    n_heavy : int
-        Fewer than ``max_bins``.
+    A bin weighs as much as the other values together, divided by the number of bins left for them. If no value is
+    heavy, the smallest weight is larger than all.
     """
     rest = int(weights.sum())
     largest = int(weights.max())
@@ -801,25 +684,12 @@ def fill_bins(
 
 
 def level_bins(codes: np.ndarray, weights: np.ndarray, n_levels: int, max_bins: int) -> tuple[np.ndarray, int]:
-    """The bin of each level of a nominal column.
+    """The bin of each level, uint8[n_levels + 1], and the number of bins, at most 254.
 
-    Parameters
-    ----------
-    codes : int[k]
-        Levels with rows, ascending.
-    weights : int64[k], >= 1
-    max_bins : int, 2 to 255
+    ``codes`` are the levels with rows, ascending. If there are too many levels, the heaviest (of equals the lowest
+    codes) have a bin of their own, in code order, and the others share the last. Levels without rows have bin
+    ``n_bins``; the last entry is for a level that fit never saw.
 
-    Returns
-    -------
-    bins : uint8[n_levels + 1]
-        The last entry is for a level that fit never saw. Levels without rows have bin ``n_bins``.
-    n_bins : int, 0 to min(max_bins, 254)
-        If there are too many levels, the heaviest (of equals the lowest codes) have a bin of their own, in code
-        order, and the others share the last.
-
-    Examples
-    --------
     >>> bins, n_bins = level_bins(np.array([0, 1, 3, 4]), np.array([1, 5, 7, 1]), 5, 3)
     >>> bins.tolist(), n_bins
     ([2, 0, 3, 1, 2, 3], 3)

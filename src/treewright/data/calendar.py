@@ -44,25 +44,7 @@ class Asked(NamedTuple):
 
 
 def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, Asked]:
-    """The requested parts by column position.
-
-    Parameters
-    ----------
-    calendar : None, sequence of parts, or mapping from column name or position to parts
-    names : sequence of p column names
-
-    Raises
-    ------
-    ParameterError
-        A word is not a part of a date; a column lists no parts, or is named twice.
-    ColumnError
-        There is no such column.
-
-    Examples
-    --------
-    >>> asked_parts({"sold": ["month", "days since 2020-01-01"]}, ["age", "sold"])
-    {1: Asked(parts=('month', 'days since 2020-01-01'), named=True)}
-    """
+    """The requested parts by column position; a part, a column or a declaration that cannot be is refused."""
     if calendar is None:
         return {}
     if not isinstance(calendar, Mapping):
@@ -105,24 +87,9 @@ def is_since(part: str) -> bool:
 
 
 def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[Column, ...]:
-    """The columns of a table, followed by the columns of parts.
+    """The columns of a table, followed by the columns of the parts ``asked`` for, by position.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        As they were settled.
-    asked : dict from position to Asked
-
-    Raises
-    ------
-    ColumnError
-        A named column holds no dates or lacks the part, or the table has a column with the name of a part.
-
-    Examples
-    --------
-    >>> columns = with_parts([Column("sold", "numeric", family="date")], {0: Asked(("year",), True)})
-    >>> columns[1].name, columns[1].part, columns[1].sources
-    ('sold.year', 'year', (0,))
+    ColumnError if a named column holds no dates or lacks the part, or the table has a column with the name of a part.
     """
     names, made = {column.name for column in columns}, []
     for at, (parts, named) in asked.items():
@@ -183,26 +150,9 @@ def _column_of(source: Column, at: int, part: str) -> Column:
 
 
 def part_cells(part: str, source: Column, days: np.ndarray) -> np.ndarray:
-    """A part of each date, float64[n]; nan where there is none.
+    """A part of each date, float64[n]; nan if there is none. The zone of ``source`` decides on day and hour.
 
-    Parameters
-    ----------
-    part : str
-    source : Column
-        The column of dates; its zone decides on which day and hour an instant falls.
-    days : float64[n]
-        As the source is encoded.
-
-    Raises
-    ------
-    DataError
-        This machine does not know the time zone.
-
-    Examples
-    --------
-    >>> sold = Column("sold", "numeric", family="datetime", zone="Europe/Oslo")
-    >>> part_cells("hour", sold, np.array([18690.5, np.nan])), part_cells("weekday", sold, np.array([18690.98]))
-    (array([13., nan]), array([4.]))
+    DataError if this machine does not know the time zone.
     """
     cells = np.full(len(days), np.nan)
     present = ~np.isnan(days)

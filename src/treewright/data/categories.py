@@ -1,4 +1,4 @@
-"""Levels, names and labels as JSON. In: Python scalars, label arrays, ``Schema``. Out: plain JSON, and back.
+"""Levels, names and labels as plain JSON, and back.
 
 What is written reads back as the same value, types included. Reading trusts nothing: for any JSON it returns a valid
 object or raises one ``ValueError`` that names the place.
@@ -29,13 +29,9 @@ DTYPE = re.compile(r"b1|[iu][1248]|f[248]|O|[US](\d{1,9})|[mM]8\[(\d{1,9})?(Y|M|
 
 
 def python_scalar(value: Any, depth: int = 0) -> Hashable:
-    """A value as the plain Python scalar that equals it: numpy scalars and subclasses of str, int, ... are unwrapped.
+    """A value as the plain Python scalar, or tuple of them, that equals it.
 
-    Parameters
-    ----------
-    value : None, bool, int, float, str, bytes, date, datetime, numpy scalar, or a tuple of these
-    depth : int
-        How many tuples are around the value.
+    NumPy scalars and subclasses of str, int, ... are unwrapped; ``depth`` counts the tuples around the value.
     """
     if isinstance(value, np.generic) and value.dtype.kind in "biufSU":
         value = value.item()
@@ -141,13 +137,7 @@ def values_from_json(obj: Any) -> tuple[Hashable, ...]:
 
 
 def array_to_json(labels: np.ndarray) -> dict[str, Any]:
-    """A one-dimensional label array with its dtype.
-
-    Examples
-    --------
-    >>> array_to_json(np.array(["no", "yes"]))
-    {'dtype': 'U3', 'values': ['no', 'yes']}
-    """
+    """A one-dimensional label array with its dtype."""
     dtype = labels.dtype.str.lstrip("<>=|")  # native byte order is the reader's own
     if labels.ndim != 1 or DTYPE.fullmatch(dtype) is None:
         raise DataError(

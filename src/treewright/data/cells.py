@@ -33,32 +33,17 @@ SHORT = 60
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells of one column.
+    """The cells of one column."""
 
-    Attributes
-    ----------
-    family : {"number", "string", "boolean", "object", "missing", "date", "datetime", "duration", "time"}
-    values : float64[n] or int[n]
-        float64: numbers, nan = missing (of dates: days). int: codes into ``distinct``, -1 = missing.
-    distinct : tuple
-        What the codes stand for; values that no cell holds may be listed.
-    ordered : bool
-        ``distinct`` is an ordered category's own list of levels, lowest first.
-    category : bool
-        The column's own type says that it is nominal (or ordinal), whatever its levels are.
-    whole : bool
-        The numbers came from an integer type.
-    zone : str
-        The name of the time zone, for instants that have one.
-    """
-
-    family: str
+    family: str  # {"number", "string", "boolean", "object", "missing", "date", "datetime", "duration", "time"}
+    # float64[n] or int[n]; float64: numbers, nan = missing (of dates: days). int: codes into ``distinct``, -1 =
+    # missing.
     values: np.ndarray
-    distinct: tuple[Hashable, ...] = ()
-    ordered: bool = False
-    category: bool = False
-    whole: bool = False
-    zone: str = ""
+    distinct: tuple[Hashable, ...] = ()  # what the codes stand for; values that no cell holds may be listed
+    ordered: bool = False  # ``distinct`` is an ordered category's own list of levels, lowest first
+    category: bool = False  # the column's own type says that it is nominal (or ordinal), whatever its levels are
+    whole: bool = False  # the numbers came from an integer type
+    zone: str = ""  # the name of the time zone, for instants that have one
 
     @property
     def is_number(self) -> bool:
@@ -70,15 +55,7 @@ class Cells:
         return np.isnan(self.values) if self.is_number else self.values < 0
 
     def coded(self) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-        """Codes and the values that they stand for, also for numbers.
-
-        Returns
-        -------
-        codes : int[n]
-            -1 = missing.
-        distinct : tuple
-            Numbers ascending, integers where the column was of an integer type.
-        """
+        """Codes int[n], -1 = missing, and the values that they stand for, also of numbers: ascending."""
         if not self.is_number:
             return self.values, self.distinct
         if self.family in DATES:
@@ -144,19 +121,10 @@ def first_where(values: Sequence[Any], families: Iterable[str]) -> int:
 
 
 def cells_of_list(values: list[Any], label: str) -> Cells:
-    """Python values as typed cells.
+    """Python values as typed cells; ``label`` names the column in messages, such as ``"column 'city'"``.
 
-    Parameters
-    ----------
-    values : list
-    label : str
-        The column's name for messages, such as ``"column 'city'"``.
-
-    Returns
-    -------
-    Cells
-        Family "number" if all present values are numbers, "string", "boolean", "object" if they are mixed or of
-        another hashable type, "missing" if there are none.
+    Family "number" if all present values are numbers, "string", "boolean", "object" if they are mixed or of another
+    hashable type, "missing" if there are none.
     """
     found = {family_of_type(kind) for kind in set(map(type, values))}
     if "complex" in found:
@@ -218,12 +186,7 @@ def date_cells(values: list[Any], label: str) -> Cells:
 def coded_cells(family: str, values: list[Any], label: str, distinct: tuple[Hashable, ...] | None = None) -> Cells:
     """Dictionary-encode Python values: equal values (1, 1.0 and True are equal) share a code.
 
-    Parameters
-    ----------
-    family, values, label
-        As in ``cells_of_list``.
-    distinct : tuple, optional
-        The values to code by, if they are known beforehand.
+    ``distinct`` lists the values to code by, if they are known beforehand.
     """
     try:
         found = dict.fromkeys(values)
@@ -324,15 +287,8 @@ def cells_of_array(array: np.ndarray, label: str) -> Cells:
 def float_array(array: np.ndarray, place: Callable[[tuple[Any, ...]], tuple[str, int]]) -> np.ndarray:
     """Integers, booleans and floats of any width as float64; numbers whose value would change are refused.
 
-    Parameters
-    ----------
-    array : ndarray of kind b, i, u or f, any shape
-    place : callable
-        From a cell's position (tuple of int) to the column's label and the row, for messages.
-
-    Returns
-    -------
-    float64, same shape; the array itself if it is native float64 already.
+    ``place`` gives the label of a cell's column and its row, for messages. An array that is native float64 is returned
+    itself.
     """
     wide = array.dtype.kind in "iu" and array.dtype.itemsize > 4 and array.size > 0
     if wide and (int(array.max()) > LARGEST_WHOLE or int(array.min()) < -LARGEST_WHOLE):

@@ -1,10 +1,4 @@
-"""Rows that lie elsewhere: in a file, in other processes, on other machines. In: parts. Out: answers.
-
-An `Elsewhere` takes the place of the matrix of a `Dataset`. It knows how many rows there are and the bins of their
-columns, and has a *carrier*, which takes a question to every part and returns the answers. Algorithms that can learn
-from answers use it; for others an error gives the reason.
-
-The rows that learning starts from: encoded once, shared by any number of fits.
+"""The rows that learning starts from: encoded once, shared by any number of fits, here or remote.
 
 A `Dataset` is a table as numbers with its schema, its target as codes or numbers, and the weights of the rows. It does
 not depend on the algorithm. What is slow to derive from it, sorted columns and bins, it can keep (``shared``): then
@@ -13,6 +7,10 @@ AdaBoost's rounds, folds and grids compute it once.
 There are two kinds of weight. ``sample_weight`` is the weight that the caller gave a row. ``weights`` is that times the
 weight of the row's classes. Growers of single trees use ``weights``; forests sample rows by ``sample_weight`` and apply
 the weights of classes afterwards. Rows of weight 0 are left out, and ``kept`` says which of the given rows remain.
+
+An `Elsewhere` takes the place of the matrix if the rows lie in a file, in other processes or on other machines. It
+knows how many rows there are and the bins of their columns, and has a *carrier*, which takes a question to every part
+and returns the replies. Algorithms that can learn from replies use it; for others an error gives the reason.
 """
 
 from __future__ import annotations
@@ -45,224 +43,25 @@ from treewright.data.target import (
 from treewright.exceptions import ParameterError, Phrase, TreewrightError
 
 T = TypeVar("T")
-
-
-class PartLostError(TreewrightError):
-    """A part no longer answers because its process or machine is gone; ``revive`` restarts it."""
-
-    def __init__(self, at: int, why: str) -> None:
-        super().__init__(f"part {at} of the rows is lost: {why}")
-        self.at = at
-
-
-class NotBorrowedError(TreewrightError):
-    """A part does not hold the rows borrowed for this fit, or no longer: it has to borrow them again."""
-
-
-claims = threading.Lock()  # held while a part checks that its rows are free and claims them for a fit
-
-
-class Carrier(Protocol):
-    """The interface of a carrier, which takes a question to all parts and returns their answers."""
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-
-    def ask(self, what: str, *given: Any) -> list[Any]:
-        """Call the method ``what`` of all parts with these arguments; returns their answers in the order of the parts.
-
-        An error in a part is raised here; PartLostError if a part is gone.
-        """
-
-    def share(self, fit: str) -> None:
-        """Let every part ``borrow`` what all ``lend``, in their order, for a fit: then each has all rows, as bins."""
-
-    def settle(self, what: str, *given: Any) -> list[Any]:
-        """Like ``ask``, for questions that set up the parts: they are repeated for a part that is restarted."""
-
-    def revive(self) -> None:
-        """Restart lost parts from the source of their rows; what they had learned is gone."""
-
-
-_MOST_LOST = 3  # times in a row that parts may be lost before a question is given up
-
-
-def unless_lost(carrier: Carrier, work: Callable[[bool], T]) -> T:
-    """The result of ``work(False)``; if a part is lost on the way, parts are restarted and ``work(True)`` is called."""
-    n_lost = 0
-    while True:
-        try:
-            if n_lost:
-                carrier.revive()
-            return work(n_lost > 0)
-        except PartLostError:
-            n_lost += 1
-            if n_lost > _MOST_LOST:
-                raise
-
-
-def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
-    """The answers to a question that changes nothing in the parts and so can be repeated if one is restarted.
-
-    ``settles``: the question sets up the parts (``Carrier.settle``).
-    """
-    asked = carrier.settle if settles else carrier.ask
-    return unless_lost(carrier, lambda _: asked(what, *given))
-
-
-@dataclass(eq=False)
-class Here:
-    """The carrier of parts in this process; they answer one after another, each on its threads."""
-
-    parts: list[Any]
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return len(self.parts)
-
-    def ask(self, what: str, *given: Any) -> list[Any]:
-        """See ``Carrier.ask``."""
-        return [getattr(part, what)(*given) for part in self.parts]
-
-    def share(self, fit: str) -> None:
-        """See ``Carrier.share``."""
-        self.ask("borrow", self.ask("lend"), fit)
-
-    def settle(self, what: str, *given: Any) -> list[Any]:
-        """See ``Carrier.settle``."""
-        return self.ask(what, *given)
-
-    def revive(self) -> None:
-        """Do nothing: parts of this process are never lost."""
-
-
-@dataclass(frozen=True, eq=False)
-class Elsewhere:
-    """The cells of a table that lie elsewhere.
-
-    Attributes
-    ----------
-    shape : (int, int)
-    bins : Bins
-        Of the columns; the parts hold the rows as these.
-    max_bins : int
-        With which they were made.
-    n_rows : int
-        Number of rows; a row with a whole weight k counts as k rows.
-    of_classes : tuple of float64[n_classes]
-        Weight of the rows of each class, per output; empty for regression.
-    carrier : Carrier
-    where : str
-        Where the rows lie, in a few words for messages.
-    budget : int or None, bytes
-        Memory that may be used; None: all that is available.
-    """
-
-    shape: tuple[int, int]
-    bins: Bins
-    max_bins: int
-    n_rows: int
-    of_classes: tuple[np.ndarray, ...]
-    carrier: Carrier = field(repr=False)
-    where: str = "elsewhere"
-    budget: int | None = None
-
-    def refuse(self, *why: str | Phrase) -> NoReturn:
-        """Raise ParameterError for what cannot be computed from rows that lie elsewhere."""
-        raise ParameterError(f"the rows lie {self.where}, where this cannot be computed: ", *why)
-
-    def check_bins(self, max_bins: int) -> None:
-        """Raise ParameterError if ``max_bins`` is not the one with which the parts made their bins."""
-        if max_bins != self.max_bins:
-            raise ParameterError(
-                f"max_bins={max_bins}, but the rows {self.where} were binned with max_bins={self.max_bins}: pass "
-                f"max_bins={self.max_bins}, or make the dataset with max_bins={max_bins}"
-            )
-
-
-@dataclass(eq=False)
-class Together:
-    """All rows of a table as bins, at one of its parts, which does a share of the work.
-
-    Attributes
-    ----------
-    codes : uint8[n, stride]
-    target : int32[n] or float64[n]
-    sample_weights : float64[n] or None
-    share : (int, int)
-        The number of the part, and how many there are.
-    n_threads : int
-    budget : int or None, bytes
-        Memory that may be used in addition to the rows; None: all that is available.
-    room : callable or None
-        Makes arrays, of a shape and dtype, that need not stay in memory.
-    fit : str
-        The fit that has borrowed the rows.
-    kept : anything
-        What the fit keeps here from one question to the next.
-    """
-
-    codes: np.ndarray
-    target: np.ndarray
-    sample_weights: np.ndarray | None
-    share: tuple[int, int]
-    n_threads: int
-    budget: int | None
-    room: Callable[[tuple[int, ...], Any], np.ndarray] | None
-    fit: str
-    kept: Any = None
-
-    def filled(self, dataset: Dataset) -> Dataset:
-        """A dataset whose cells lie elsewhere, with the targets, weights and bins of its rows."""
-        where: Elsewhere = dataset.matrix
-        target: Any = dataset.target
-        return replace(
-            dataset,
-            target=target._replace(**{target._fields[0]: self.target[:, None]}),
-            weights=self.sample_weights, sample_weight=self.sample_weights,
-            cache={("bins", where.max_bins): (where.bins, self.codes)}, keeps_bins=True,
-        )  # fmt: skip
-
-
-KEPT_BYTES = 32 * 2**20  # an estimator keeps the rows of its last fit up to this size, so that it can audit a split
-
 Made = TypeVar("Made")
+KEPT_BYTES = 32 * 2**20  # an estimator keeps the rows of its last fit up to this size, so that it can audit a split
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Encoded rows with their target and weights.
-
-    Attributes
-    ----------
-    schema : Schema
-    matrix : float[n, p], or SparseMatrix, or Elsewhere
-    target : Labels or Numbers of n rows; of none where the rows lie elsewhere
-    weights : float64[n], > 0, or None
-        The weight of each row, that of its classes included; None: all rows weigh the same.
-    sample_weight : float64[n] or None
-        The weight of each row as the caller gave it.
-    class_factors : list of float64[n_classes] or None
-        The weight of each class, per output.
-    kept : bool[n_given] or None
-        Which of the given rows these are; None for all.
-    cache : dict or None
-        Sorted columns and bins, if they are kept for the next fit.
-    keeps_bins : bool
-        Whether the bins of the first fit are kept when the weights change: AdaBoost's rounds differ only in weights,
-        and new bins for each would take longer than growing the trees.
-    """
+    """Encoded rows with their target and weights."""
 
     schema: Schema
-    matrix: Any
-    target: Labels | Numbers
+    matrix: Any  # float[n, p], or SparseMatrix, or Elsewhere
+    target: Labels | Numbers  # of n rows; of none if the rows are remote
+    # float64[n], > 0, or None; the weight of each row, that of its classes included; None: all rows weigh the same
     weights: np.ndarray | None = None
-    sample_weight: np.ndarray | None = None
-    class_factors: Factors | None = None
-    kept: np.ndarray | None = None
-    cache: dict[Hashable, Any] | None = None
+    sample_weight: np.ndarray | None = None  # float64[n] or None; the weight of each row as the caller gave it
+    class_factors: Factors | None = None  # list of float64[n_classes] or None; the weight of each class, per output
+    kept: np.ndarray | None = None  # bool[n_given] or None; which of the given rows these are; None for all
+    cache: dict[Hashable, Any] | None = None  # sorted columns and bins, if they are kept for the next fit
+    # whether the bins of the first fit are kept when the weights change: AdaBoost's rounds differ only in weights, and
+    # new bins for each would take longer than growing the trees
     keeps_bins: bool = False
 
     @property
@@ -390,18 +189,7 @@ def dataset_of(
     class_weight: Any = None,
     missing: str = "direction",
 ) -> Dataset:
-    """The rows of a fit, checked.
-
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p]
-    target : Labels or Numbers of n rows
-    sample_weight : n numbers >= 0, optional
-    class_weight : dict from label to weight, "balanced", a list of them for several outputs, or None
-    missing : str
-        Under ``"error"`` a missing cell is refused.
-    """
+    """The rows of a fit, checked; under ``missing="error"`` a missing cell is refused."""
     check_lengths(len(matrix), target)
     own = check_weights(sample_weight, len(matrix))
     factors = None
@@ -418,13 +206,7 @@ def dataset_of(
 
 
 def factors_for(class_weight: Any, target: Labels, weights: np.ndarray | None) -> Factors:
-    """The weight of each class, per output.
-
-    Raises
-    ------
-    ParameterError
-        A list of another length than outputs, a dict for several outputs, a weight that is no finite number >= 0.
-    """
+    """The weight of each class, per output; a ``class_weight`` that cannot be is refused."""
     n_outputs = target.codes.shape[1]
     if isinstance(class_weight, list) and len(class_weight) != n_outputs:
         raise ParameterError(f"class_weight lists {len(class_weight)} outputs, y has {n_outputs}")
@@ -452,3 +234,147 @@ def _refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
     for label, factor in weight.items():
         if not is_weight(factor):
             raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")
+
+
+class PartLostError(TreewrightError):
+    """A part no longer answers because its process or machine is gone; ``revive`` restarts it."""
+
+    def __init__(self, at: int, why: str) -> None:
+        super().__init__(f"part {at} of the rows is lost: {why}")
+        self.at = at
+
+
+class NotBorrowedError(TreewrightError):
+    """A part does not hold the rows borrowed for this fit, or no longer: it has to borrow them again."""
+
+
+claims = threading.Lock()  # held while a part checks that its rows are free and claims them for a fit
+_MOST_LOST = 3  # times in a row that parts may be lost before a question is given up
+
+
+class Carrier(Protocol):
+    """The interface of a carrier, which takes a question to all parts and returns their answers."""
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+
+    def ask(self, what: str, *given: Any) -> list[Any]:
+        """Call the method ``what`` of all parts with these arguments; returns their replies in the order of the parts.
+
+        An error in a part is raised here; PartLostError if a part is gone.
+        """
+
+    def share(self, fit: str) -> None:
+        """Let every part ``borrow`` what all ``lend``, in their order, for a fit: then each has all rows, as bins."""
+
+    def settle(self, what: str, *given: Any) -> list[Any]:
+        """Like ``ask``, for questions that set up the parts: they are repeated for a part that is restarted."""
+
+    def revive(self) -> None:
+        """Restart lost parts from the source of their rows; what they had learned is gone."""
+
+
+def unless_lost(carrier: Carrier, work: Callable[[bool], T]) -> T:
+    """The result of ``work(False)``; if a part is lost on the way, parts are restarted and ``work(True)`` is called."""
+    n_lost = 0
+    while True:
+        try:
+            if n_lost:
+                carrier.revive()
+            return work(n_lost > 0)
+        except PartLostError:
+            n_lost += 1
+            if n_lost > _MOST_LOST:
+                raise
+
+
+def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
+    """The replies to a question that changes nothing in the parts and so can be repeated if one is restarted.
+
+    ``settles``: the question sets up the parts (``Carrier.settle``).
+    """
+    asked = carrier.settle if settles else carrier.ask
+    return unless_lost(carrier, lambda _: asked(what, *given))
+
+
+@dataclass(eq=False)
+class Here:
+    """The carrier of parts in this process; they answer one after another, each on its threads."""
+
+    parts: list[Any]
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self.parts)
+
+    def ask(self, what: str, *given: Any) -> list[Any]:
+        """See ``Carrier.ask``."""
+        return [getattr(part, what)(*given) for part in self.parts]
+
+    def share(self, fit: str) -> None:
+        """See ``Carrier.share``."""
+        self.ask("borrow", self.ask("lend"), fit)
+
+    def settle(self, what: str, *given: Any) -> list[Any]:
+        """See ``Carrier.settle``."""
+        return self.ask(what, *given)
+
+    def revive(self) -> None:
+        """Do nothing: parts of this process are never lost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Elsewhere:
+    """The cells of a table that lie elsewhere."""
+
+    shape: tuple[int, int]
+    bins: Bins  # of the columns; the parts hold the rows as these
+    max_bins: int  # with which they were made
+    n_rows: int  # number of rows; a row with a whole weight k counts as k rows
+    # tuple of float64[n_classes]; weight of the rows of each class, per output; empty for regression
+    of_classes: tuple[np.ndarray, ...]
+    carrier: Carrier = field(repr=False)
+    where: str = "elsewhere"  # where the rows lie, in a few words for messages
+    budget: int | None = None  # bytes that may be used; None: all that is available
+
+    def refuse(self, *why: str | Phrase) -> NoReturn:
+        """Raise ParameterError for what cannot be computed from rows that lie elsewhere."""
+        raise ParameterError(f"the rows lie {self.where}, where this cannot be computed: ", *why)
+
+    def check_bins(self, max_bins: int) -> None:
+        """Raise ParameterError if ``max_bins`` is not the one with which the parts made their bins."""
+        if max_bins != self.max_bins:
+            raise ParameterError(
+                f"max_bins={max_bins}, but the rows {self.where} were binned with max_bins={self.max_bins}: pass "
+                f"max_bins={self.max_bins}, or make the dataset with max_bins={max_bins}"
+            )
+
+
+@dataclass(eq=False)
+class Together:
+    """All rows of a table as bins, at one of its parts, which does a share of the work."""
+
+    codes: np.ndarray  # uint8[n, stride]
+    target: np.ndarray  # int32[n] or float64[n]
+    sample_weights: np.ndarray | None  # float64[n] or None
+    share: tuple[int, int]  # the number of the part, and how many there are
+    n_threads: int
+    # bytes that may be used in addition to the rows; None: all that is available
+    budget: int | None
+    # makes arrays, of a shape and dtype, that need not stay in memory
+    room: Callable[[tuple[int, ...], Any], np.ndarray] | None
+    fit: str  # the fit that has borrowed the rows
+    kept: Any = None  # what the fit keeps here from one question to the next
+
+    def filled(self, dataset: Dataset) -> Dataset:
+        """A dataset whose cells lie elsewhere, with the targets, weights and bins of its rows."""
+        where: Elsewhere = dataset.matrix
+        target: Any = dataset.target
+        return replace(
+            dataset,
+            target=target._replace(**{target._fields[0]: self.target[:, None]}),
+            weights=self.sample_weights, sample_weight=self.sample_weights,
+            cache={("bins", where.max_bins): (where.bins, self.codes)}, keeps_bins=True,
+        )  # fmt: skip

@@ -57,15 +57,7 @@ MOSTLY = 0.9  # of the cells: a column of which so many are dates is meant to be
 def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
     """The family, the days and the zone of one Python object; the zone is empty if it has none.
 
-    Raises
-    ------
-    OverflowError
-        In UTC an instant with a time zone is not within the years 1 to 9999.
-
-    Examples
-    --------
-    >>> days_of(dt.date(1970, 1, 3)), days_of(dt.timedelta(hours=6))
-    (('date', 2.0, ''), ('duration', 0.25, ''))
+    OverflowError if in UTC an instant with a time zone is not within the years 1 to 9999.
     """
     if isinstance(value, dt.timedelta):
         return "duration", _days(value), ""
@@ -91,8 +83,6 @@ def _days(span: dt.timedelta) -> float:
 def zone_of(zone: object) -> str:
     """A time zone as text: its name, or its offset, such as ``+01:00``.
 
-    Examples
-    --------
     >>> zone_of("UTC+03:00"), zone_of(dt.timezone(dt.timedelta(hours=3), "Moscow")), zone_of(ZoneInfo("Europe/Oslo"))
     ('+03:00', '+03:00', 'Europe/Oslo')
     """
@@ -120,19 +110,12 @@ def days_of_array(array: np.ndarray, label: str) -> tuple[str, np.ndarray]:
 
 
 def read_texts(texts: Sequence[Hashable]) -> tuple[str, np.ndarray, str] | None:
-    """Read texts that are all dates or instants, all times of day, or all durations.
+    """The family, days float64[k] and zone of texts that are all dates or instants, all times of day, or all durations.
 
     Dates and instants are ISO 8601, such as ``2021-03-05`` or ``2021-03-05T14:30+01:00``; times of day ``14:30`` or
-    ``14:30:05``; durations ISO 8601 (``P3DT4H30M``) or as pandas writes them (``3 days 04:30:00``).
+    ``14:30:05``; durations ISO 8601 (``P3DT4H30M``) or as pandas writes them (``3 days 04:30:00``). None if a text is
+    none of these, if two are of different families, or if some have an offset and others not.
 
-    Returns
-    -------
-    (str, float64[k], str), or None
-        The family, days and the zone; None if a text is none of these, if two are of different families, or if some
-        have an offset and others not.
-
-    Examples
-    --------
     >>> read_texts(["1970-01-02", "1970-01-01 12:00"])
     ('datetime', array([1. , 0.5]), '')
     >>> read_texts(["PT6H", "1 day 12:00:00"])
@@ -178,31 +161,16 @@ def _read(text: Hashable) -> tuple[str, float, str] | None:
 
 
 class OddTexts(NamedTuple):
-    """The texts because of which a column is not read as dates, times of day or durations, though nearly all cells are.
+    """The texts because of which a column is not read as dates, times or durations, though nearly all cells are."""
 
-    Attributes
-    ----------
-    texts : frozenset of str
-        If the only fault is that some have a time zone and others have none, the rarer of the two.
-    sort : str
-        What the others are: "date", "time of day" or "duration".
-    n_others, n : int
-        Cells of that sort, and all cells that are not missing.
-    """
-
-    texts: frozenset[str]
-    sort: str
+    texts: frozenset[str]  # if the only fault is that some have a time zone and others have none, the rarer of the two
+    sort: str  # what the others are: "date", "time of day" or "duration"
+    # n_others, n: cells of that sort, and all cells that are not missing
     n_others: int
     n: int
 
     def said_of(self, text: str) -> str:
-        """What is wrong with one of the texts, in words that follow it.
-
-        Examples
-        --------
-        >>> odd_texts({"2021-02-30": 1, "2021-03-01": 9}).said_of("2021-02-30")
-        'is not a date (there is no such day), though 9 of 10 cells are'
-        """
+        """What is wrong with one of the texts, in words that follow it: "is not a date (there is no such day)"."""
         if (read := _read(text)) is not None and read[0] == "datetime" and self.sort == "date":
             has, have = ("a", "none") if read[2] else ("no", "one")
             return (
@@ -218,17 +186,13 @@ class OddTexts(NamedTuple):
 def odd_texts(counts: Mapping[str, int]) -> OddTexts | None:
     """The texts that are not dates in a column in which nearly all are; None if fewer are, or all.
 
-    A day that does not exist, such as 2021-02-30, counts as meant for a date: a column of such days is not nominal.
+    ``counts`` has the cells that hold each text. A day that does not exist, such as 2021-02-30, counts as meant for a
+    date: a column of such days is not nominal.
 
-    Parameters
-    ----------
-    counts : dict from text to int > 0
-        The cells that hold it.
-
-    Examples
-    --------
     >>> odd_texts({"2021-03-04T10:00": 1, "2021-03-04T12:00Z": 3}).texts
     frozenset({'2021-03-04T10:00'})
+    >>> odd_texts({"2021-02-30": 1, "2021-03-01": 9}).said_of("2021-02-30")
+    'is not a date (there is no such day), though 9 of 10 cells are'
     >>> odd_texts({"2021-03-04": 1, "never": 1}) is None
     True
     """
@@ -276,13 +240,6 @@ def written_days(days: float, family: str, zone: str = "") -> str:
     """A number of days as text: a date, instant, duration or time of day.
 
     For a column of whole days it is the day in which the number lies: ``x <= 2021-03-04`` for a cut at noon.
-
-    Examples
-    --------
-    >>> written_days(18690.5, "date"), written_days(18690.5, "datetime"), written_days(3.25, "duration")
-    ('2021-03-04', '2021-03-04 12:00', '3 days 06:00:00')
-    >>> written_days(18690.5, "datetime", "Europe/Oslo")
-    '2021-03-04 13:00+01:00'
     """
     if family == "date":
         days = math.floor(days)
@@ -323,13 +280,8 @@ def _zone_called(name: str) -> dt.tzinfo:
 def local_micros(days: np.ndarray, zone: str) -> np.ndarray:
     """Microseconds since 1970-01-01 by the clocks of a zone, int64[k], of days float64[k] without nan.
 
-    Raises
-    ------
-    LookupError
-        The machine does not know the zone.
+    LookupError if the machine does not know the zone.
 
-    Examples
-    --------
     >>> local_micros(np.array([0.5]), "Europe/Oslo") // 3_600_000_000
     array([13])
     """

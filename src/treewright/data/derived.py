@@ -46,24 +46,7 @@ def is_derived(column: Column) -> bool:
 
 
 def rows_of_levels(schema: Schema, at: int, codes: np.ndarray, weights: np.ndarray | None) -> Column:
-    """The derived column with the row count of each level of a nominal column.
-
-    Parameters
-    ----------
-    schema : Schema
-    at : int
-        Position of the nominal column.
-    codes : float[n]
-        Its cells, encoded.
-    weights : float64[n] or None
-
-    Examples
-    --------
-    >>> schema = Schema((Column("city", "nominal", ("Lima", "Oslo"), True),))
-    >>> column = rows_of_levels(schema, 0, np.array([0.0, 1.0, 1.0, np.nan]), None)
-    >>> column.name, column.numbers
-    ('city.rows', (1.0, 2.0))
-    """
+    """The derived column with the row count of each level of the nominal column at ``at``; codes are float[n]."""
     source = schema.columns[at]
     known = ~np.isnan(codes)
     held = np.bincount(
@@ -79,14 +62,7 @@ def _rows(source: Column, at: int, numbers: tuple[float, ...]) -> Column:
 
 
 def pairs_of(schema: Schema, columns: Sequence[int]) -> tuple[Column, ...]:
-    """Sum, difference, product and ratio of every pair of the given numeric columns.
-
-    Examples
-    --------
-    >>> schema = Schema((Column("a", "numeric"), Column("b", "numeric")))
-    >>> [column.name for column in pairs_of(schema, [0, 1])]
-    ['a + b', 'a - b', 'a * b', 'a / b']
-    """
+    """Sum, difference, product and ratio of every pair of the given numeric columns."""
     return tuple(
         _pair(schema.columns[one], schema.columns[other], word, one, other)
         for one, other in itertools.combinations(sorted(columns), 2)
@@ -100,22 +76,9 @@ def _pair(one: Column, other: Column, word: str, source: int, beside: int) -> Co
 
 
 def levels_together(schema: Schema, source: int, beside: int, matrix: np.ndarray) -> Column:
-    """The derived column of the pairs of levels of two nominal columns, as training rows have them.
+    """The derived column of the pairs of levels of two nominal columns, as the encoded training rows have them.
 
-    Parameters
-    ----------
-    schema : Schema
-    source, beside : int
-        Positions of the columns, ascending.
-    matrix : float[n, p]
-        Encoded rows.
-
-    Examples
-    --------
-    >>> schema = Schema((Column("sky", "nominal", ("rain", "sun")), Column("wind", "nominal", ("calm", "storm"))))
-    >>> column = levels_together(schema, 0, 1, np.array([[0.0, 1.0], [1.0, 0.0], [1.0, np.nan]]))
-    >>> column.name, column.levels
-    ('sky & wind', ('rain & storm', 'sun & calm', 'sun & missing'))
+    The positions of the columns are ascending.
     """
     one, other = schema.columns[source], schema.columns[beside]
     places = np.unique(_places(one, other, matrix[:, source], matrix[:, beside]))
@@ -176,24 +139,7 @@ def with_derived(schema: Schema, made: Sequence[Column]) -> Schema:
 
 
 def derived_cells(columns: Sequence[Column], at: int, matrix: np.ndarray) -> np.ndarray:
-    """The cells of a derived column, float64[n].
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        Of the schema.
-    at : int
-        Which of them.
-    matrix : float[n, p]
-        Encoded, at least of its sources.
-
-    Examples
-    --------
-    >>> schema = Schema((Column("a", "numeric"), Column("b", "numeric")))
-    >>> columns = with_derived(schema, pairs_of(schema, [0, 1])).columns
-    >>> derived_cells(columns, 5, np.array([[3.0, 2.0], [1.0, 0.0]]))
-    array([1.5, nan])
-    """
+    """The cells of the derived column at ``at``, float64[n]; ``matrix`` is encoded, at least of its sources."""
     column = columns[at]
     if column.part == LINEAR:
         return _linear_cells(column, columns, matrix)
@@ -236,19 +182,7 @@ def _linear_cells(column: Column, columns: Sequence[Column], matrix: np.ndarray)
 
 
 def with_derived_cells(schema: Schema, matrix: np.ndarray) -> np.ndarray:
-    """The matrix of a table with the cells of derived columns after its own.
-
-    Parameters
-    ----------
-    schema : Schema
-        With derived columns.
-    matrix : float[n, p]
-        Encoded, of the first p columns.
-
-    Returns
-    -------
-    float64[n, len(schema)]
-    """
+    """The matrix of a table, float[n, p], with the cells of derived columns after its own: float64[n, len(schema)]."""
     n, p = matrix.shape
     wider = np.empty((n, len(schema)), np.float64, order="F")
     wider[:, :p] = matrix
@@ -258,16 +192,9 @@ def with_derived_cells(schema: Schema, matrix: np.ndarray) -> np.ndarray:
 
 
 def given_to_sources(columns: Sequence[Column], shares: np.ndarray) -> np.ndarray:
-    """Shares of columns, float64[p], with those of derived columns given to their sources.
+    """Proportions of columns, float64[p], with those of derived columns given to their sources.
 
-    Each of two sources gets half; the sources of a linear score get shares in proportion to how much they move it.
-
-    Examples
-    --------
-    >>> columns = (Column("a", "numeric"), Column("b", "numeric"))
-    >>> columns = with_derived(Schema(columns), pairs_of(Schema(columns), [0, 1])[:1]).columns
-    >>> given_to_sources(columns, np.array([0.5, 0.25, 0.25]))
-    array([0.625, 0.375])
+    Each of two sources gets half; the sources of a linear score get as much as they move it.
     """
     n_given = sum(not is_derived(column) for column in columns)
     given = shares[:n_given].copy()

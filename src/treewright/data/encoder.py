@@ -322,18 +322,11 @@ def unseen_cells(column: Column, cells: Cells, encoded: np.ndarray) -> np.ndarra
 
 @dataclass
 class UnseenLevels:
-    """How many cells of each column hold levels that fit never saw; those of several tables add up.
+    """How many cells of each column hold levels that fit never saw; those of several tables add up."""
 
-    Attributes
-    ----------
-    levels : dict from column name to Counter
-        The unseen levels of the columns that have some, and their cells.
-    present : Counter of column names
-        Cells that are not missing.
-    """
-
+    # the unseen levels of the columns that have some, and their cells
     levels: dict[Hashable, Counter[Hashable]] = field(default_factory=dict)
-    present: Counter[Hashable] = field(default_factory=Counter)
+    present: Counter[Hashable] = field(default_factory=Counter)  # cells that are not missing
     _columns: dict[Hashable, Column] = field(default_factory=dict, repr=False)
     _last: Any = field(default=None, repr=False)
 
@@ -359,16 +352,7 @@ class UnseenLevels:
         self.levels.setdefault(column.name, Counter()).update(held)
 
     def told(self) -> list[str]:
-        """Each column with its counts, in words.
-
-        Examples
-        --------
-        >>> found = UnseenLevels()
-        >>> with unseen_levels_counted(found):
-        ...     _ = encode(encode_fit({"city": ["Oslo", "Lima"]})[0], {"city": ["Rome", "Oslo", "Oslo"]})
-        >>> found.told()
-        ["'city' (1 of 3 cells, such as 'Rome')"]
-        """
+        """Each column with its counts, such as "'city' (1 of 3 cells, such as 'Rome')"."""
         return [self._told(name) for name in self.levels]
 
     def _told(self, name: Hashable) -> str:
@@ -384,10 +368,6 @@ class UnseenLevels:
         """Warn of columns in which most cells hold unseen levels: they are hardly the same column as at fit.
 
         And of unseen levels that are another spelling of a number of the fit: a text file is read with either.
-
-        Warns
-        -----
-        DataWarning
         """
         names = [name for name in self.levels if self.is_most(name)]
         if names:
@@ -586,12 +566,7 @@ def missing_columns(matrix: np.ndarray) -> set[int]:
 
 
 def warn_missing(schema: Schema, found: set[int], missing: str = "direction") -> None:
-    """Warn once, naming the columns that hold missing values but had none at fit.
-
-    Warns
-    -----
-    DataWarning
-    """
+    """Warn once, naming the columns that hold missing values but had none at fit."""
     new = [at for at in sorted(found) if not schema.columns[at].missing_seen]
     if new:
         names = ", ".join(shown(schema.columns[at].name) for at in new[:MAX_NAMED])
@@ -605,25 +580,9 @@ def warn_missing(schema: Schema, found: set[int], missing: str = "direction") ->
 def refuse_missing_at_fit(
     matrix: npt.NDArray[np.floating], schema: Schema, weights: npt.NDArray[np.float64] | None
 ) -> None:
-    """Refuse missing cells at fit. Rows of weight 0 may have them: nothing is learned from those rows.
+    """Refuse missing cells of the encoded table, float[n, p]; rows of weight 0, which teach nothing, may have them.
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-        The whole encoded table, rows of weight 0 included; nan is missing.
-    schema : Schema
-        Of this table: only columns whose ``missing_seen`` is True are looked at.
-    weights : float64[n], or None where all rows count
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> schema, matrix = encode_fit({"age": [31, None]})
-    >>> refuse_missing_at_fit(matrix, schema, np.array([1.0, 0.0]))
-    >>> refuse_missing_at_fit(matrix, schema, None)
-    Traceback (most recent call last):
-    ...
-    treewright.exceptions.MissingValueError: column 'age' has 1 missing value (first row 1), which ...
+    Only columns whose ``missing_seen`` is True are looked at.
     """
     for at, column in enumerate(schema.columns):
         if not column.missing_seen:

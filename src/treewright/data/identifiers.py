@@ -1,12 +1,7 @@
-"""What the texts of a column look like: dates in formats that are not read, amounts with units.
+"""Columns that identify rows, and what texts look like: dates in formats that are not read, amounts with units.
 
-They are recognised and never converted: 03/04/2021 is in March or in April, and 4,123 is 4 or 4 thousand. What leading
-zeros and a fraction of zeros mean is said here too, for files of text as well as for columns of text.
-
-Columns that identify rows and carry no information about new ones: identifiers, nearly unique text, row numbers.
-
-A model that uses them memorises its training rows. They are left out unless the user declares them. Two sorts are
-recognised.
+Identifiers, nearly unique text and row numbers carry no information about new rows: a model that uses them memorises
+its training rows. They are left out unless the user declares them. Two sorts are recognised.
 
 Text whose levels have fewer than two rows on average: most levels of other rows were never seen. The limit was chosen
 by measurement (docs/decisions/0011-what-strangers-found.md). Fewer than 25 levels do no harm, and may well be names.
@@ -17,6 +12,10 @@ name that a data-frame library has written next to the rows. Only a table with c
 column of an array may well be 0, 1, 2 ...
 
 A column is never left out if no other column that varies would remain; ``kept_identifiers`` returns these columns.
+
+Dates and amounts as text are recognised and never converted: 03/04/2021 is in March or in April, and 4,123 is 4 or 4
+thousand. What leading zeros and a fraction of zeros mean is said here too, for files of text as well as for columns of
+text.
 """
 
 from __future__ import annotations
@@ -32,116 +31,6 @@ from treewright.data.dates import DATES, read_texts
 from treewright.data.kinds import Declared, parse_number
 from treewright.data.schema import Column
 
-
-class Look(NamedTuple):
-    """What texts look like.
-
-    Attributes
-    ----------
-    what : str
-        In words that follow "look like".
-    remedy : str
-        What to do if that is what they are.
-    """
-
-    what: str
-    remedy: str
-
-
-DATES_AS_TEXT = Look("dates", "write them as 2021-12-31, which is read as a date")
-# Text is read as dates unless its own type says that it is categories.
-CATEGORIES = Look("dates as categories", "turn the categories into text or dates")
-NUMBERS = Look("numbers", "declare them numeric")
-AMOUNTS = Look("numbers with a sign, a unit or separators", "write bare numbers, as 4123 for $4,123 and 25 for 25%")
-
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_TIME = r"(?:(?:[T ]\s*|,\s+)\d{1,2}[:.]\d{2}.*)?"
-_DATE = re.compile(
-    rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d{{2}})"
-    rf"|\d{{1,2}}\.?[-/ ]?{_MONTH}[-/, ]*(?:\d{{4}}|\d{{2}})|{_MONTH} ?\d{{1,2}}(?:st|nd|rd|th)?,? +\d{{4}}){_TIME}",
-    re.ASCII | re.IGNORECASE,
-)
-_CURRENCY = r"[$\u00a3\u00a5\u20a0-\u20bf]|(?:US|A|C|R)\$|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|kr\.?"
-# A unit is letters that all texts share: codes such as 12B and 13C are none.
-_AMOUNT = re.compile(
-    rf"[-+(~<>]*\s?(?:{_CURRENCY})?\s?[-+]?"
-    rf"(?P<digits>(?:\d+|\d{{1,3}}(?:[,'. \u00a0\u202f]\d{{3}})+)(?:[.,]\d+)?)"
-    rf"\s?(?P<unit>%|\u2030|\u00b0[CF]?|{_CURRENCY}|[A-Za-z\u00b5]{{1,4}}[\u00b2\u00b32]?)?\)?",
-)
-# Whole numbers with leading zeros: 00123 is a code. A fraction is none: 007.5 is 7.5.
-PADDED = r"^[+-]?0\d+$"
-WITHOUT_POINT = r"^[+-]?\d+$"
-# A whole number with a fraction of zeros, which pandas writes as soon as a cell is missing. No other level has two
-# spellings: 1.10 may be a version, and 045 a code.
-ZERO_FRACTION = r"^(-?(?:0|[1-9][0-9]*))[.,]0+$"
-
-
-def are_codes(n_padded: int, n: int) -> bool:
-    """Whether so many padded whole numbers of ``n`` cells make a column one of codes: at least half.
-
-    One 045 among ages is 45; postal codes such as 00123 are padded because zeros are a part of them.
-
-    Examples
-    --------
-    >>> are_codes(1, 2), are_codes(1, 400)
-    (True, False)
-    """
-    return n_padded > 0 and 2 * n_padded >= n
-
-
-def without_zero_fraction(text: str) -> str:
-    """A whole number without its fraction of zeros; any other text as it is.
-
-    Examples
-    --------
-    >>> [without_zero_fraction(text) for text in ("1010.0", "1010", "1.10", "045.0")]
-    ['1010', '1010', '1.10', '045.0']
-    """
-    return re.sub(ZERO_FRACTION, r"\1", text)
-
-
-def look_of(texts: Sequence[Hashable]) -> Look | None:
-    """What all texts look like; None if they look like names, or if one of them is not a text.
-
-    Examples
-    --------
-    >>> look_of(["31/12/2021", "1/2/2022"]).what, look_of(["$4,123", "-$25"]).what, look_of(["1.5", "2"]).what
-    ('dates', 'numbers with a sign, a unit or separators', 'numbers')
-    >>> look_of(["12B", "13C"]) is look_of(["00123"]) is None
-    True
-    >>> look_of(["3.5", "4.5", "007.5"]).what
-    'numbers'
-    """
-    stripped = [text.strip() for text in texts if isinstance(text, str)]
-    if not stripped or len(stripped) < len(texts):
-        return None
-    if all(map(_DATE.fullmatch, stripped)):
-        return DATES_AS_TEXT if read_texts(stripped) is None else CATEGORIES
-    if all(parse_number(text) is not None for text in stripped):
-        return None if _are_codes(stripped) else NUMBERS
-    return AMOUNTS if _are_amounts(stripped) else None
-
-
-def _are_codes(texts: Sequence[str]) -> bool:
-    """Whether texts are whole numbers that are padded with zeros, such as postal codes."""
-    padded = sum(re.fullmatch(PADDED, text) is not None for text in texts)
-    return are_codes(padded, len(texts)) and all(re.fullmatch(WITHOUT_POINT, text) for text in texts)
-
-
-def _are_amounts(texts: Sequence[str]) -> bool:
-    """Whether all are numbers, some of them with a sign, or all with the same unit."""
-    units, digits = set(), []
-    for text in texts:
-        found = _AMOUNT.fullmatch(text)
-        if found is None:
-            return False
-        units.add(found["unit"] or "")
-        digits.append(found["digits"])
-    if _are_codes(digits):
-        return False
-    return len(units - {""}) <= 1 or not any(map(str.isalpha, units))
-
-
 ROWS_PER_LEVEL = 2
 FEWEST = 25  # levels, or rows
 LIKE = " that look like "  # within a reason, before ``texts.Look.what``
@@ -153,19 +42,10 @@ _IDENTIFIER = re.compile(r"(?i:(.*[ ._-])?(id|uuid|guid))|.*[a-z](ID|Id)")
 def without_identifiers(
     columns: Sequence[Column], matrix: np.ndarray, declared: Mapping[int, Declared], *, named: bool
 ) -> tuple[Column, ...]:
-    """The columns of a fit; those that only identify rows are marked as left out.
+    """The columns of a fit; those that only identify rows are marked as left out, except declared ones.
 
-    Parameters
-    ----------
-    columns : sequence of p Column
-    matrix : float[n, p], encoded; read only
-    declared : dict from position to Declared
-        These are kept.
-    named : bool
-        Whether the table has column names.
+    ``matrix`` is float[n, p], encoded; ``named`` says whether the table has column names.
 
-    Examples
-    --------
     >>> columns = (Column("", "numeric"), Column("age", "numeric"))
     >>> cells = np.array([[7.0, 30.0], [8.0, 41.0], [9.0, 30.0]])
     >>> [column.left_out for column in without_identifiers(columns, cells, {}, named=True)]
@@ -202,15 +82,8 @@ def kept_identifiers(
     """Columns that only identify rows and are used because no other column varies: position to reason.
 
     A column that counts the rows, such as the time of a series, may be all that there is to learn from: it is listed
-    only next to others, or if it is named as an identifier.
+    only next to others, or if it is named as an identifier. ``columns`` is the result of ``without_identifiers``.
 
-    Parameters
-    ----------
-    columns, matrix, declared, named
-        As for ``without_identifiers``; ``columns`` is its result.
-
-    Examples
-    --------
     >>> cells = np.column_stack([np.arange(40.0)] * 2)
     >>> kept_identifiers((Column("id", "numeric"), Column("row", "numeric")), cells, {}, named=True)
     {0: 'counts the rows', 1: 'counts the rows'}
@@ -246,12 +119,8 @@ def reason_for(
 ) -> str:
     """Like ``_reason``, from what is known about the cells.
 
-    Parameters
-    ----------
-    n : int
-        Rows.
-    n_present, counts, tells_apart : callable
-        How many cells are not missing; whether numbers count the rows; whether they are whole and all different.
+    The callables return how many of the ``n`` cells are not missing, whether numbers count the rows, and whether they
+    are whole and all different.
     """
     if column.kind == "nominal" and column.family != "boolean":
         n_levels, n_held = len(column.levels), n_present()
@@ -273,8 +142,6 @@ def reason_for(
 def is_nearly_unique(n_levels: int, n: int) -> bool:
     """Whether this many levels only identify this many rows.
 
-    Examples
-    --------
     >>> is_nearly_unique(60, 100), is_nearly_unique(40, 100), is_nearly_unique(24, 24)
     (True, False, False)
     """
@@ -282,15 +149,7 @@ def is_nearly_unique(n_levels: int, n: int) -> bool:
 
 
 def counts_rows(cells: np.ndarray) -> bool:
-    """Whether numbers count 0, 1, 2 ... or 1, 2, 3 ... from row to row; if there are gaps, at least half are present.
-
-    Examples
-    --------
-    >>> counts_rows(np.arange(1.0, 41.0)), counts_rows(np.arange(40.0)[::-1]), counts_rows(np.arange(1960.0, 2000.0))
-    (True, False, False)
-    >>> counts_rows(np.delete(np.arange(40.0), [0, 3, 4, 17]))
-    True
-    """
+    """Whether numbers count 0, 1, 2 ... or 1, 2, 3 ... from row to row; at least half are present."""
     n = len(cells)
     # The ends decide nearly always: no other cell of most columns is looked at.
     if n < FEWEST or not (cells[0] >= 0 and n - 1 <= cells[-1] - cells[0] and cells[-1] < 2 * n):
@@ -310,3 +169,95 @@ def _any_varies(matrix: np.ndarray, left_out: Mapping[int, str]) -> bool:
 
 def _is_row_name(name: Hashable) -> bool:
     return _ROW_NAMES.fullmatch(str(name).strip()) is not None
+
+
+class Look(NamedTuple):
+    """What texts look like."""
+
+    what: str  # in words that follow "look like"
+    remedy: str  # what to do if that is what they are
+
+
+DATES_AS_TEXT = Look("dates", "write them as 2021-12-31, which is read as a date")
+# Text is read as dates unless its own type says that it is categories.
+CATEGORIES = Look("dates as categories", "turn the categories into text or dates")
+NUMBERS = Look("numbers", "declare them numeric")
+AMOUNTS = Look("numbers with a sign, a unit or separators", "write bare numbers, as 4123 for $4,123 and 25 for 25%")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIME = r"(?:(?:[T ]\s*|,\s+)\d{1,2}[:.]\d{2}.*)?"
+_DATE = re.compile(
+    rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d{{2}})"
+    rf"|\d{{1,2}}\.?[-/ ]?{_MONTH}[-/, ]*(?:\d{{4}}|\d{{2}})|{_MONTH} ?\d{{1,2}}(?:st|nd|rd|th)?,? +\d{{4}}){_TIME}",
+    re.ASCII | re.IGNORECASE,
+)
+_CURRENCY = r"[$\u00a3\u00a5\u20a0-\u20bf]|(?:US|A|C|R)\$|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|kr\.?"
+# A unit is letters that all texts share: codes such as 12B and 13C are none.
+_AMOUNT = re.compile(
+    rf"[-+(~<>]*\s?(?:{_CURRENCY})?\s?[-+]?"
+    rf"(?P<digits>(?:\d+|\d{{1,3}}(?:[,'. \u00a0\u202f]\d{{3}})+)(?:[.,]\d+)?)"
+    rf"\s?(?P<unit>%|\u2030|\u00b0[CF]?|{_CURRENCY}|[A-Za-z\u00b5]{{1,4}}[\u00b2\u00b32]?)?\)?",
+)
+# Whole numbers with leading zeros: 00123 is a code. A fraction is none: 007.5 is 7.5.
+PADDED = r"^[+-]?0\d+$"
+WITHOUT_POINT = r"^[+-]?\d+$"
+# A whole number with a fraction of zeros, which pandas writes as soon as a cell is missing. No other level has two
+# spellings: 1.10 may be a version, and 045 a code.
+ZERO_FRACTION = r"^(-?(?:0|[1-9][0-9]*))[.,]0+$"
+
+
+def look_of(texts: Sequence[Hashable]) -> Look | None:
+    """What all texts look like; None if they look like names, or if one of them is not a text.
+
+    >>> look_of(["31/12/2021", "1/2/2022"]).what, look_of(["$4,123", "-$25"]).what, look_of(["1.5", "007.5"]).what
+    ('dates', 'numbers with a sign, a unit or separators', 'numbers')
+    >>> look_of(["12B", "13C"]) is look_of(["00123"]) is None
+    True
+    """
+    stripped = [text.strip() for text in texts if isinstance(text, str)]
+    if not stripped or len(stripped) < len(texts):
+        return None
+    if all(map(_DATE.fullmatch, stripped)):
+        return DATES_AS_TEXT if read_texts(stripped) is None else CATEGORIES
+    if all(parse_number(text) is not None for text in stripped):
+        return None if _are_codes(stripped) else NUMBERS
+    return AMOUNTS if _are_amounts(stripped) else None
+
+
+def are_codes(n_padded: int, n: int) -> bool:
+    """Whether so many padded whole numbers of ``n`` cells make a column one of codes: at least half.
+
+    One 045 among ages is 45; postal codes such as 00123 are padded because zeros are a part of them.
+
+    >>> are_codes(1, 2), are_codes(1, 400)
+    (True, False)
+    """
+    return n_padded > 0 and 2 * n_padded >= n
+
+
+def without_zero_fraction(text: str) -> str:
+    """A whole number without its fraction of zeros; any other text as it is.
+
+    >>> [without_zero_fraction(text) for text in ("1010.0", "1010", "1.10", "045.0")]
+    ['1010', '1010', '1.10', '045.0']
+    """
+    return re.sub(ZERO_FRACTION, r"\1", text)
+
+
+def _are_codes(texts: Sequence[str]) -> bool:
+    """Whether texts are whole numbers that are padded with zeros, such as postal codes."""
+    padded = sum(re.fullmatch(PADDED, text) is not None for text in texts)
+    return are_codes(padded, len(texts)) and all(re.fullmatch(WITHOUT_POINT, text) for text in texts)
+
+
+def _are_amounts(texts: Sequence[str]) -> bool:
+    """Whether all are numbers, some of them with a sign, or all with the same unit."""
+    units, digits = set(), []
+    for text in texts:
+        found = _AMOUNT.fullmatch(text)
+        if found is None:
+            return False
+        units.add(found["unit"] or "")
+        digits.append(found["digits"])
+    if _are_codes(digits):
+        return False
+    return len(units - {""}) <= 1 or not any(map(str.isalpha, units))

@@ -32,21 +32,11 @@ MAX_UNNAMED_LEVELS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the user declared about one column.
+    """What the user declared about one column."""
 
-    Attributes
-    ----------
-    kind : {"numeric", "ordinal", "nominal"} or None
-        None: nothing was declared.
-    levels : tuple
-        In the declared order; empty if they are read from the data.
-    unnamed : bool
-        The column was meant by ``nominal="all"``, not by its name.
-    """
-
-    kind: Kind | None
-    levels: tuple[Hashable, ...] = ()
-    unnamed: bool = False
+    kind: Kind | None  # None: nothing was declared
+    levels: tuple[Hashable, ...] = ()  # in the declared order; empty if they are read from the data
+    unnamed: bool = False  # the column was meant by ``nominal="all"``, not by its name
 
 
 def resolve(
@@ -57,13 +47,7 @@ def resolve(
 ) -> dict[int, Declared]:
     """Declarations by column position.
 
-    Parameters
-    ----------
-    names : sequence of p column names
-    nominal : sequence of names or positions, mapping from these to levels (or to None), or "all"
-        "all" means the column of that name, if there is one; else every column that is not declared otherwise.
-    ordinal : mapping from name or position to levels, lowest first
-    numeric : sequence of names or positions
+    ``nominal="all"`` means the column of that name, if there is one; else every column that is not declared otherwise.
     """
     positions = {name: at for at, name in enumerate(names)}
     if len(positions) != len(names):
@@ -306,16 +290,7 @@ def refuse_mixed(cells: Cells, label: str) -> NoReturn:
 
 
 def encode_cells(column: Column, cells: Cells, label: str, unseen: str) -> np.ndarray:
-    """One column's cells as float64: numbers, or the codes of their levels; nan = missing.
-
-    Parameters
-    ----------
-    unseen : {"missing", "error", "majority"}
-
-    Returns
-    -------
-    float64[n]
-    """
+    """One column's cells as float64[n]: numbers, or the codes of their levels; nan = missing."""
     if column.kind == "numeric" and column.family in DATES:
         return dates_as_fitted(column, cells, label).values
     if cells.family in DATES and column.kind != "numeric":
@@ -343,13 +318,7 @@ def encode_cells(column: Column, cells: Cells, label: str, unseen: str) -> np.nd
 def _respell(column: Column, codes: np.ndarray, distinct: Sequence[Hashable], found: np.ndarray, label: str) -> None:
     """Find the declared levels of texts that differ from them in case, outer white space or Unicode form.
 
-    Parameters
-    ----------
-    column : Column, declared
-    codes : int[n]
-    distinct : sequence of d values
-    found : float64[d + 1]
-        The level of every distinct value, ``len(column.levels)`` if there is none; filled in.
+    ``found`` float64[d + 1] is filled in: the level of every distinct value, ``len(column.levels)`` if there is none.
     """
     held = np.unique(codes[codes >= 0])
     for code in held[found[held] == len(column.levels)].tolist():

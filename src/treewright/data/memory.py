@@ -18,13 +18,7 @@ ALWAYS_ALLOWED = 64 * 2**20
 
 
 def available_memory() -> int | None:
-    """Bytes that can be allocated without swapping, or None if the system does not report it.
-
-    Returns
-    -------
-    int or None
-        ``MemAvailable`` of ``/proc/meminfo``, else free pages times page size.
-    """
+    """Bytes that can be allocated without swapping, or None if the system does not report it."""
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as lines:
             for line in lines:
@@ -39,14 +33,7 @@ def available_memory() -> int | None:
 
 
 def check_fits(needed: int, what: str, remedy: str = "use fewer rows or columns") -> None:
-    """Refuse work that would not fit in the available memory.
-
-    Parameters
-    ----------
-    needed : int, bytes, >= 0
-    what : str
-        What the bytes are for; the subject of the message.
-    """
+    """Refuse work that would not fit in the available memory; ``what`` the bytes are for begins the message."""
     if needed <= ALWAYS_ALLOWED:
         return
     available = available_memory()

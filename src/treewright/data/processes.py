@@ -37,16 +37,9 @@ class Processes:
     Parameters
     ----------
     makes : sequence of callables
-        One for each part; importable, as for pickle. Where a process dies, its part is made again.
+        One for each part; importable, as for pickle. If a process dies, its part is made again.
     patience : float, seconds
         How long a question may take.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> with Processes([partial(list, (3, 1, 5)), partial(list, (5,))]) as carrier:
-    ...     carrier.ask("index", 5)
-    [2, 0]
     """
 
     def __init__(self, makes: Sequence[Callable[[], Any]], patience: float = 3600.0) -> None:

@@ -1,11 +1,8 @@
-"""The columns of a table: ``Column`` and ``Schema``, and the spellings of declared levels.
+"""The columns of a table: ``Column`` and ``Schema``, the spellings of declared levels, and matching another table's.
 
 A schema is the part of a fitted model that describes the *table*: it is frozen, compares by value, and turns into plain
-JSON (``schema_to_json`` / ``schema_from_json`` in ``categories.py`` carry the typed levels).
-
-Match the columns of a table to the columns of the schema.
-
-Columns match by name if both sides have names, and by order, with a warning, if only one side has.
+JSON (``schema_to_json`` / ``schema_from_json`` in ``categories.py`` carry the typed levels). Columns match by name if
+both sides have names, and by order, with a warning, if only one side has.
 """
 
 from __future__ import annotations
@@ -171,11 +168,6 @@ def folded(text: str) -> str:
 
     Only declared levels are compared in this way: any other spelling of a declared level is a slip. Levels read from
     the data stay as they are, so that ``"A"`` and ``"a"`` are two.
-
-    Examples
-    --------
-    >>> folded(" ANIMATED ") == folded("animated"), folded("Straße") == folded("STRASSE")
-    (True, True)
     """
     apart = unicodedata.normalize("NFD", text.strip()).casefold()
     return unicodedata.normalize("NFC", apart)
@@ -184,8 +176,6 @@ def folded(text: str) -> str:
 def codes_by_spelling(levels: Iterable[Hashable]) -> dict[str, tuple[int, ...]]:
     """The codes of the levels that are text, by their folded form: several if levels differ in nothing else.
 
-    Examples
-    --------
     >>> codes_by_spelling(["Long", 7, "LONG", "short"])
     {'long': (0, 2), 'short': (3,)}
     """
@@ -198,13 +188,7 @@ def codes_by_spelling(levels: Iterable[Hashable]) -> dict[str, tuple[int, ...]]:
 
 
 def unlike(names: Iterable[str], taken: Iterable[Hashable] = ()) -> list[str]:
-    """The names, with a number appended to those that are repeated or taken.
-
-    Examples
-    --------
-    >>> unlike(["a", "a", "b"], ["b"])
-    ['a', 'a (2)', 'b (2)']
-    """
+    """The names, with a number appended to those that are repeated or taken: "a", "a (2)"."""
     used, found = set(taken), []
     for name in names:
         number, free = 2, name
@@ -222,15 +206,8 @@ _MAX_LISTED = 5
 def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
     """For each column of the schema, its position in the table.
 
-    Warns
-    -----
-    DataWarning
-        Columns that the schema does not know; names on one side only.
-
-    Returns
-    -------
-    list of int
-        -1 for a column that was left out at fit and that the table does not have, and for parts of dates.
+    -1 for a column that was left out at fit and that the table does not have, and for parts of dates. Warns of columns
+    that the schema does not know, and of names on one side only.
     """
     if table.names is not None:
         check_unique(table.names)

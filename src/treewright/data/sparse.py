@@ -1,4 +1,4 @@
-"""Sparse tables that stay sparse. In: SciPy matrices. Out: ``SparseMatrix``, whose zeros are not stored.
+"""Sparse tables that stay sparse: SciPy's matrices as a ``SparseMatrix``, whose zeros are not stored.
 
 A cell that is not stored is 0, one that is stored as nan is missing. Nothing here needs a kernel, or SciPy itself.
 """
@@ -34,10 +34,8 @@ def stays_sparse(X: Any) -> bool:
 class SparseMatrix:
     """An encoded table whose zeros are not stored; it is indexed by rows and columns like the dense matrix.
 
-    Attributes
-    ----------
-    stored : csr_matrix of float64 or float32 [n, p]
-        Sorted, without duplicates and without zeros. It may be the caller's own: never write to it.
+    ``stored`` is a csr_matrix of float64 or float32 [n, p], sorted, without duplicates and without zeros. It may be the
+    caller's own: never write to it.
     """
 
     def __init__(self, stored: Any) -> None:

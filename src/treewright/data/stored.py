@@ -1,4 +1,4 @@
-"""Arrays that lie in files and are mapped into memory. In: a folder. Out: ndarrays of any size.
+"""Arrays of any size that lie in files of a folder and are mapped into memory.
 
 Room on the disk is taken before an array is mapped: a disk that fills up later would end the process, not raise. What
 is mapped counts as memory of the process while it is in use, so code that works through an array block by block
@@ -21,15 +21,7 @@ from treewright.exceptions import TooLargeError
 
 
 class StoredArrays:
-    """Arrays in the files of a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        An existing folder to which nothing else writes.
-    budget : int, bytes
-        What may be read or written before pages are released.
-    """
+    """Arrays in the files of a folder to which nothing else writes; after ``budget`` bytes pages are released."""
 
     def __init__(self, folder: Path, budget: int) -> None:
         self.folder, self.budget = folder, budget
@@ -63,13 +55,7 @@ class StoredArrays:
         self._rooms.clear()
 
     def make(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """A new array of zeros in a file of this name.
-
-        Raises
-        ------
-        TooLargeError
-            The disk has no room for it.
-        """
+        """A new array of zeros in a file of this name; TooLargeError if the disk has no room for it."""
         path = self.folder / name
         with path.open("w+b") as file:
             self._fill(file, path, shape, dtype)

@@ -1,13 +1,11 @@
-"""Tables of the data-frame libraries. In: any table. Out: ``Table``.
+"""Tables of any kind as a ``Table``: arrays, lists, sparse matrices, and frames of the data-frame libraries.
 
-The only importer of narwhals, and only when the input is not an array, a dict of plain columns or a list. Categories
-and strings are dictionary-encoded by the library that owns them, never cell by cell in Python: a million strings
-take well under a second.
+A table of nothing but numbers is one float matrix (the caller's own, if it is float already); any other table is read
+column by column, on demand, so that a column that is not used is never converted.
 
-Tables made of numpy arrays, lists or sparse matrices. In: those. Out: ``Table``.
-
-A table of nothing but numbers is one float matrix (the caller's own, where it is float already); any other table is
-read column by column, on demand, so that a column that is not used is never converted.
+This is the only importer of narwhals, and only if the input is not an array, a dict of plain columns or a list.
+Categories and strings are dictionary-encoded by the library that owns them, never cell by cell in Python: a million
+strings take well under a second.
 """
 
 from __future__ import annotations
@@ -36,482 +34,23 @@ from treewright.exceptions import ColumnError, DataError, MissingLibraryError, P
 
 DATE_DTYPES = ("Datetime", "Date", "Duration", "Time")
 NESTED_DTYPES = ("List", "Array", "Struct", "Binary")
-
-
-def read_table(X: Any) -> Table:
-    """Turn any table into a ``Table``, without copying a float matrix and without modifying X.
-
-    Parameters
-    ----------
-    X : table
-        Two-dimensional array (also masked, structured, ``np.matrix``, or with ``__array__``), dict of columns, list of
-        rows or of dicts, scipy sparse matrix, or a pandas, polars or pyarrow table.
-    """
-    if isinstance(X, np.ndarray):
-        return table_of_array(X)
-    if isinstance(X, dict) and not hasattr(X, "nnz"):  # a sparse dict of keys is a dict as well
-        return table_of_dict(X)
-    if isinstance(X, list | tuple):
-        return table_of_dict(columns_of_dicts(X)) if X and isinstance(X[0], dict) else table_of_rows(X)
-    if is_sparse(X):
-        return table_of_sparse(X)
-    if hasattr(X, "is_elsewhere"):
-        raise DataError("X is a Dataset, which only fit of trees, forests and boosting accepts: pass the table here")
-    if X is None or isinstance(X, str | bytes | int | float | complex):
-        raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")
-    return table_of_foreign(X)
-
-
-def columns_of_dicts(rows: Sequence[Any]) -> dict[Any, list[Any]]:
-    """Rows given as dicts, as columns in the order in which the names first occur; a name that a row lacks is missing.
-
-    Examples
-    --------
-    >>> columns_of_dicts([{"a": 1}, {"b": "x", "a": 2}])
-    {'a': [1, 2], 'b': [None, 'x']}
-    """
-    for at, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise DataError(f"row {at} is a {type(row).__name__}, row 0 is a dict: give all rows in one form")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
-
-
-def table_of_dict(columns: dict[Any, Any]) -> Table:
-    """A dict from column name to a one-dimensional column."""
-    names = tuple(columns)
-    sources = [as_source(column, column_label(names, at)) for at, column in enumerate(columns.values())]
-    lengths = [len(source.args[0]) if isinstance(source, partial) else len(source) for source in sources]
-    if len(set(lengths)) > 1:
-        odd = next(at for at, length in enumerate(lengths) if length != lengths[0])
-        raise DataError(
-            f"{column_label(names, odd)} has {lengths[odd]} rows, {column_label(names, 0)} has {lengths[0]}: "
-            f"all columns of a table must have the same length"
-        )
-    return Table(names, lengths[0] if lengths else 0, len(names), sources=sources)
-
-
-def as_source(column: Any, label: str) -> Any:
-    """One column of a dict: an array, a list, or the reader of a library's series."""
-    if isinstance(column, np.ndarray):
-        if column.ndim != 1:
-            raise DataError(f"{label} is {column.ndim}-dimensional: a column must be one-dimensional")
-        return column
-    if isinstance(column, list | tuple | range):
-        return list(column)
-    if not isinstance(column, str | bytes | dict) and hasattr(column, "__len__"):
-        series = as_series(column)
-        if series is not None:
-            return partial(cells_of_series, series)
-        if hasattr(column, "__array__"):
-            return as_source(np.asarray(column), label)
-    raise DataError(
-        f"{label} is a {type(column).__name__}: pass a dict of columns of equal length, "
-        f"such as {{'age': [31, 47], 'city': ['Oslo', 'Lima']}}"
-    )
-
-
-def as_series(column: Any) -> Any:
-    """A library's series as a narwhals series, or None if narwhals does not know it."""
-    import narwhals as nw
-
-    series = known_frame(column)
-    return series if isinstance(series, nw.Series) else None
-
-
-def table_of_foreign(X: Any) -> Table:
-    """A data frame that narwhals knows, else the array that ``__array__`` returns."""
-    import narwhals as nw
-
-    frame = known_frame(X)
-    if isinstance(frame, nw.LazyFrame):
-        raise DataError(f"X is lazy ({type(X).__module__}.{type(X).__name__}): call collect() on it first")
-    if isinstance(frame, nw.Series):
-        refuse_dimensions((len(frame),))
-    if isinstance(frame, nw.DataFrame):
-        return table_of_frame(frame, native_names(X))
-    if hasattr(X, "__array__"):
-        return table_of_array(np.asarray(X))
-    raise DataError(
-        f"X is a {type(X).__module__}.{type(X).__name__}: expected a two-dimensional array, a dict of columns, a list "
-        f"of rows, a sparse matrix, or a pandas, polars or pyarrow table"
-    )
-
-
-def frame_of(columns: dict[str, list[Any]], library: str) -> Any:
-    """Columns as a data frame of polars, pandas or pyarrow.
-
-    Raises
-    ------
-    ParameterError
-        The library is none of these three.
-    MissingLibraryError
-        It is not installed.
-    """
-    import narwhals as nw
-
-    if library not in ("polars", "pandas", "pyarrow"):
-        raise ParameterError(f"library={library!r}: choose 'polars', 'pandas' or 'pyarrow'")
-    try:
-        return nw.from_dict(columns, backend=cast("Any", library)).to_native()
-    except ImportError as error:
-        raise MissingLibraryError(f"{library} is not installed: pip install {library}") from error
-
-
-def known_frame(native: Any) -> Any:
-    """A narwhals frame or series; the object itself if narwhals does not know it."""
-    import narwhals as nw
-
-    try:
-        return nw.from_native(native, pass_through=True, allow_series=True)
-    except nw.exceptions.DuplicateError:
-        native_names(native)
-        raise
-
-
-def native_names(native: Any) -> tuple[Hashable, ...]:
-    """Column names exactly as the library holds them: pandas names may be any hashable value."""
-    held = getattr(native, "column_names", None)
-    names = tuple(native.columns if held is None else held)
-    check_unique(names)
-    return names
-
-
-def table_of_frame(frame: Any, names: tuple[Hashable, ...]) -> Table:
-    """A narwhals data frame; one block where all columns are floats."""
-    import narwhals as nw
-
-    n_rows, width = frame.shape
-    kinds = set(frame.schema.dtypes()) if width else set()
-    if kinds and kinds <= {nw.Float64, nw.Float32}:
-        check_fits(n_rows * width * 8, f"a float64 copy of the {n_rows} x {width} table")
-        block = frame.to_numpy()
-        if block.dtype.kind == "f":
-            return table_of_array(block, names)
-    return Table(names, n_rows, width, sources=[partial(cells_of_series, series) for series in frame.iter_columns()])
-
-
-def cells_of_series(series: Any, label: str) -> Cells:
-    """A narwhals series as typed cells.
-
-    Parameters
-    ----------
-    series : narwhals.Series
-    label : str
-        The column's name for messages.
-    """
-    native, dtype = series.to_native(), series.dtype
-    kind = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
-    if kind in DATE_DTYPES:
-        if series.null_count() == len(series):
-            return Cells("missing", np.full(len(series), np.nan))
-        return dates_of_series(series, native, label, kind)
-    if kind in NESTED_DTYPES:
-        raise DataError(f"{label} is of type {dtype}: a column holds numbers, text or booleans; unpack it into columns")
-    if series.implementation.is_pandas_like() and not dtype.is_numeric():
-        return cells_of_pandas(series, native, label)
-    if dtype.is_numeric():
-        return numbers_of_series(series, label)
-    if kind == "Boolean":
-        codes = series.fill_null(False).to_numpy().astype(np.int64)
-        codes[series.is_null().to_numpy().astype(bool)] = -1
-        return Cells("boolean", codes, (False, True))
-    if series.implementation.is_pyarrow():
-        return cells_of_arrow(native, label)
-    if kind in ("String", "Categorical", "Enum"):
-        codes, distinct = text_codes(series)
-        return Cells("string", codes, distinct, category=kind != "String")
-    return cells_of_list(series.to_list(), label)
-
-
-def dates_of_series(series: Any, native: Any, label: str, kind: str) -> Cells:
-    """A narwhals series of dates, instants, durations or times of day as days."""
-    # The object of pandas itself: a fixed offset may be called as its owner likes.
-    zone = getattr(getattr(native, "dtype", None), "tz", None) or getattr(series.dtype, "time_zone", None) or ""
-    if series.implementation.is_pandas_like():
-        if native.dtype.kind not in "mM":  # arrow's types within pandas
-            return cells_of_list([None if is_missing(cell) else cell for cell in native.tolist()], label)
-        if zone:
-            native = native.dt.tz_convert("UTC").dt.tz_localize(None)
-        values = native.to_numpy()
-    elif kind == "Time":
-        return cells_of_list(series.to_list(), label)
-    else:
-        values = series.to_numpy()
-    if values.dtype.kind not in "mM":
-        return cells_of_list(series.to_list(), label)
-    return replace(cells_of_array(values, label), zone=zone_of(zone))
-
-
-def numbers_of_series(series: Any, label: str) -> Cells:
-    """A numeric narwhals series as float64, null and nan alike becoming nan."""
-    import narwhals as nw
-
-    whole = bool(series.dtype.is_integer())
-    if whole:
-        # The bound is checked before the conversion: nulls make a library convert by way of float64.
-        for extreme in (series.min(), series.max()):
-            if not is_missing(extreme) and abs(int(extreme)) > LARGEST_WHOLE:
-                row = next(
-                    row for row, value in enumerate(series.to_list()) if not is_missing(value) and value == extreme
-                )
-                refuse_large_whole(label, row, int(extreme))
-    nulls = series.null_count() > 0
-    if series.dtype.is_decimal():
-        # By way of its digits: libraries multiply by a power of ten, and 1.41 becomes 1.4100000000000001.
-        values = cast_to_float(series.cast(nw.String))
-    elif whole and (nulls or "128" in str(series.dtype)):
-        values = cast_to_float(series)
-    else:
-        values = series.to_numpy()
-    if values.dtype.kind == "O":
-        return cells_of_list(values.tolist(), label)
-    cells = cells_of_array(values, label)
-    return Cells("number", cells.values.astype(np.float64, copy=False), whole=whole)
-
-
-def cast_to_float(series: Any) -> np.ndarray:
-    """A narwhals series cast to float64 by its own library."""
-    import narwhals as nw
-
-    values: np.ndarray = series.cast(nw.Float64).to_numpy()
-    return values
-
-
-def text_codes(series: Any) -> tuple[np.ndarray, tuple[Hashable, ...]]:
-    """Codes (-1 = null) and distinct texts of a string or category series, by the library's own join."""
-    import narwhals as nw
-
-    text = series if series.dtype == nw.String else series.cast(nw.String)
-    distinct = [level for level in text.unique().to_list() if level is not None]
-    if not distinct:
-        return np.full(len(series), -1, np.int64), ()
-    if text.implementation.is_polars():
-        # A cast to an enumeration takes a third of the time that the join does; every call takes 90 us in addition.
-        physical = text.cast(nw.Enum(distinct)).to_native().to_physical()
-        codes = (physical.cast(int).fill_null(-1) if text.null_count() else physical).to_numpy()
-    else:
-        places = list(range(len(distinct)))
-        codes = text.replace_strict(distinct, places, default=-1, return_dtype=nw.Int64).to_numpy()
-    return codes.astype(np.int64, copy=False), tuple(distinct)
-
-
-def cells_of_pandas(series: Any, native: Any, label: str) -> Cells:
-    """A pandas-like series that is not numeric."""
-    dtype = native.dtype
-    if dtype == np.dtype(object):
-        return cells_of_list(native.tolist(), label)
-    if hasattr(dtype, "categories"):
-        return cells_of_category(native, label)
-    if getattr(dtype, "kind", "") == "b" and native.isna().any():
-        return cells_of_list(native.astype(object).tolist(), label)
-    if str(dtype).startswith("Sparse"):
-        return cells_of_array(np.asarray(native.array), label)
-    if getattr(dtype, "kind", "O") in "bcmM":
-        return cells_of_array(native.to_numpy(), label)
-    if type(series.dtype).__name__ in ("String", "Categorical"):
-        codes, distinct = native.factorize()
-        return Cells("string", codes.astype(np.int64, copy=False), tuple(str(text) for text in distinct.tolist()))
-    refuse_periods(str(dtype), label)
-    return cells_of_list(native.tolist(), label)
-
-
-def refuse_periods(dtype: str, label: str) -> None:
-    """Refuse pandas' periods: it is unknown whether their first or their last instant is meant."""
-    if dtype.startswith("period"):
-        raise DataError(f"{label} holds periods (type {dtype}): convert it with .dt.to_timestamp()")
-
-
-def cells_of_category(native: Any, label: str) -> Cells:
-    """A pandas category: levels are taken by value, in the order of the dtype if that is ordered."""
-    levels = native.cat.categories.tolist()
-    refuse_periods(str(native.cat.categories.dtype), label)
-    # Intervals (from binning a number) are known by their text: "(0, 1]" can be stored, a library object cannot.
-    levels = [str(level) if type(level).__name__ == "Interval" else level for level in levels]
-    held = cells_of_list(levels, label)
-    family = held.family
-    if family in DATES:  # levels are text
-        codes_of, texts = as_texts(held.values, family, held.zone)
-        levels, family = [texts[code] for code in codes_of.tolist()], "string"
-    codes = native.cat.codes.to_numpy().astype(np.int64)
-    return Cells(family, codes, tuple(levels), ordered=bool(native.cat.ordered), category=True)
-
-
-def cells_of_arrow(native: Any, label: str) -> Cells:
-    """A pyarrow chunked array that is neither numeric nor boolean."""
-    if "dictionary" in str(native.type):
-        native = native.cast(native.type.value_type)  # chunks may have dictionaries of their own
-        cells = cells_of_list(native.to_pylist(), label) if "string" not in str(native.type) else text_of_arrow(native)
-        return Cells(cells.family, *cells.coded(), category=True)
-    return text_of_arrow(native) if "string" in str(native.type) else cells_of_list(native.to_pylist(), label)
-
-
-def text_of_arrow(native: Any) -> Cells:
-    """A pyarrow chunked array of text."""
-    encoded = native.cast("large_string").dictionary_encode().combine_chunks()
-    if not hasattr(encoded, "indices"):  # several chunks stay apart in older versions, and an empty array has none
-        encoded = encoded.chunk(0) if encoded.num_chunks else None
-    if encoded is None:
-        return Cells("string", np.zeros(0, np.int64))
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return Cells("string", codes, tuple(encoded.dictionary.to_pylist()))
-
-
-class TargetColumns(NamedTuple):
-    """A target or weight vector as one-dimensional arrays.
-
-    Attributes
-    ----------
-    columns : list of ndarray
-        One per output, each in its own dtype.
-    names : tuple of str
-        One per output; empty if there are none.
-    flat : bool
-        The input was one-dimensional.
-    """
-
-    columns: list[np.ndarray]
-    names: tuple[str, ...]
-    flat: bool
-
-
-def target_columns(y: Any, what: str) -> TargetColumns:
-    """The columns of a target, each as an array of its own dtype.
-
-    Parameters
-    ----------
-    y : array, list, series or frame
-    what : str
-        "y" or "sample_weight", for messages.
-    """
-    if isinstance(y, list | tuple | range):
-        return target_of_list(list(y), what)
-    if not isinstance(y, np.ndarray):
-        if is_sparse(y):
-            raise DataError(f"{what} is sparse: pass {what}.toarray()")
-        if isinstance(y, str | bytes | dict):
-            refuse_target(y, what)
-        return target_of_foreign(y, what)
-    if np.ma.is_masked(y):
-        rows = np.flatnonzero(np.ma.getmaskarray(y).reshape(len(y), -1).any(axis=1))
-        raise DataError(f"{what} has {len(rows)} masked value(s) (first row {int(rows[0])}): drop these rows")
-    y = np.asarray(y)
-    if y.ndim == 1:
-        return TargetColumns([y], (), True)
-    if y.ndim == MATRIX_DIMENSIONS:
-        return TargetColumns([y[:, at] for at in range(y.shape[1])], (), False)
-    raise DataError(f"{what} should be a 1d array, got an array of shape {y.shape} instead.")
-
-
-def target_of_list(values: list[Any], what: str) -> TargetColumns:
-    """A list of labels or numbers, or of rows of them (rows are lists or arrays; a tuple is one label)."""
-    rows = [isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1) for value in values]
-    if not any(rows):
-        return TargetColumns([array_of_list(values)], (), True)
-    if not all(rows) or any(len(value) != len(values[0]) for value in values):
-        odd = next(at for at, row in enumerate(rows) if not row or len(values[at]) != len(values[0]))
-        raise DataError(f"{what} is ragged: row {odd} is not like row 0")
-    return TargetColumns([array_of_list(list(column)) for column in zip(*values, strict=True)], (), False)
-
-
-def array_of_list(values: list[Any]) -> np.ndarray:
-    """Python values as an array of one dtype if that changes none of them, else of objects."""
-    kinds = set(map(type, values))
-    plain = len(kinds) == 1 and kinds <= {str, bool, int, float, bytes}
-    if kinds <= {int, float} or (len(kinds) == 1 and issubclass(next(iter(kinds)), np.generic)):
-        plain = True
-    if plain and kinds <= {str, bytes}:
-        # numpy cuts trailing NULs from fixed-width text
-        plain = not any(value[-1:] in ("\0", b"\0") for value in values)
-    if plain:
-        array = np.array(values)
-        if array.dtype.kind in "bUSmM" or (array.dtype.kind in "iuf" and array.tolist() == values):
-            return array
-        if array.dtype.kind == "f" and bool(np.isnan(array).any()):
-            return array
-    return object_array(values)
-
-
-def target_of_foreign(y: Any, what: str) -> TargetColumns:
-    """A series or frame of a library that narwhals knows, else the array that ``__array__`` returns."""
-    import narwhals as nw
-
-    known = known_frame(y)
-    if isinstance(known, nw.LazyFrame):
-        raise DataError(f"{what} is lazy: call collect() on it first")
-    if isinstance(known, nw.Series):
-        name: Any = known.name
-        return TargetColumns([array_of_series(known)], () if name is None or name == "" else (str(name),), True)
-    if isinstance(known, nw.DataFrame):
-        names = native_names(y)
-        columns = [array_of_series(series) for series in known.iter_columns()]
-        return TargetColumns(columns, tuple(str(name) for name in names), False)
-    if hasattr(y, "__array__"):
-        return target_columns(np.asarray(y), what)
-    if not (hasattr(y, "__len__") and hasattr(y, "__iter__")):
-        refuse_target(y, what)
-    return target_of_list(list(y), what)
-
-
-def refuse_target(y: Any, what: str) -> NoReturn:
-    """Refuse a target that is not an array."""
-    raise DataError(f"{what} should be a 1d array, got {shown(y)} of type {type(y).__name__} instead.")
-
-
-def array_of_series(series: Any) -> np.ndarray:
-    """A narwhals series as an array in its own dtype; categories by value."""
-    native = series.to_native()
-    if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
-        return (
-            np.asarray(native.astype(native.cat.categories.dtype))
-            if not native.isna().any()
-            else np.asarray(native, dtype=object)
-        )
-    nulls = series.null_count() > 0
-    kind = type(series.dtype).__name__
-    if not nulls and (series.dtype.is_numeric() or kind in ("Boolean", "Datetime", "Duration", "Date")):
-        array: Any = series.to_numpy()
-        if array.dtype.kind != "O":
-            return np.asarray(array)
-    values = series.to_list()
-    return object_array(values) if kind in ("String", "Categorical", "Enum", "Object") else array_of_list(values)
-
-
-def object_array(values: list[Any]) -> np.ndarray:
-    """Python values as they are, one by one: numpy would unpack tuples."""
-    objects = np.empty(len(values), object)
-    for at, value in enumerate(values):
-        objects[at] = value
-    return objects
-
-
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 MATRIX_DIMENSIONS = 2
 
 
 @dataclass(slots=True)
 class Table:
-    """A table before its columns have kinds.
+    """A table before its columns have kinds."""
 
-    Attributes
-    ----------
-    names : tuple or None
-        Column names exactly as given; None if the table has none.
-    n_rows, width : int
-    matrix : float64 or float32 [n_rows, width], C or F order, or None
-        All cells, if all are numbers. It may be the caller's own array: never write to it.
-    sources : sequence
-        If ``matrix`` is None: per column an array, a list, or a function from its label to its ``Cells``.
-    whole : bool
-        The numbers of ``matrix`` came from an integer type.
-    """
-
-    names: tuple[Hashable, ...] | None
+    names: tuple[Hashable, ...] | None  # column names exactly as given; None if the table has none
     n_rows: int
     width: int
+    # float64 or float32 [n_rows, width], C or F order, or None; all cells, if all are numbers. It may be the caller's
+    # own array: never write to it.
     matrix: np.ndarray | None = None
+    # if ``matrix`` is None: per column an array, a list, or a function from its label to its ``Cells``
     sources: Sequence[Any] = ()
-    whole: bool = False
+    whole: bool = False  # the numbers of ``matrix`` came from an integer type
 
     def label(self, position: int) -> str:
         """The column's name for messages: ``column 'city'``, or ``column 3`` if there are no names."""
@@ -528,6 +67,27 @@ class Table:
             return cells_of_array(source, label)
         read: Cells = source(label)
         return read
+
+
+def read_table(X: Any) -> Table:
+    """Turn any table into a ``Table``, without copying a float matrix and without modifying X.
+
+    X is a two-dimensional array (also masked, structured, ``np.matrix``, or with ``__array__``), dict of columns, list
+    of rows or of dicts, scipy sparse matrix, or a pandas, polars or pyarrow table.
+    """
+    if isinstance(X, np.ndarray):
+        return table_of_array(X)
+    if isinstance(X, dict) and not hasattr(X, "nnz"):  # a sparse dict of keys is a dict as well
+        return table_of_dict(X)
+    if isinstance(X, list | tuple):
+        return table_of_dict(columns_of_dicts(X)) if X and isinstance(X[0], dict) else table_of_rows(X)
+    if is_sparse(X):
+        return table_of_sparse(X)
+    if hasattr(X, "is_elsewhere"):
+        raise DataError("X is a Dataset, which only fit of trees, forests and boosting accepts: pass the table here")
+    if X is None or isinstance(X, str | bytes | int | float | complex):
+        raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")
+    return table_of_foreign(X)
 
 
 def column_label(names: Sequence[Hashable] | None, position: int) -> str:
@@ -719,3 +279,392 @@ def table_of_sparse(X: Any) -> Table:
     )
     check_stored(X)
     return table_of_array(np.asarray(X.toarray()))
+
+
+def columns_of_dicts(rows: Sequence[Any]) -> dict[Any, list[Any]]:
+    """Rows given as dicts, as columns in the order in which the names first occur; a name that a row lacks is missing.
+
+    >>> columns_of_dicts([{"a": 1}, {"b": "x", "a": 2}])
+    {'a': [1, 2], 'b': [None, 'x']}
+    """
+    for at, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise DataError(f"row {at} is a {type(row).__name__}, row 0 is a dict: give all rows in one form")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def table_of_dict(columns: dict[Any, Any]) -> Table:
+    """A dict from column name to a one-dimensional column."""
+    names = tuple(columns)
+    sources = [as_source(column, column_label(names, at)) for at, column in enumerate(columns.values())]
+    lengths = [len(source.args[0]) if isinstance(source, partial) else len(source) for source in sources]
+    if len(set(lengths)) > 1:
+        odd = next(at for at, length in enumerate(lengths) if length != lengths[0])
+        raise DataError(
+            f"{column_label(names, odd)} has {lengths[odd]} rows, {column_label(names, 0)} has {lengths[0]}: "
+            f"all columns of a table must have the same length"
+        )
+    return Table(names, lengths[0] if lengths else 0, len(names), sources=sources)
+
+
+def as_source(column: Any, label: str) -> Any:
+    """One column of a dict: an array, a list, or the reader of a library's series."""
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise DataError(f"{label} is {column.ndim}-dimensional: a column must be one-dimensional")
+        return column
+    if isinstance(column, list | tuple | range):
+        return list(column)
+    if not isinstance(column, str | bytes | dict) and hasattr(column, "__len__"):
+        series = as_series(column)
+        if series is not None:
+            return partial(cells_of_series, series)
+        if hasattr(column, "__array__"):
+            return as_source(np.asarray(column), label)
+    raise DataError(
+        f"{label} is a {type(column).__name__}: pass a dict of columns of equal length, "
+        f"such as {{'age': [31, 47], 'city': ['Oslo', 'Lima']}}"
+    )
+
+
+def as_series(column: Any) -> Any:
+    """A library's series as a narwhals series, or None if narwhals does not know it."""
+    import narwhals as nw
+
+    series = known_frame(column)
+    return series if isinstance(series, nw.Series) else None
+
+
+def table_of_foreign(X: Any) -> Table:
+    """A data frame that narwhals knows, else the array that ``__array__`` returns."""
+    import narwhals as nw
+
+    frame = known_frame(X)
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError(f"X is lazy ({type(X).__module__}.{type(X).__name__}): call collect() on it first")
+    if isinstance(frame, nw.Series):
+        refuse_dimensions((len(frame),))
+    if isinstance(frame, nw.DataFrame):
+        return table_of_frame(frame, native_names(X))
+    if hasattr(X, "__array__"):
+        return table_of_array(np.asarray(X))
+    raise DataError(
+        f"X is a {type(X).__module__}.{type(X).__name__}: expected a two-dimensional array, a dict of columns, a list "
+        f"of rows, a sparse matrix, or a pandas, polars or pyarrow table"
+    )
+
+
+def frame_of(columns: dict[str, list[Any]], library: str) -> Any:
+    """Columns as a data frame of polars, pandas or pyarrow; MissingLibraryError if that is not installed."""
+    import narwhals as nw
+
+    if library not in ("polars", "pandas", "pyarrow"):
+        raise ParameterError(f"library={library!r}: choose 'polars', 'pandas' or 'pyarrow'")
+    try:
+        return nw.from_dict(columns, backend=cast("Any", library)).to_native()
+    except ImportError as error:
+        raise MissingLibraryError(f"{library} is not installed: pip install {library}") from error
+
+
+def known_frame(native: Any) -> Any:
+    """A narwhals frame or series; the object itself if narwhals does not know it."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(native, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError:
+        native_names(native)
+        raise
+
+
+def native_names(native: Any) -> tuple[Hashable, ...]:
+    """Column names exactly as the library holds them: pandas names may be any hashable value."""
+    held = getattr(native, "column_names", None)
+    names = tuple(native.columns if held is None else held)
+    check_unique(names)
+    return names
+
+
+def table_of_frame(frame: Any, names: tuple[Hashable, ...]) -> Table:
+    """A narwhals data frame; one block where all columns are floats."""
+    import narwhals as nw
+
+    n_rows, width = frame.shape
+    kinds = set(frame.schema.dtypes()) if width else set()
+    if kinds and kinds <= {nw.Float64, nw.Float32}:
+        check_fits(n_rows * width * 8, f"a float64 copy of the {n_rows} x {width} table")
+        block = frame.to_numpy()
+        if block.dtype.kind == "f":
+            return table_of_array(block, names)
+    return Table(names, n_rows, width, sources=[partial(cells_of_series, series) for series in frame.iter_columns()])
+
+
+def cells_of_series(series: Any, label: str) -> Cells:
+    """A narwhals series as typed cells; ``label`` names the column in messages."""
+    native, dtype = series.to_native(), series.dtype
+    kind = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
+    if kind in DATE_DTYPES:
+        if series.null_count() == len(series):
+            return Cells("missing", np.full(len(series), np.nan))
+        return dates_of_series(series, native, label, kind)
+    if kind in NESTED_DTYPES:
+        raise DataError(f"{label} is of type {dtype}: a column holds numbers, text or booleans; unpack it into columns")
+    if series.implementation.is_pandas_like() and not dtype.is_numeric():
+        return cells_of_pandas(series, native, label)
+    if dtype.is_numeric():
+        return numbers_of_series(series, label)
+    if kind == "Boolean":
+        codes = series.fill_null(False).to_numpy().astype(np.int64)
+        codes[series.is_null().to_numpy().astype(bool)] = -1
+        return Cells("boolean", codes, (False, True))
+    if series.implementation.is_pyarrow():
+        return cells_of_arrow(native, label)
+    if kind in ("String", "Categorical", "Enum"):
+        codes, distinct = text_codes(series)
+        return Cells("string", codes, distinct, category=kind != "String")
+    return cells_of_list(series.to_list(), label)
+
+
+def dates_of_series(series: Any, native: Any, label: str, kind: str) -> Cells:
+    """A narwhals series of dates, instants, durations or times of day as days."""
+    # The object of pandas itself: a fixed offset may be called as its owner likes.
+    zone = getattr(getattr(native, "dtype", None), "tz", None) or getattr(series.dtype, "time_zone", None) or ""
+    if series.implementation.is_pandas_like():
+        if native.dtype.kind not in "mM":  # arrow's types within pandas
+            return cells_of_list([None if is_missing(cell) else cell for cell in native.tolist()], label)
+        if zone:
+            native = native.dt.tz_convert("UTC").dt.tz_localize(None)
+        values = native.to_numpy()
+    elif kind == "Time":
+        return cells_of_list(series.to_list(), label)
+    else:
+        values = series.to_numpy()
+    if values.dtype.kind not in "mM":
+        return cells_of_list(series.to_list(), label)
+    return replace(cells_of_array(values, label), zone=zone_of(zone))
+
+
+def numbers_of_series(series: Any, label: str) -> Cells:
+    """A numeric narwhals series as float64, null and nan alike becoming nan."""
+    import narwhals as nw
+
+    whole = bool(series.dtype.is_integer())
+    if whole:
+        # The bound is checked before the conversion: nulls make a library convert by way of float64.
+        for extreme in (series.min(), series.max()):
+            if not is_missing(extreme) and abs(int(extreme)) > LARGEST_WHOLE:
+                row = next(
+                    row for row, value in enumerate(series.to_list()) if not is_missing(value) and value == extreme
+                )
+                refuse_large_whole(label, row, int(extreme))
+    nulls = series.null_count() > 0
+    if series.dtype.is_decimal():
+        # By way of its digits: libraries multiply by a power of ten, and 1.41 becomes 1.4100000000000001.
+        values = cast_to_float(series.cast(nw.String))
+    elif whole and (nulls or "128" in str(series.dtype)):
+        values = cast_to_float(series)
+    else:
+        values = series.to_numpy()
+    if values.dtype.kind == "O":
+        return cells_of_list(values.tolist(), label)
+    cells = cells_of_array(values, label)
+    return Cells("number", cells.values.astype(np.float64, copy=False), whole=whole)
+
+
+def cast_to_float(series: Any) -> np.ndarray:
+    """A narwhals series cast to float64 by its own library."""
+    import narwhals as nw
+
+    values: np.ndarray = series.cast(nw.Float64).to_numpy()
+    return values
+
+
+def text_codes(series: Any) -> tuple[np.ndarray, tuple[Hashable, ...]]:
+    """Codes (-1 = null) and distinct texts of a string or category series, by the library's own join."""
+    import narwhals as nw
+
+    text = series if series.dtype == nw.String else series.cast(nw.String)
+    distinct = [level for level in text.unique().to_list() if level is not None]
+    if not distinct:
+        return np.full(len(series), -1, np.int64), ()
+    if text.implementation.is_polars():
+        # A cast to an enumeration takes a third of the time that the join does; every call takes 90 us in addition.
+        physical = text.cast(nw.Enum(distinct)).to_native().to_physical()
+        codes = (physical.cast(int).fill_null(-1) if text.null_count() else physical).to_numpy()
+    else:
+        places = list(range(len(distinct)))
+        codes = text.replace_strict(distinct, places, default=-1, return_dtype=nw.Int64).to_numpy()
+    return codes.astype(np.int64, copy=False), tuple(distinct)
+
+
+def cells_of_pandas(series: Any, native: Any, label: str) -> Cells:
+    """A pandas-like series that is not numeric."""
+    dtype = native.dtype
+    if dtype == np.dtype(object):
+        return cells_of_list(native.tolist(), label)
+    if hasattr(dtype, "categories"):
+        return cells_of_category(native, label)
+    if getattr(dtype, "kind", "") == "b" and native.isna().any():
+        return cells_of_list(native.astype(object).tolist(), label)
+    if str(dtype).startswith("Sparse"):
+        return cells_of_array(np.asarray(native.array), label)
+    if getattr(dtype, "kind", "O") in "bcmM":
+        return cells_of_array(native.to_numpy(), label)
+    if type(series.dtype).__name__ in ("String", "Categorical"):
+        codes, distinct = native.factorize()
+        return Cells("string", codes.astype(np.int64, copy=False), tuple(str(text) for text in distinct.tolist()))
+    refuse_periods(str(dtype), label)
+    return cells_of_list(native.tolist(), label)
+
+
+def refuse_periods(dtype: str, label: str) -> None:
+    """Refuse pandas' periods: it is unknown whether their first or their last instant is meant."""
+    if dtype.startswith("period"):
+        raise DataError(f"{label} holds periods (type {dtype}): convert it with .dt.to_timestamp()")
+
+
+def cells_of_category(native: Any, label: str) -> Cells:
+    """A pandas category: levels are taken by value, in the order of the dtype if that is ordered."""
+    levels = native.cat.categories.tolist()
+    refuse_periods(str(native.cat.categories.dtype), label)
+    # Intervals (from binning a number) are known by their text: "(0, 1]" can be stored, a library object cannot.
+    levels = [str(level) if type(level).__name__ == "Interval" else level for level in levels]
+    held = cells_of_list(levels, label)
+    family = held.family
+    if family in DATES:  # levels are text
+        codes_of, texts = as_texts(held.values, family, held.zone)
+        levels, family = [texts[code] for code in codes_of.tolist()], "string"
+    codes = native.cat.codes.to_numpy().astype(np.int64)
+    return Cells(family, codes, tuple(levels), ordered=bool(native.cat.ordered), category=True)
+
+
+def cells_of_arrow(native: Any, label: str) -> Cells:
+    """A pyarrow chunked array that is neither numeric nor boolean."""
+    if "dictionary" in str(native.type):
+        native = native.cast(native.type.value_type)  # chunks may have dictionaries of their own
+        cells = cells_of_list(native.to_pylist(), label) if "string" not in str(native.type) else text_of_arrow(native)
+        return Cells(cells.family, *cells.coded(), category=True)
+    return text_of_arrow(native) if "string" in str(native.type) else cells_of_list(native.to_pylist(), label)
+
+
+def text_of_arrow(native: Any) -> Cells:
+    """A pyarrow chunked array of text."""
+    encoded = native.cast("large_string").dictionary_encode().combine_chunks()
+    if not hasattr(encoded, "indices"):  # several chunks stay apart in older versions, and an empty array has none
+        encoded = encoded.chunk(0) if encoded.num_chunks else None
+    if encoded is None:
+        return Cells("string", np.zeros(0, np.int64))
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return Cells("string", codes, tuple(encoded.dictionary.to_pylist()))
+
+
+class TargetColumns(NamedTuple):
+    """A target or weight vector as one-dimensional arrays."""
+
+    columns: list[np.ndarray]  # one per output, each in its own dtype
+    names: tuple[str, ...]  # one per output; empty if there are none
+    flat: bool  # the input was one-dimensional
+
+
+def target_columns(y: Any, what: str) -> TargetColumns:
+    """The columns of a target, each as an array of its own dtype; ``what`` it is called in messages."""
+    if isinstance(y, list | tuple | range):
+        return target_of_list(list(y), what)
+    if not isinstance(y, np.ndarray):
+        if is_sparse(y):
+            raise DataError(f"{what} is sparse: pass {what}.toarray()")
+        if isinstance(y, str | bytes | dict):
+            refuse_target(y, what)
+        return target_of_foreign(y, what)
+    if np.ma.is_masked(y):
+        rows = np.flatnonzero(np.ma.getmaskarray(y).reshape(len(y), -1).any(axis=1))
+        raise DataError(f"{what} has {len(rows)} masked value(s) (first row {int(rows[0])}): drop these rows")
+    y = np.asarray(y)
+    if y.ndim == 1:
+        return TargetColumns([y], (), True)
+    if y.ndim == MATRIX_DIMENSIONS:
+        return TargetColumns([y[:, at] for at in range(y.shape[1])], (), False)
+    raise DataError(f"{what} should be a 1d array, got an array of shape {y.shape} instead.")
+
+
+def target_of_list(values: list[Any], what: str) -> TargetColumns:
+    """A list of labels or numbers, or of rows of them (rows are lists or arrays; a tuple is one label)."""
+    rows = [isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1) for value in values]
+    if not any(rows):
+        return TargetColumns([array_of_list(values)], (), True)
+    if not all(rows) or any(len(value) != len(values[0]) for value in values):
+        odd = next(at for at, row in enumerate(rows) if not row or len(values[at]) != len(values[0]))
+        raise DataError(f"{what} is ragged: row {odd} is not like row 0")
+    return TargetColumns([array_of_list(list(column)) for column in zip(*values, strict=True)], (), False)
+
+
+def array_of_list(values: list[Any]) -> np.ndarray:
+    """Python values as an array of one dtype if that changes none of them, else of objects."""
+    kinds = set(map(type, values))
+    plain = len(kinds) == 1 and kinds <= {str, bool, int, float, bytes}
+    if kinds <= {int, float} or (len(kinds) == 1 and issubclass(next(iter(kinds)), np.generic)):
+        plain = True
+    if plain and kinds <= {str, bytes}:
+        # numpy cuts trailing NULs from fixed-width text
+        plain = not any(value[-1:] in ("\0", b"\0") for value in values)
+    if plain:
+        array = np.array(values)
+        if array.dtype.kind in "bUSmM" or (array.dtype.kind in "iuf" and array.tolist() == values):
+            return array
+        if array.dtype.kind == "f" and bool(np.isnan(array).any()):
+            return array
+    return object_array(values)
+
+
+def target_of_foreign(y: Any, what: str) -> TargetColumns:
+    """A series or frame of a library that narwhals knows, else the array that ``__array__`` returns."""
+    import narwhals as nw
+
+    known = known_frame(y)
+    if isinstance(known, nw.LazyFrame):
+        raise DataError(f"{what} is lazy: call collect() on it first")
+    if isinstance(known, nw.Series):
+        name: Any = known.name
+        return TargetColumns([array_of_series(known)], () if name is None or name == "" else (str(name),), True)
+    if isinstance(known, nw.DataFrame):
+        names = native_names(y)
+        columns = [array_of_series(series) for series in known.iter_columns()]
+        return TargetColumns(columns, tuple(str(name) for name in names), False)
+    if hasattr(y, "__array__"):
+        return target_columns(np.asarray(y), what)
+    if not (hasattr(y, "__len__") and hasattr(y, "__iter__")):
+        refuse_target(y, what)
+    return target_of_list(list(y), what)
+
+
+def refuse_target(y: Any, what: str) -> NoReturn:
+    """Refuse a target that is not an array."""
+    raise DataError(f"{what} should be a 1d array, got {shown(y)} of type {type(y).__name__} instead.")
+
+
+def array_of_series(series: Any) -> np.ndarray:
+    """A narwhals series as an array in its own dtype; categories by value."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
+        return (
+            np.asarray(native.astype(native.cat.categories.dtype))
+            if not native.isna().any()
+            else np.asarray(native, dtype=object)
+        )
+    nulls = series.null_count() > 0
+    kind = type(series.dtype).__name__
+    if not nulls and (series.dtype.is_numeric() or kind in ("Boolean", "Datetime", "Duration", "Date")):
+        array: Any = series.to_numpy()
+        if array.dtype.kind != "O":
+            return np.asarray(array)
+    values = series.to_list()
+    return object_array(values) if kind in ("String", "Categorical", "Enum", "Object") else array_of_list(values)
+
+
+def object_array(values: list[Any]) -> np.ndarray:
+    """Python values as they are, one by one: numpy would unpack tuples."""
+    objects = np.empty(len(values), object)
+    for at, value in enumerate(values):
+        objects[at] = value
+    return objects

@@ -1,4 +1,4 @@
-"""Rows and columns of any table by position. In: a table as for estimators, positions. Out: the same type.
+"""Rows and columns of any table by position, in the type of the table.
 
 Arrays, pandas objects and lists are indexed as they are; a dict of columns, frames that only narwhals knows, and sparse
 formats without an index are handled here.
@@ -20,18 +20,7 @@ INDEXED_FORMATS = ("csr", "csc", "lil")
 
 
 def count_rows(table: Any) -> int:
-    """How many rows a table, a column or a target has.
-
-    Parameters
-    ----------
-    table : array, sparse matrix, data frame, series, dict of columns, or list
-        What the estimators accept as X, y or sample_weight.
-
-    Examples
-    --------
-    >>> count_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Oslo"]})
-    3
-    """
+    """How many rows a table, a column or a target has: anything that the estimators accept as X, y or sample_weight."""
     if isinstance(table, dict) and not is_sparse(table):  # a sparse dict of keys is a dict as well
         lengths = {name: count_rows(column) for name, column in table.items()}
         first = next(iter(lengths), None)
@@ -56,24 +45,10 @@ def count_rows(table: Any) -> int:
 
 
 def take_rows(table: Any, positions: np.ndarray) -> Any:
-    """Some rows, in the order of the positions; a position may be given twice.
+    """Some rows, in the order of the positions, never labels of an index; a position may be given twice.
 
-    Parameters
-    ----------
-    table : array, sparse matrix, data frame, series, dict of columns, or list
-    positions : int64[m], 0 to n - 1
-        Always positions, never labels of an index.
-
-    Returns
-    -------
-    table of m rows
-        Of the same type; an object that is only known by ``__array__`` becomes an array, a sparse matrix of a format
-        that has no index CSR, a tuple or range a list, a list of dicts a dict of columns.
-
-    Examples
-    --------
-    >>> take_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Rome"]}, np.array([2, 0]))
-    {'age': [20, 31], 'city': ['Rome', 'Oslo']}
+    The result is of the same type; an object that is only known by ``__array__`` becomes an array, a sparse matrix of a
+    format that has no index CSR, a tuple or range a list, a list of dicts a dict of columns.
     """
     if isinstance(table, dict) and not is_sparse(table):
         return {name: take_rows(column, positions) for name, column in table.items()}
@@ -100,20 +75,8 @@ def take_rows(table: Any, positions: np.ndarray) -> Any:
 
 
 def header_of(table: Any) -> tuple[tuple[Hashable, ...] | None, int]:
-    """Names of a table's columns, and how many there are.
+    """Names of a table's columns, None if it has none, and how many there are.
 
-    Parameters
-    ----------
-    table : two-dimensional array, sparse matrix, data frame, dict of columns, or list of rows
-
-    Returns
-    -------
-    names : tuple or None
-        None if the table has none.
-    width : int
-
-    Examples
-    --------
     >>> header_of({"age": [31, 47], "city": ["Oslo", "Lima"]}), header_of(np.zeros((5, 3)))
     ((('age', 'city'), 2), (None, 3))
     """
@@ -131,22 +94,11 @@ def header_of(table: Any) -> tuple[tuple[Hashable, ...] | None, int]:
 
 
 def take_columns(table: Any, positions: np.ndarray, names: Sequence[Hashable] | None = None) -> Any:
-    """Some columns, in the order of the positions; a position may be given twice.
+    """Some columns, in the order of the positions; a position may be given twice, and then needs new ``names``.
 
-    Parameters
-    ----------
-    table : two-dimensional array, sparse matrix, data frame, dict of columns, or list of rows
-    positions : int64[k], 0 to p - 1
-    names : sequence of k hashables, optional
-        New names, for a table with names: a column that is taken twice needs two.
+    The result is of the same type, with the exceptions of ``take_rows``; a structured array becomes a dict of its
+    fields.
 
-    Returns
-    -------
-    table of k columns
-        Of the same type, with the exceptions of ``take_rows``; a structured array becomes a dict of its fields.
-
-    Examples
-    --------
     >>> take_columns({"age": [31], "city": ["Oslo"]}, np.array([1, 1]), ["city", "city (2)"])
     {'city': ['Oslo'], 'city (2)': ['Oslo']}
     """
@@ -190,17 +142,7 @@ def _indexed(table: Any) -> Any:
 def warn_of_another_order(X: Any, named: str = "X", **others: Any) -> None:
     """Warn if pandas objects have the same index labels in a different order: rows are matched by position.
 
-    Parameters
-    ----------
-    X : table
-        Of a dict the columns are compared, too.
-    named : str
-        The name of its parameter.
-    **others : target, weights or groups, by the name of their parameter
-
-    Warns
-    -----
-    DataWarning
+    Others are named by their parameter, the table is called ``named``; of a dict the columns are compared, too.
     """
     known = [(named, _index_of(X))]
     if isinstance(X, dict):

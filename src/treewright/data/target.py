@@ -1,11 +1,9 @@
-"""Weights of rows: by class, and too small ones. In: ``class_weight``, facts, codes. Out: numbers, or a warning.
+"""Targets and weights as arrays: ``Labels``, ``Numbers``, weights of rows and of classes.
+
+Labels keep the type they came in; equal labels share a code, codes follow the sorted order of the labels.
 
 Every later use of a model gives a class the weight that it had at the fit: the facts hold ``class_factors``, per output
 one number for each class, in the order of the classes.
-
-Targets and weights as arrays. In: whatever the user has. Out: ``Labels``, ``Numbers``, weights.
-
-Labels keep the type they came in; equal labels share a code, codes follow the sorted order of the labels.
 """
 
 from __future__ import annotations
@@ -24,227 +22,7 @@ from treewright.data.table import TargetColumns, target_columns
 from treewright.exceptions import TARGET, DataError, ParameterError, first_row
 
 Factors = tuple[np.ndarray, ...]
-
 _SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
-
-
-def factors_by_code(
-    given: Sequence[Any], codes: np.ndarray, classes: tuple[np.ndarray, ...], weights: np.ndarray | None = None
-) -> Factors:
-    """Weight of each class.
-
-    Parameters
-    ----------
-    given : sequence of "balanced" or of pairs of label and weight, one per output
-        A label that is not among the classes is ignored; a class that is not named weighs 1.
-    codes : int32[n, n_outputs]
-    classes : tuple of ndarray
-    weights : float64[n], >= 0, optional
-        A row of weight k counts as k rows.
-
-    Returns
-    -------
-    tuple of float64[n_classes], one per output
-        "balanced" is n / (classes x rows of the class), of these rows; 1 for a class without rows.
-
-    Examples
-    --------
-    >>> codes, classes = np.array([[0], [0], [1]], np.int32), (np.array(["no", "yes"]),)
-    >>> factors_by_code([[("yes", 3.0)]], codes, classes)[0].tolist()
-    [1.0, 3.0]
-    >>> factors_by_code(["balanced"], codes, classes)[0].tolist()
-    [0.75, 1.5]
-    """
-    factors = []
-    for output, (stated, labels) in enumerate(zip(given, classes, strict=True)):
-        by_code = np.ones(len(labels))
-        if isinstance(stated, str):
-            counts = _weight_of_each(codes[:, output], weights, len(labels))
-            here = counts > 0
-            by_code[here] = counts.sum() / (np.count_nonzero(here) * counts[here])
-        else:
-            places = {label: code for code, label in enumerate(labels.tolist())}
-            for label, weight in stated:
-                if label in places:
-                    by_code[places[label]] = float(weight)
-        factors.append(by_code)
-    return tuple(factors)
-
-
-def _weight_of_each(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
-    """Weight of the rows of each class, float64[n_classes]; rounded once, so that the order of rows does not matter."""
-    if weights is None or (weights == np.rint(weights)).all():
-        return np.bincount(codes, weights, n_classes)
-    order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=n_classes))[:-1]
-    return np.array([math.fsum(own) for own in np.split(weights[order], ends)])
-
-
-def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> Factors | None:
-    """Weight of each class at the fit, from a model's facts.
-
-    Parameters
-    ----------
-    facts : mapping
-        ``class_factors`` if ``class_weight`` was given. Older files hold only the parameter as it was stated; for
-        these "balanced" is computed from the rows at hand.
-    codes : int32[n, n_outputs]
-    classes : tuple of ndarray
-
-    Returns
-    -------
-    tuple of float64[n_classes], one per output; or None
-        None if no class weighs more than another.
-    """
-    factors = facts.get("class_factors")
-    if factors is not None:
-        return _checked(factors, classes)
-    parameters = facts.get("parameters")
-    stated = parameters.get("class_weight") if isinstance(parameters, dict) else None
-    if stated is None:
-        return None
-    if isinstance(stated, list) and stated and all(_is_of_output(entry) for entry in stated):
-        per_output = stated
-    else:
-        per_output = [stated] * len(classes)
-    if len(per_output) != len(classes):
-        raise DataError(
-            f"the model's facts state class weights of {len(per_output)} outputs, the model has {len(classes)}: "
-            "fit it again"
-        )
-    given = [_stated_pairs(entry, labels) for entry, labels in zip(per_output, classes, strict=True)]
-    return factors_by_code(given, codes, classes)
-
-
-def is_weight(value: Any) -> bool:
-    """Whether something is a finite number >= 0 within float64; booleans are not numbers.
-
-    Examples
-    --------
-    >>> [is_weight(value) for value in (0, 2.5, np.float32(1), -1, 10**400, float("nan"), True, "1")]
-    [True, True, True, False, False, False, False, False]
-    """
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
-    try:
-        return 0.0 <= float(value) < math.inf
-    except OverflowError:  # a whole number or a fraction beyond float64
-        return False
-
-
-def weighed(weights: np.ndarray | None, factors: Factors | None, codes: np.ndarray) -> np.ndarray | None:
-    """Weights of rows times those of their classes, the product over the outputs.
-
-    Parameters
-    ----------
-    weights : float64[n] or None
-        None: every row weighs one.
-    factors : tuple of float64[n_classes], one per output; or None
-    codes : int32[n, n_outputs]
-
-    Returns
-    -------
-    float64[n] or None
-
-    Examples
-    --------
-    >>> weighed(np.array([1.0, 2.0]), (np.array([1.0, 20.0]),), np.array([[0], [1]])).tolist()
-    [1.0, 40.0]
-    """
-    if factors is None:
-        return weights
-    product = np.ones(len(codes))
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for output, by_code in enumerate(factors):
-            product = product * by_code[codes[:, output]]
-        of_classes = np.isfinite(product).all() and product.any()
-        product = product if weights is None else product * weights
-        total = float(product.sum())
-    what = "class_weight times sample_weight" if weights is not None and of_classes else "class_weight"
-    if not math.isfinite(total):
-        raise ParameterError(f"{what} is beyond float64: scale the weights down")
-    if not product.any():
-        raise ParameterError(f"{what} gives every row the weight 0")
-    return product
-
-
-def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
-    """Warn if weights add up to far less than the number of rows, in a method that treats them as row counts.
-
-    The warning names the line of the caller from outside this package.
-
-    Parameters
-    ----------
-    total : float
-        Sum of the weights.
-    what : str
-        The method that treats them so.
-
-    Warns
-    -----
-    DataWarning
-    """
-    if total < _SMALL_SHARE * n_rows:
-        notices.warn(
-            f"the weights add up to {total:g} for {n_rows} rows, and {what} treats weights as row counts: scale "
-            "them up before the fit if they are shares",
-        )
-
-
-def _checked(factors: Any, classes: tuple[np.ndarray, ...]) -> Factors:
-    """The class factors of a file, which may hold anything, checked."""
-    fits = isinstance(factors, list | tuple) and len(factors) == len(classes)
-    fits = fits and all(
-        isinstance(by_code, list | tuple) and len(by_code) == len(labels) and all(map(is_weight, by_code))
-        for by_code, labels in zip(factors, classes, strict=True)
-    )
-    if not fits:
-        sizes = " and ".join(str(len(labels)) for labels in classes)
-        raise DataError(
-            f"class_factors of the model's facts are not one number >= 0 for each class ({sizes} of them): fit again"
-        )
-    return tuple(np.array(by_code, np.float64) for by_code in factors)
-
-
-def _stated_pairs(stated: Any, labels: np.ndarray) -> Any:
-    """An output's class weights as the facts of an older file state them, checked."""
-    if stated == "balanced":
-        return stated
-    known = labels.tolist()
-    is_told = isinstance(stated, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and is_weight(pair[1]) for pair in stated
-    )
-    if not is_told:
-        raise DataError(f"the model's facts do not hold the class weights of its fit ({shown(stated)}): fit it again")
-    pairs = [(_as_tuple(label), weight) for label, weight in stated]
-    # What has no JSON form (bytes, dates) was written as the name of its type.
-    names_types = not all(map(_has_json_form, known))
-    for label, _ in pairs:
-        is_name = isinstance(label, str) and not any(isinstance(one, str) for one in known)
-        if label not in known and (is_name or names_types):
-            raise DataError(
-                f"the model's facts name a class only by its type ({label!r}), so its weight is lost: fit it again"
-            )
-    return pairs
-
-
-def _has_json_form(label: Any) -> bool:
-    """Whether a label reads back from JSON as itself, but for tuples, which come back as lists."""
-    if isinstance(label, tuple):
-        return all(map(_has_json_form, label))
-    return label is None or isinstance(label, bool | str | int | float)
-
-
-def _is_of_output(entry: Any) -> bool:
-    """Whether an entry of a list of class weights is for a whole output, not a pair of label and weight."""
-    return entry == "balanced" or (isinstance(entry, list) and all(isinstance(pair, list) for pair in entry))
-
-
-def _as_tuple(label: Any) -> Any:
-    """A label that is a tuple, as it was before JSON made a list of it."""
-    return tuple(_as_tuple(part) for part in label) if isinstance(label, list) else label
-
-
 # A table of flags beats sorting while it is not much longer than the data.
 FLAGS_PER_ROW, FLAGS_AT_LEAST = 4, 65_536
 DOUBLE_BYTES = 8
@@ -254,53 +32,28 @@ NUMBER_LIKE = ("number", "boolean", "missing")
 
 
 class Labels(NamedTuple):
-    """A classification target.
+    """A classification target."""
 
-    Attributes
-    ----------
-    codes : int32[n, n_outputs], C order
-    classes : tuple of ndarray
-        Per output the sorted labels, in the target's own dtype.
-    names : tuple of str
-        Per output its name; empty if the target had none.
-    flat : bool
-        The target was one-dimensional.
-    """
-
-    codes: np.ndarray
-    classes: tuple[np.ndarray, ...]
-    names: tuple[str, ...]
-    flat: bool
+    codes: np.ndarray  # int32[n, n_outputs], C order
+    classes: tuple[np.ndarray, ...]  # per output the sorted labels, in the target's own dtype
+    names: tuple[str, ...]  # per output its name; empty if the target had none
+    flat: bool  # the target was one-dimensional
 
 
 class Numbers(NamedTuple):
-    """A regression target.
+    """A regression target."""
 
-    Attributes
-    ----------
-    values : float64[n, n_outputs], C order
-    names : tuple of str
-    flat : bool
-        The target was one-dimensional.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # float64[n, n_outputs], C order
     names: tuple[str, ...]
-    flat: bool
+    flat: bool  # the target was one-dimensional
 
 
 def are_classes(values: np.ndarray) -> bool:
     """Whether a numeric target holds classes by default: all numbers are whole, and at most 20 are different.
 
     The dtype does not matter: 1.0 counts as 1, because one missing cell turns a column of whole numbers into floats.
+    nan is missing, and is passed over.
 
-    Parameters
-    ----------
-    values : int[n] or float[n]
-        nan is missing, and is passed over.
-
-    Examples
-    --------
     >>> are_classes(np.array([0.0, 1.0, np.nan])), are_classes(np.array([0.0, 0.5])), are_classes(np.arange(21))
     (True, False, False)
     """
@@ -334,17 +87,7 @@ def encode_labels(y: Any) -> Labels:
 
 
 def encode_numbers(y: Any) -> Numbers:
-    """A regression target as float64.
-
-    Parameters
-    ----------
-    y : array, list, series or frame of real numbers; one- or two-dimensional
-
-    Examples
-    --------
-    >>> encode_numbers([1, 2.5]).values.tolist()
-    [[1.0], [2.5]]
-    """
+    """A regression target, one- or two-dimensional, as float64."""
     target = checked_columns(y)
     values = np.empty((len(target.columns[0]), len(target.columns)), np.float64)
     for at, column in enumerate(target.columns):
@@ -373,8 +116,6 @@ def _warn_of_lost_digits(column: np.ndarray, values: np.ndarray, name: str) -> N
 def name_of_target(names: Sequence[str], output: int = 0) -> str:
     """The name of a target in a message.
 
-    Examples
-    --------
     >>> name_of_target(["price"]), name_of_target([])
     ("target 'price'", 'y')
     """
@@ -394,13 +135,7 @@ def checked_columns(y: Any) -> TargetColumns:
 
 
 def label_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and sorted labels of one output.
-
-    Returns
-    -------
-    codes : int[n]
-    labels : ndarray, sorted, in the column's dtype
-    """
+    """Codes int[n] of one output, and its sorted labels in the column's dtype."""
     kind = column.dtype.kind
     if kind == "c":
         raise DataError("Complex data not supported: y is complex")
@@ -553,20 +288,10 @@ def refuse_not_finite(values: np.ndarray, name: str) -> None:
 
 
 def refuse_large(values: np.ndarray, kept: np.ndarray | None = None) -> None:
-    """Refuse numbers so large that the sum of their squares could exceed float64.
+    """Refuse numbers, float64[n, n_outputs], so large that the sum of their squares could exceed float64.
 
-    Parameters
-    ----------
-    values : float64[n, n_outputs]
-    kept : bool[n], optional
-        The rows that count.
+    ``kept`` bool[n] has the rows that count.
 
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
     >>> refuse_large(np.array([[1e149], [-2e149]]), np.array([True, False]))
     """
     beyond = (np.abs(values) > LARGEST_SQUARED).any(axis=1)
@@ -588,23 +313,7 @@ def refuse_large(values: np.ndarray, kept: np.ndarray | None = None) -> None:
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """Sample weights as float64[n]; None if all weigh one.
-
-    Parameters
-    ----------
-    sample_weight : None, number, or array, list, series or table of one column, of length n
-    n : int >= 1
-        Rows of the table.
-
-    Returns
-    -------
-    float64[n], never the caller's own array, or None
-
-    Examples
-    --------
-    >>> check_weights([1, 1], 2) is None, check_weights(3, 2).tolist()
-    (True, [3.0, 3.0])
-    """
+    """Sample weights for n rows as float64[n], never the caller's own array; None if all weigh one."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Number):
@@ -638,14 +347,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 
 def check_lengths(n_rows: int, y: Any) -> None:
-    """Check that the target has a row for every row of the table.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the table.
-    y : Labels, Numbers, array, list, series or frame
-    """
+    """Check that the target has a row for every row of the table."""
     rows = len(y[0]) if isinstance(y, Labels | Numbers) else len(y)
     if rows != n_rows:
         raise DataError(
@@ -655,17 +357,7 @@ def check_lengths(n_rows: int, y: Any) -> None:
 
 
 def recode(labels: Labels, classes: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Codes of labels in the classes of a fitted model.
-
-    Parameters
-    ----------
-    classes : tuple of ndarray
-        Per output the sorted labels of the model.
-
-    Returns
-    -------
-    int32[n, n_outputs]
-    """
+    """Codes int32[n, n_outputs] of labels in the classes of a fitted model."""
     if len(labels.classes) != len(classes):
         raise DataError(f"y has {len(labels.classes)} outputs, the model has {len(classes)}")
     columns = []
@@ -680,3 +372,160 @@ def recode(labels: Labels, classes: tuple[np.ndarray, ...]) -> np.ndarray:
             )
         columns.append(np.array([places[label] for label in own.tolist()], np.int32)[labels.codes[:, output]])
     return np.stack(columns, axis=1)
+
+
+def factors_by_code(
+    given: Sequence[Any], codes: np.ndarray, classes: tuple[np.ndarray, ...], weights: np.ndarray | None = None
+) -> Factors:
+    """Weight of each class, float64[n_classes] per output, from "balanced" or pairs of label and weight, per output.
+
+    A label that is not among the classes is ignored; a class that is not named weighs 1. "balanced" is n / (classes x
+    rows of the class), of these rows; 1 for a class without rows. A row of weight k counts as k rows.
+    """
+    factors = []
+    for output, (stated, labels) in enumerate(zip(given, classes, strict=True)):
+        by_code = np.ones(len(labels))
+        if isinstance(stated, str):
+            counts = _weight_of_each(codes[:, output], weights, len(labels))
+            here = counts > 0
+            by_code[here] = counts.sum() / (np.count_nonzero(here) * counts[here])
+        else:
+            places = {label: code for code, label in enumerate(labels.tolist())}
+            for label, weight in stated:
+                if label in places:
+                    by_code[places[label]] = float(weight)
+        factors.append(by_code)
+    return tuple(factors)
+
+
+def _weight_of_each(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
+    """Weight of the rows of each class, float64[n_classes]; rounded once, so that the order of rows does not matter."""
+    if weights is None or (weights == np.rint(weights)).all():
+        return np.bincount(codes, weights, n_classes)
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=n_classes))[:-1]
+    return np.array([math.fsum(own) for own in np.split(weights[order], ends)])
+
+
+def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> Factors | None:
+    """Weight of each class at the fit, float64[n_classes] per output, from a model's facts; None if all weigh the same.
+
+    Older files hold only the parameter as it was stated; for these "balanced" is computed from the rows at hand.
+    """
+    factors = facts.get("class_factors")
+    if factors is not None:
+        return _checked(factors, classes)
+    parameters = facts.get("parameters")
+    stated = parameters.get("class_weight") if isinstance(parameters, dict) else None
+    if stated is None:
+        return None
+    if isinstance(stated, list) and stated and all(_is_of_output(entry) for entry in stated):
+        per_output = stated
+    else:
+        per_output = [stated] * len(classes)
+    if len(per_output) != len(classes):
+        raise DataError(
+            f"the model's facts state class weights of {len(per_output)} outputs, the model has {len(classes)}: "
+            "fit it again"
+        )
+    given = [_stated_pairs(entry, labels) for entry, labels in zip(per_output, classes, strict=True)]
+    return factors_by_code(given, codes, classes)
+
+
+def is_weight(value: Any) -> bool:
+    """Whether something is a finite number >= 0 within float64; booleans are not numbers.
+
+    >>> [is_weight(value) for value in (0, 2.5, np.float32(1), -1, 10**400, float("nan"), True, "1")]
+    [True, True, True, False, False, False, False, False]
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return 0.0 <= float(value) < math.inf
+    except OverflowError:  # a whole number or a fraction beyond float64
+        return False
+
+
+def weighed(weights: np.ndarray | None, factors: Factors | None, codes: np.ndarray) -> np.ndarray | None:
+    """Weights of rows, float64[n], times those of their classes for all outputs; None: every row weighs one."""
+    if factors is None:
+        return weights
+    product = np.ones(len(codes))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for output, by_code in enumerate(factors):
+            product = product * by_code[codes[:, output]]
+        of_classes = np.isfinite(product).all() and product.any()
+        product = product if weights is None else product * weights
+        total = float(product.sum())
+    what = "class_weight times sample_weight" if weights is not None and of_classes else "class_weight"
+    if not math.isfinite(total):
+        raise ParameterError(f"{what} is beyond float64: scale the weights down")
+    if not product.any():
+        raise ParameterError(f"{what} gives every row the weight 0")
+    return product
+
+
+def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
+    """Warn if weights add up to far less than the number of rows, in a method ``what`` that treats them as row counts.
+
+    The warning names the line of the caller from outside this package.
+    """
+    if total < _SMALL_SHARE * n_rows:
+        notices.warn(
+            f"the weights add up to {total:g} for {n_rows} rows, and {what} treats weights as row counts: scale "
+            "them up before the fit if they are shares",
+        )
+
+
+def _checked(factors: Any, classes: tuple[np.ndarray, ...]) -> Factors:
+    """The class factors of a file, which may hold anything, checked."""
+    fits = isinstance(factors, list | tuple) and len(factors) == len(classes)
+    fits = fits and all(
+        isinstance(by_code, list | tuple) and len(by_code) == len(labels) and all(map(is_weight, by_code))
+        for by_code, labels in zip(factors, classes, strict=True)
+    )
+    if not fits:
+        sizes = " and ".join(str(len(labels)) for labels in classes)
+        raise DataError(
+            f"class_factors of the model's facts are not one number >= 0 for each class ({sizes} of them): fit again"
+        )
+    return tuple(np.array(by_code, np.float64) for by_code in factors)
+
+
+def _stated_pairs(stated: Any, labels: np.ndarray) -> Any:
+    """An output's class weights as the facts of an older file state them, checked."""
+    if stated == "balanced":
+        return stated
+    known = labels.tolist()
+    is_told = isinstance(stated, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and is_weight(pair[1]) for pair in stated
+    )
+    if not is_told:
+        raise DataError(f"the model's facts do not hold the class weights of its fit ({shown(stated)}): fit it again")
+    pairs = [(_as_tuple(label), weight) for label, weight in stated]
+    # What has no JSON form (bytes, dates) was written as the name of its type.
+    names_types = not all(map(_has_json_form, known))
+    for label, _ in pairs:
+        is_name = isinstance(label, str) and not any(isinstance(one, str) for one in known)
+        if label not in known and (is_name or names_types):
+            raise DataError(
+                f"the model's facts name a class only by its type ({label!r}), so its weight is lost: fit it again"
+            )
+    return pairs
+
+
+def _has_json_form(label: Any) -> bool:
+    """Whether a label reads back from JSON as itself, but for tuples, which come back as lists."""
+    if isinstance(label, tuple):
+        return all(map(_has_json_form, label))
+    return label is None or isinstance(label, bool | str | int | float)
+
+
+def _is_of_output(entry: Any) -> bool:
+    """Whether an entry of a list of class weights is for a whole output, not a pair of label and weight."""
+    return entry == "balanced" or (isinstance(entry, list) and all(isinstance(pair, list) for pair in entry))
+
+
+def _as_tuple(label: Any) -> Any:
+    """A label that is a tuple, as it was before JSON made a list of it."""
+    return tuple(_as_tuple(part) for part in label) if isinstance(label, list) else label

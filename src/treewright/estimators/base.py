@@ -47,11 +47,10 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from treewright.data.schema import Schema
-    from treewright.explain.partial_dependence import Interactions
+    from treewright.explain.explanation import Explanation
+    from treewright.explain.partial_dependence import Interactions, PartialDependence
     from treewright.explain.rules import LeafRules
     from treewright.learn.train import Trained
-    from treewright.model.dependence import PartialDependence
-    from treewright.model.explanation import Explanation
     from treewright.reporting.document import Report
     from treewright.show.svg import SvgPicture
     from treewright.trees.summary import Node

@@ -42,7 +42,7 @@ from treewright.evaluation.tables import PAGE_WIDTH, side_by_side, written
 from treewright.evaluation.threshold import DecidingAgain, deciding_again, positive_of
 from treewright.evaluation.verdict import constant_score, verdict
 from treewright.exceptions import ParameterError
-from treewright.explain.table import TextColumn
+from treewright.show.table import TextColumn
 from treewright.trees.writing import shorten
 
 LONGEST_NAME = 20

@@ -42,8 +42,8 @@ from treewright.evaluation.scoring import class_weight_of
 from treewright.evaluation.tables import abridged, beside, best_and_simplest, lines_shown, side_by_side
 from treewright.evaluation.threshold import deciding_again
 from treewright.exceptions import ParameterError
-from treewright.explain.table import TextColumn
 from treewright.prune.cost_complexity import path_of
+from treewright.show.table import TextColumn
 from treewright.trees.writing import shorten
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from treewright.evaluation.tables import PAGE_WIDTH, side_by_side, written
 from treewright.evaluation.threshold import deciding_again, positive_of_scores
 from treewright.evaluation.verdict import constant_score, likely_reason, verdict
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.table import TextColumn
+from treewright.show.table import TextColumn
 from treewright.trees.writing import shorten
 
 MOST_FOLDS_SHOWN = 20

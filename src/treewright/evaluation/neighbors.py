@@ -17,11 +17,11 @@ from treewright.evaluation.folds import Fold, Task, answers, task_of, with_param
 from treewright.evaluation.scores import WORDS, Loss, are_right, check_loss, mean_of, row_losses, standard_error
 from treewright.evaluation.tables import abridged, best_and_simplest, lines_shown, side_by_side, written
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.table import TextColumn
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.registry import algorithm_of_estimator
 from treewright.model.neighbors import NeighborsModel, encoded_queries
 from treewright.neighbors.votes import answers_by_k, answers_without_itself, is_fixed, wants_next
+from treewright.show.table import TextColumn
 from treewright.trees.data import labels_of
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from treewright.evaluation.scoring import (
 from treewright.evaluation.tables import side_by_side, written
 from treewright.evaluation.threshold import DecidingAgain, deciding_again, positive_of_scores
 from treewright.exceptions import DataError, ParameterError, TooLargeError
-from treewright.explain.table import TextColumn
+from treewright.show.table import TextColumn
 from treewright.trees.writing import shorten
 
 Method = Literal["grid", "random", "halving"]

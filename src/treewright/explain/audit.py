@@ -37,7 +37,6 @@ from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, Written, decimals_for, fraction, plain
-from treewright.explain.table import TextColumn, aligned, html_table
 from treewright.grow.by_node.c45 import CLOSE, SLACK, C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate, level_branches, split_information
 from treewright.grow.by_node.cuts import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT, CutList, list_cuts, middle_between
@@ -50,6 +49,7 @@ from treewright.grow.criteria import median_costs as medians
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR, Criterion
 from treewright.grow.problem import Problem
 from treewright.predict import paths, values
+from treewright.show.table import TextColumn, aligned, html_table
 from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Missing, path_to
 from treewright.trees.by_hand import BY_HAND
 from treewright.trees.class_criteria import ENTROPY

@@ -1,22 +1,25 @@
-"""Trees as the dictionary that ``shap.TreeExplainer`` takes. In: a model. Out: a dictionary of arrays.
+"""What each column contributes to predictions: computed, printed, drawn, as a page, and for the package shap.
 
-shap supports cuts of numbers with two branches, one of which takes missing cells. Any other test is refused with the
-reason.
-
-Contributions as text, columns, a data frame or a ``shap.Explanation``. In: rows. Out: ``ExplanationTable``.
+``explain`` computes an ``Explanation``. Its page (``explanation_page``; ``part_of`` as a section of a report) cannot
+hold all trees, so it has contributions for rows: of a sample as a swarm, of others one by one to choose.
+``shap_trees`` gives the trees themselves to ``shap.TreeExplainer``, which supports cuts of numbers with two branches,
+one of which takes missing cells; any other test is refused with the reason.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
+from treewright.core.files import write_whole
 from treewright.core.whole import is_whole
 from treewright.data.derived import is_derived
 from treewright.data.encoder import encode
@@ -24,12 +27,31 @@ from treewright.data.schema import Column
 from treewright.data.table import frame_of
 from treewright.exceptions import DataError, MissingLibraryError, ParameterError
 from treewright.explain.contributions import KINDS, Kind, contributions_of, game_of
-from treewright.explain.prediction import Predictions, predictions_of
+from treewright.show.page.parts import (
+    ColumnWords,
+    ContributionsPart,
+    ExampleRow,
+    ExamplesPart,
+    OutputContributions,
+    RowContributions,
+    Summary,
+)
+from treewright.show.page.render import render
+from treewright.show.page.tree import framed
+from treewright.show.prediction import Predictions, predictions_of
 from treewright.trees.arrays import THRESHOLD
 from treewright.trees.data import ModelData
 from treewright.trees.threshold import positive_code
 from treewright.trees.wording import clock_of
-from treewright.trees.writing import shorten, written_amount, written_cut, written_level, written_name
+from treewright.trees.writing import (
+    escape_controls,
+    shorten,
+    written_amount,
+    written_cut,
+    written_level,
+    written_name,
+)
+from treewright.version import __version__
 
 _REMEDY = "use model.explain"
 
@@ -130,13 +152,27 @@ def _refuse(model: ModelData) -> None:
             )
 
 
-Table = TypeVar("Table", bound="ExplanationTable")
+Table = TypeVar("Table", bound="Explanation")
 
 UNSEEN = "(unseen level)"
 _TWO_CLASSES = "A score is the log odds of the class: its probability is 1 / (1 + exp(-score))"
 _CLASSES = "Class probabilities are the softmax of the scores: exp(score) divided by the sum over the classes"
 _LINKS = {"log": "The prediction is exp(score)", "sorted": "Predictions are the scores in ascending order"}
 NAME_WIDTH, CELL_WIDTH, MOST_TERMS, MOST_OUTPUTS = 30, 24, 15, 12
+PAGE_HEIGHT = 620  # of the frame in a notebook
+PICTURES = ("waterfall", "bars", "swarm", "scatter", "lines", "map")
+PAGE_COLUMNS, PAGE_OUTPUTS, PAGE_PAIRS, PAGE_TERMS = 10, 6, 6, 8
+PAGE_ROWS, PAGE_CHOSEN = 150, 50  # of the swarm, to choose one by one
+PAGE_NAME_WIDTH = 200
+_PAGE_DIGITS = 4
+_PAGE_SCALES = {"share": "share", "score": "score", "number": "prediction"}
+_PAGE_GAMES = {
+    "path": "The base is the mean of all leaves by their training rows; contributions are Shapley values, with unknown "
+    "columns averaged over these rows",
+    "interventional": "The base is the mean prediction for the background rows; contributions are Shapley values, with "
+    "unknown columns averaged over these rows",
+    "steps": "The base is the expected prediction at the root; contributions are its changes along the path of the row",
+}
 _ROUNDING = 1e-13
 _GAMES = {
     "path": "unknown columns are averaged over the training rows",
@@ -146,7 +182,7 @@ _GAMES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExplanationTable:
+class Explanation:
     """What each column contributes to the predictions for some rows.
 
     Attributes
@@ -437,6 +473,149 @@ class ExplanationTable:
                 values.append(2.0 * self.values[:, at, other])  # both halves
         return labels, np.array(values)
 
+    @property
+    def html(self) -> str:
+        """A page with a swarm of the rows, a waterfall of each, and pairs: one HTML document that loads nothing."""
+        return explanation_page(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page.
+
+        Parameters
+        ----------
+        path : path ending in ``.html``
+            An old file stays whole if writing fails.
+
+        Raises
+        ------
+        ParameterError
+            The name does not end in ``.html``.
+        InputFileError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import treewright as tw
+        >>> X = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
+        >>> found = tw.DecisionTreeRegressor().fit(X, [4.0, 6.0, 7.0, 11.0]).explain(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.save(f"{folder}/why.html")
+        """
+        if PurePath(os.fsdecode(path)).suffix.lower() not in (".html", ".htm"):
+            raise ParameterError(f"{os.fsdecode(path)!r}: an explanation is a page: name a file that ends in .html")
+        write_whole(path, self.html.encode("utf-8", "backslashreplace"))
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, which keeps its styles and scripts inside."""
+        return framed(self.html, "Contributions", PAGE_HEIGHT)
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        output: Hashable | None = None,
+        column: Hashable | None = None,
+        partner: Hashable | None = None,
+        most: int = 12,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the contributions to one output.
+
+        Parameters
+        ----------
+        kind : {"waterfall", "bars", "swarm", "scatter", "lines", "map"}, optional
+            ``"waterfall"`` leads from the base to the prediction for one row; ``"bars"`` are mean sizes with their
+            standard errors; ``"swarm"`` has a dot for each row; ``"scatter"`` the contributions of ``column`` over its
+            cells; ``"lines"`` lead from the base to each prediction; ``"map"`` has the rows across. By default the
+            waterfall for one row, the swarm for several.
+        output : a class, the name of a target, or a position; optional
+            The output to draw; by default the positive class of two, or else the last.
+        column, partner : hashable, optional
+            For a scatter: the column, and the one that colours its dots; by default the most important column, and the
+            one with which its contributions vary most.
+        most : int >= 1, default 12
+            The number of columns to draw.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        ParameterError
+            There is no such picture, output or column; the contributions are those of pairs; a waterfall has several
+            rows.
+        MissingLibraryError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> X = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
+        >>> found = tw.DecisionTreeRegressor().fit(X, [4.0, 6.0, 7.0, 11.0]).explain(X)
+        >>> found.rows(3).plot().axes[0].get_xlabel(), found.plot("bars").axes[0].get_xlabel()
+        ('y', 'mean size of contributions to y')
+        """
+        from treewright.show.figures import contributions
+        from treewright.show.figures.bars import importance_bars
+
+        kind = kind or ("waterfall" if len(self) == 1 else "swarm")
+        if kind not in PICTURES:
+            raise ParameterError(f"kind={kind!r}: choose one of {', '.join(map(repr, PICTURES))}")
+        if self.order != 1:
+            raise ParameterError("pictures show columns, not pairs: explain with order=1")
+        if not len(self):
+            raise ParameterError("there are no rows to draw")
+        usual = len(self.outputs) - 1 if self.positive is None else self.positive
+        one = self._at(usual) if output is None else self.of(output)
+        what = written_level(one.outputs[0])
+        what = {"share": f"probability of {what}", "score": f"score of {what}", "number": what}[self.scale]
+        where = what if self.scale == "number" else f"the {what}"
+        names, base = [written_name(name) for name in self.columns], float(one.base)
+        if kind == "waterfall":
+            if len(self) > 1:
+                raise ParameterError(f"a waterfall shows one row, not {len(self)}: choose one, as in rows(0).plot()")
+            labels = [f"{name} = {text_of_cell(self.shown_cells(at)[0])}" for at, name in enumerate(names)]
+            return contributions.contribution_waterfall(
+                names=labels, values=one.values[0], base=base, xlabel=what, most=most, ax=ax
+            )
+        if kind == "bars":
+            sizes = list(one.importances().values())
+            return importance_bars(
+                names=names, values=[float(size[0]) for size, _ in sizes],
+                standard_errors=[float(error[0]) for _, error in sizes] if len(self) > 1 else None,
+                xlabel=f"mean size of contributions to {where}", most=most, ax=ax,
+            )  # fmt: skip
+        if kind == "lines":
+            return contributions.contribution_lines(
+                names=names, values=one.values, base=base, xlabel=what, most=most, ax=ax
+            )
+        if kind == "map":
+            return contributions.contribution_map(
+                names=names, values=one.values, answers=one.answers, zlabel=f"contribution to {where}", most=most, ax=ax
+            )
+        cells = np.array([_as_numbers(column) for column in self.cells]).T
+        if kind == "swarm":
+            return contributions.contribution_swarm(
+                names=names, values=one.values, cells=cells, xlabel=f"contribution to {where}", most=most, ax=ax
+            )
+        at = (
+            int(np.abs(one.values).mean(axis=0).argmax())
+            if column is None
+            else position_among(column, self.columns, "column of the explanation")
+        )
+        beside = (
+            _strongest_partner(one.values[:, at], cells, at)
+            if partner is None
+            else position_among(partner, self.columns, "column of the explanation")
+        )
+        return contributions.contribution_scatter(
+            x=_places(self.cells[at]), values=one.values[:, at], shade=None if beside == at else cells[:, beside],
+            xlabel=names[at], ylabel=f"contribution to {where}", zlabel=names[beside], dates=self.clocks[at], ax=ax,
+        )  # fmt: skip
+
 
 def joined(parts: Sequence[Table]) -> Table:
     """Join explanations of blocks of rows by one model."""
@@ -464,7 +643,7 @@ def explain(
     background: Any = None,
     n_jobs: int | None = None,
     owner: str = "Model",
-) -> ExplanationTable:
+) -> Explanation:
     """Compute what each column contributes to the predictions of a model; with the base they add up to them.
 
     Parameters
@@ -484,7 +663,7 @@ def explain(
 
     Returns
     -------
-    ExplanationTable
+    Explanation
 
     Raises
     ------
@@ -545,7 +724,7 @@ def explain(
 def explain_encoded(
     model: ModelData, matrix: np.ndarray, *, kind: Kind = "path", order: int = 1, background: np.ndarray | None = None,
     n_jobs: int | None = None,
-) -> ExplanationTable:  # fmt: skip
+) -> Explanation:  # fmt: skip
     """``explain`` of rows as the trees take them, float [n, p], with names and cells."""
     found = contributions_of(model, matrix, kind=kind, pairs=order == 2, background=background, n_jobs=n_jobs)
     values, base = found.values, found.base
@@ -554,7 +733,7 @@ def explain_encoded(
     if model.boosting is not None and positive == 0:  # the one score is the log odds of the second class
         values, base = -values, -base
     columns = [model.schema.columns[at] for at in found.players]
-    return ExplanationTable(
+    return Explanation(
         values=values[..., 0].copy() if len(outputs) == 1 else values,
         base=float(base[0]) if len(outputs) == 1 else base,
         columns=tuple(column.name for column in columns),
@@ -647,3 +826,218 @@ def position_among(wanted: Hashable, known: Sequence[Hashable], what: str) -> in
     if is_whole(wanted) and not any(map(is_whole, known)) and 0 <= cast("int", wanted) < len(known):
         return cast("int", wanted)
     raise ParameterError(f"there is no {what} {wanted!r}: choose one of {', '.join(map(repr, known[:30]))}")
+
+
+def _as_numbers(cells: list[Any]) -> np.ndarray:
+    """Cells as numbers: levels by their positions, nan where missing."""
+    if not all(cell is None or _is_number(cell) for cell in cells):
+        levels = sorted({written_level(cell) for cell in cells if cell is not None})
+        cells = [None if cell is None else levels.index(written_level(cell)) for cell in cells]
+    return np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+
+
+def _places(cells: list[Any]) -> list[Any]:
+    """Cells for a scatter: numbers, or levels as texts."""
+    if all(cell is None or _is_number(cell) for cell in cells):
+        return [np.nan if cell is None else float(cell) for cell in cells]
+    return [None if cell is None else written_level(cell) for cell in cells]
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _strongest_partner(values: np.ndarray, cells: np.ndarray, at: int) -> int:
+    """The other column whose cells explain most of the contributions that a column's own cells do not explain.
+
+    Rows are sorted by the column's cells, and the differences between neighbours are compared with those of the other
+    column's ranks. This is only a hint for the eye; ``order=2`` measures pairs.
+    """
+    if cells.shape[1] == 1:
+        return at
+    order = np.argsort(np.nan_to_num(cells[:, at], nan=np.inf), kind="stable")
+    steps = np.diff(values[order])
+    best, found = at, -1.0
+    for other in range(cells.shape[1]):
+        if other == at:
+            continue
+        ranks = np.argsort(np.argsort(np.nan_to_num(cells[order, other], nan=-np.inf), kind="stable"), kind="stable")
+        moves = np.diff(ranks.astype(np.float64))
+        size = float(np.sqrt((steps**2).sum() * (moves**2).sum()))
+        told = abs(float((steps * moves).sum())) / size if size > 0 else 0.0
+        if told > found:
+            best, found = other, told
+    return best
+
+
+def part_of(
+    found: Explanation,
+    drawn: Sequence[int],
+    chosen: Sequence[int],
+    positions: Sequence[int],
+    places: Sequence[np.ndarray],
+    *,
+    n_all: int,
+    pairs: np.ndarray | None = None,
+    notes: tuple[str, ...] = (),
+) -> ContributionsPart:
+    """The section of an explanation of columns.
+
+    Parameters
+    ----------
+    found : Explanation
+    drawn, chosen : sequence of int
+        Its rows in the swarm, and those to choose one by one.
+    positions : sequence of int
+        Positions of the explained columns in the page.
+    places : sequence of float64[n]
+        The cells of each column as numbers in order; nan where missing.
+    n_all : int
+        Number of rows that those of the swarm were sampled from.
+    pairs : float64[m, p, p] or float64[m, p, p, k], optional
+        Contributions of pairs.
+    """
+    values = found.values if found.values.ndim == 3 else found.values[..., None]
+    base = np.atleast_1d(found.base)
+    outputs = _shown_outputs(found, values, chosen)
+    swarm = values[np.asarray(drawn, np.int64)]
+    sizes = np.abs(swarm[..., outputs]).sum(axis=0) / max(len(swarm), 1)
+    columns = [int(at) for at in np.argsort(-sizes.sum(axis=1), kind="stable") if sizes[at].any()][:PAGE_COLUMNS]
+    errors = np.zeros(values.shape[1:])
+    if len(drawn) > 1:
+        errors = np.array([error for _, error in found.rows(list(drawn)).importances().values()])
+    parts = tuple(
+        OutputContributions(
+            name=shorten(written_level(found.outputs[output]), PAGE_NAME_WIDTH),
+            base=float(base[output]),
+            means=_short(sizes[columns, place]),
+            errors=_short(errors[columns, output]),
+            swarm=tuple(_short(swarm[:, at, output]) for at in columns),
+            rows=tuple(_row(values[row, :, output], positions) for row in chosen),
+        )
+        for place, output in enumerate(outputs)
+    )
+    return ContributionsPart(
+        scale=_PAGE_SCALES[found.scale],
+        game=_PAGE_GAMES[found.kind],
+        link=found.link_words,
+        whose="the tree" if found.predictions.n_trees == 1 else "all trees together",
+        columns=tuple(positions[at] for at in columns),
+        n_columns=int((sizes > 0).any(axis=1).sum()),
+        n_rows=len(drawn),
+        n_all=n_all,
+        outputs=parts,
+        n_outputs=len(found.outputs),
+        places=tuple(_ranks(places[at][np.asarray(drawn, np.int64)]) for at in columns),
+        pairs=() if pairs is None or not len(pairs) else _strongest_pairs(pairs, outputs, positions),
+        notes=notes,
+    )
+
+
+def _shown_outputs(found: Explanation, values: np.ndarray, chosen: Sequence[int]) -> list[int]:
+    """The outputs that a page has.
+
+    Of two classes the positive one, as the probability of the other is 1 minus its own; of many those most often
+    predicted for the chosen rows.
+    """
+    n = len(found.outputs)
+    if n == 2 and found.scale == "share" and bool((values[..., 0] == -values[..., 1]).all()):
+        return [1 if found.positive is None else found.positive]
+    if n <= PAGE_OUTPUTS:
+        return list(range(n))
+    answers = found.answers.reshape(len(values), n)[np.asarray(chosen, np.int64)]
+    counts = np.bincount(answers.argmax(axis=1), minlength=n)
+    return sorted(np.argsort(-counts, kind="stable")[:PAGE_OUTPUTS].tolist())
+
+
+def _short(values: np.ndarray) -> tuple[float, ...]:
+    """Numbers with as many digits as a picture shows."""
+    return tuple(float(f"{value:.{_PAGE_DIGITS}g}") for value in values.tolist())
+
+
+def _ranks(cells: np.ndarray) -> tuple[float | None, ...]:
+    """The ranks of cells among all, 0 to 1, for their colour; None where they are missing."""
+    distinct = np.unique(cells[~np.isnan(cells)])
+    places = np.searchsorted(distinct, cells) / max(1, len(distinct) - 1)
+    return tuple(None if np.isnan(cell) else round(float(place), 2) for cell, place in zip(cells, places, strict=True))
+
+
+def _row(values: np.ndarray, positions: Sequence[int]) -> RowContributions:
+    """The largest contributions of a row, and the sum of all others."""
+    order = [int(at) for at in np.argsort(-np.abs(values), kind="stable") if values[at] != 0]
+    shown = order[:PAGE_TERMS] if len(order) > PAGE_TERMS + 1 else order
+    rest = order[len(shown) :]
+    return RowContributions(
+        columns=tuple(positions[at] for at in shown),
+        values=tuple(float(values[at]) for at in shown),
+        rest=float(values[rest].sum()),
+        n_rest=len(rest),
+    )
+
+
+def _strongest_pairs(
+    pairs: np.ndarray, outputs: list[int], positions: Sequence[int]
+) -> tuple[tuple[int, int, float], ...]:
+    """The pairs of columns with the largest interactions, with their mean size over rows."""
+    of_outputs = pairs[..., outputs] if pairs.ndim == 4 else pairs[..., None]
+    together = 2 * np.abs(of_outputs).mean(axis=0).sum(axis=2)
+    firsts, seconds = np.triu_indices(len(together), 1)
+    sizes = together[firsts, seconds]
+    best = [at for at in np.argsort(-sizes, kind="stable").tolist() if sizes[at] > 1e-12 * together.max()]
+    return tuple(
+        (positions[firsts[at]], positions[seconds[at]], float(f"{sizes[at]:.{_PAGE_DIGITS}g}"))
+        for at in best[:PAGE_PAIRS]
+    )
+
+
+def explanation_page(found: Explanation) -> str:
+    """A page about an explanation: one HTML document that loads nothing.
+
+    Of many rows 150 are in the swarm and 50 can be chosen, evenly spread. With pairs each column has what it does alone
+    and its halves of all its pairs, which is its Shapley value.
+    """
+    n, pairs = len(found), None
+    if found.order == 2:
+        pairs = found.values
+        found = replace(found, values=found.values.sum(axis=2), order=1)
+    drawn, chosen = (
+        np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)).tolist() if n else []
+        for most in (PAGE_ROWS, PAGE_CHOSEN)
+    )
+    coded = [
+        _coded(name, cells, clock) for name, cells, clock in zip(found.columns, found.cells, found.clocks, strict=True)
+    ]
+    codes = [codes for _, codes in coded]
+    part = part_of(found, drawn, chosen, range(len(coded)), codes, n_all=n, pairs=pairs)
+    rows = tuple(
+        ExampleRow(
+            number=int(found.positions[row]), cells=tuple(float(own[row]) for own in codes), truth="",
+            said=shorten(found.predictions.said(row), PAGE_NAME_WIDTH), right=None, shares=(),
+            why=found.predictions.why(row),
+        )
+        for row in chosen
+    )  # fmt: skip
+    what = ", ".join(shorten(written_level(each), PAGE_NAME_WIDTH) for each in found.outputs[:3]) + ", ..." * (
+        len(found.outputs) > 3
+    )
+    title = escape_controls(
+        f"Contributions to the {part.scale} of {what}" if found.scale != "number" else f"Contributions to {what}"
+    )
+    summary = Summary(
+        title=title, subtitle="", task="classification" if found.scale == "share" else "", target="", facts=(),
+        notes=(), columns=tuple(words for words, _ in coded), text=str(found), tree=None, version=__version__,
+        contributions=part, examples=ExamplesPart(rows, (), 0.0, "", (), "missing"),
+    )  # fmt: skip
+    return render(summary, template="explanation")
+
+
+def _coded(name: Any, cells: list[Any], clock: tuple[str, str]) -> tuple[ColumnWords, np.ndarray]:
+    """A column for the page, and its cells as numbers or codes of levels, float64[n]."""
+    title = shorten(written_name(name), PAGE_NAME_WIDTH)
+    if all(cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)) for cell in cells):
+        words = ColumnWords(title, "numeric", (), dates=clock[0], zone=clock[1])
+        return words, np.array([np.nan if cell is None else cell for cell in cells], float)
+    levels = sorted({written_level(cell) for cell in cells if cell is not None})
+    places = {level: float(at) for at, level in enumerate(levels)}
+    codes = np.array([np.nan if cell is None else places[written_level(cell)] for cell in cells])
+    return ColumnWords(title, "nominal", tuple(levels)), codes

@@ -1,4 +1,4 @@
-"""How the predictions depend on a column. In: a model, rows, a column or two. Out: ``DependenceTable``.
+"""How the predictions depend on a column. In: a model, rows, a column or two. Out: ``PartialDependence``.
 
 The column is set to one value in every row and the model predicts; the mean over the rows is the partial dependence at
 that value (Friedman 2001, "Greedy function approximation: a gradient boosting machine", The Annals of Statistics 29,
@@ -36,9 +36,10 @@ from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import contributions_of, game_of
 from treewright.explain.explanation import encoded, outputs_of, refuse_no_sum
-from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.values import predict_numbers, predict_shares
+from treewright.show.style import class_color
+from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.data import ModelData, output_columns
 from treewright.trees.summary import counted
 from treewright.trees.threshold import positive_code
@@ -59,7 +60,7 @@ REMEDY = "give fewer rows (rows=), a coarser grid, or fewer individual lines"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DependenceTable:
+class PartialDependence:
     """Mean prediction of a model for values of a column, or of a pair of columns.
 
     Attributes
@@ -168,6 +169,81 @@ class DependenceTable:
                 )
         return lines
 
+    def plot(self, *, label: Hashable | None = None, ax: Any = None) -> Any:
+        """Draw the means, with single rows behind them; for two columns a map.
+
+        Parameters
+        ----------
+        label : hashable, optional
+            The class to draw; by default all classes, or for two columns the last. Single rows are drawn only with one
+            class.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As ``treewright.plot.dependence_lines`` or ``dependence_map`` draws it.
+
+        Raises
+        ------
+        ParameterError
+            There is no such class.
+        MissingLibraryError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> X = {"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}
+        >>> est = tw.DecisionTreeRegressor().fit(X, [4.0, 4.0, 1.0, 1.0])
+        >>> figure = est.partial_dependence(X, "rain", individual=3).plot()
+        >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
+        ('rain', 'mean prediction')
+        """
+        from treewright.show.figures.dependence import dependence_lines, dependence_map
+
+        lines = self._lines(label)
+        first = self.axes[0]
+        places = [axis.cells if axis.is_numeric else axis.texts for axis in self.axes]
+        names = [written_name(axis.name) for axis in self.axes]
+        if len(self.axes) == 2:
+            return dependence_map(
+                x=places[0], y=places[1], means=self.values[lines[-1]], color=self._color(lines[-1]), xlabel=names[0],
+                ylabel=names[1], zlabel=self._ylabel(lines[-1:]), dates=(first.clock, self.axes[1].clock), ax=ax,
+            )  # fmt: skip
+        alone = len(lines) == 1
+        return dependence_lines(
+            x=places[0],
+            means=self.values[lines],
+            names=[f"mean of {counted(self.n_rows, 'row')}"] if alone else [self.titles[line] for line in lines],
+            individual=self.individual[lines[0]] if alone and len(self.rows) else None,
+            deciles=first.deciles,
+            colors=[self._color(line) for line in lines],
+            xlabel=names[0],
+            ylabel=self._ylabel(lines),
+            dates=first.clock,
+            ax=ax,
+        )
+
+    def _lines(self, label: Hashable | None) -> list[int]:
+        """The positions of the lines to draw."""
+        if label is None:
+            return list(range(len(self.values)))
+        if label not in self.labels:
+            have = ", ".join(map(written_level, self.labels)) or "none: the model predicts numbers"
+            raise ParameterError(f"label={shown(label)}: the classes here are {have}")
+        return [self.labels.index(label)]
+
+    def _color(self, line: int) -> str:
+        """The colour of a line: that of its class, if there are several."""
+        return class_color(line if len(self.values) > 1 else 0)
+
+    def _ylabel(self, lines: list[int]) -> str:
+        """The label of the axis of predictions."""
+        if self.task == "regression":
+            return "mean prediction" if self.target_name == "y" else f"mean prediction of {self.target_name}"
+        return f"mean probability of {'the class' if len(lines) > 1 else self.titles[lines[0]]}"
+
 
 def _decimals(values: np.ndarray) -> int | None:
     """Decimals that show the largest of these means with four digits; None if that would be too many."""
@@ -201,7 +277,7 @@ def partial_dependence(
     method: str = "brute",
     n_jobs: int | None = None,
     owner: str = "Model",
-) -> DependenceTable:
+) -> PartialDependence:
     """Compute the mean prediction of a model for values of a column, or of a pair of columns.
 
     Parameters
@@ -247,7 +323,7 @@ def partial_dependence(
 
     Returns
     -------
-    DependenceTable
+    PartialDependence
         Print it, or take ``values``, ``individual`` or ``to_dict()``; ``Model.partial_dependence`` and estimators
         return it with ``plot()``. Its means are of class probabilities, also for boosted trees, or of what ``predict``
         returns for regression.
@@ -310,7 +386,7 @@ def partial_dependence(
             )
         said = _said_by_trees(model, axes, int(output), codes, n_jobs)
         names, labels = target_name(model, output), labels_of(model, output, codes)
-        return DependenceTable(
+        return PartialDependence(
             model.task, names, labels, tuple(axes), said, np.empty((len(said), 0, 0)), lines, len(matrix)
         )
     if method == "accumulated" and axes[0].kind == "nominal":
@@ -334,7 +410,7 @@ def partial_dependence(
     return replace(dependence(predictor, matrix, axes, lines=lines, weights=own), rows=kept[lines])
 
 
-def _accumulated(predictor: Predictor, matrix: np.ndarray, axis: Axis, own: np.ndarray | None) -> DependenceTable:
+def _accumulated(predictor: Predictor, matrix: np.ndarray, axis: Axis, own: np.ndarray | None) -> PartialDependence:
     """Accumulated local effects over the points of an axis.
 
     Apley and Zhu 2020, "Visualizing the effects of predictor variables in black box supervised learning models",
@@ -363,7 +439,7 @@ def _accumulated(predictor: Predictor, matrix: np.ndarray, axis: Axis, own: np.n
         middles = (curve[:-1] + curve[1:]) / 2
         level = float((middles * held_weight[1:]).sum() / held_weight.sum())
         curves.append(curve - level + _mean(np.ascontiguousarray(answers), weights))
-    return DependenceTable(
+    return PartialDependence(
         predictor.task, predictor.name, predictor.labels, (replace(axis, values=_values_at(axis, grid), cells=grid),),
         np.array(curves), np.empty((len(curves), 0, len(grid))), np.empty(0, np.int64), len(rows), True,
     )  # fmt: skip
@@ -431,7 +507,7 @@ class Predictor:
 def dependence(
     predictor: Predictor, matrix: np.ndarray, axes: Sequence[Axis], *, lines: np.ndarray | None = None,
     weights: np.ndarray | None = None,
-) -> DependenceTable:  # fmt: skip
+) -> PartialDependence:  # fmt: skip
     """As ``partial_dependence``, for encoded rows and a model of any kind.
 
     Parameters
@@ -461,7 +537,7 @@ def dependence(
             means[:, begin + place] = [_mean(each, weights) for each in own]
             single[:, :, begin + place] = own[:, lines]
     shape = tuple(len(axis.values) for axis in axes)
-    return DependenceTable(
+    return PartialDependence(
         predictor.task, predictor.name, predictor.labels, tuple(axes), means.reshape(n_means, *shape), single, lines, n
     )
 

@@ -80,30 +80,15 @@ class Marks(NamedTuple):
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Text columns and their places in the file.
-
-    Attributes
-    ----------
-    path : Path
-    frame : polars.DataFrame
-        String columns, null where missing.
-    lines : int64[n_rows]
-        The line each row begins on.
-    marks : Marks or None
-        None: the cells decide.
-    options : ReadOptions
-    required : tuple of str
-        Columns that cannot be left out, such as the target; messages do not advise it.
-    files : tuple of (Path, int)
-        If the rows are those of several files, each of these with its number of rows, in order.
-    """
+    """Text columns and their places in the file."""
 
     path: Path
-    frame: pl.DataFrame
-    lines: np.ndarray
-    marks: Marks | None
+    frame: pl.DataFrame  # string columns, null where missing
+    lines: np.ndarray  # int64[n_rows]; the line each row begins on
+    marks: Marks | None  # None: the cells decide
     options: ReadOptions = field(default_factory=ReadOptions)
-    required: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()  # columns that cannot be left out, such as the target; messages do not advise it
+    # if the rows are those of several files, each of these with its number of rows, in order
     files: tuple[tuple[Path, int], ...] = ()
 
     def cell(self, name: str, row: int) -> Cell:
@@ -170,12 +155,7 @@ def typed_as(text: TextColumns, tallies: Mapping[str, Tally], types: Mapping[str
 
 
 def tell_of_merged(tallies: Mapping[str, Tally], types: Mapping[str, _Decided]) -> None:
-    """Warn of each column of text whose cells are levels with and without a fraction of zeros.
-
-    Warns
-    -----
-    DataWarning
-    """
+    """Warn of each column of text whose cells are levels with and without a fraction of zeros."""
     for name, kind in types.items():
         cell, n = tallies[name].zero_fraction_cell, tallies[name].zero_fraction
         if kind == "text" and tallies[name].merges and cell is not None:
@@ -289,23 +269,10 @@ _CELLS = ("other", "padded_cell", "zero_fraction_cell")  # of a tally; the first
 
 @dataclass
 class Tally:
-    """Counts of the cells of one column; those of blocks add up.
+    """Counts of the cells of one column; those of blocks add up."""
 
-    Attributes
-    ----------
-    present, finite, infinite, whole, beyond, padded, boolean, dated : int
-        Cells that are not missing; numbers; infinite ones; whole ones; whole ones at or beyond 2^53; padded with
-        zeros; ``true`` or ``false``; in the date format.
-    like : int
-        Cells that are no numbers with the file's marks, but would be with others.
-    zero_fraction : int
-        Cells such as 1010.0; counted in columns that may be text.
-    shortest, longest : int
-        Characters of a cell.
-    other, padded_cell, zero_fraction_cell : Cell or None
-        The first cell that is no number, that is padded, and that has a fraction of zeros.
-    """
-
+    # present, finite, infinite, whole, beyond, padded, boolean, dated: cells that are not missing; numbers; infinite
+    # ones; whole ones; whole ones at or beyond 2^53; padded with zeros; ``true`` or ``false``; in the date format
     present: int = 0
     finite: int = 0
     infinite: int = 0
@@ -314,10 +281,13 @@ class Tally:
     padded: int = 0
     boolean: int = 0
     dated: int = 0
-    like: int = 0
-    zero_fraction: int = 0
+    like: int = 0  # cells that are no numbers with the file's marks, but would be with others
+    zero_fraction: int = 0  # cells such as 1010.0; counted in columns that may be text
+    # shortest, longest: characters of a cell
     shortest: int = 2**62
     longest: int = 0
+    # other, padded_cell, zero_fraction_cell: the first cell that is no number, that is padded, and that has a fraction
+    # of zeros
     other: Cell | None = None
     padded_cell: Cell | None = None
     zero_fraction_cell: Cell | None = None
@@ -523,20 +493,11 @@ def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> 
 
 
 class Wanted(NamedTuple):
-    """A column that is read for a model.
-
-    Attributes
-    ----------
-    cells : {"number", "boolean", "text"}
-    levels : tuple
-        Its levels, or the classes, if they are text.
-    is_date : bool
-        Whether the model has the column as dates.
-    """
+    """A column that is read for a model."""
 
     cells: CellType
-    levels: tuple[Hashable, ...] = ()
-    is_date: bool = False
+    levels: tuple[Hashable, ...] = ()  # its levels, or the classes, if they are text
+    is_date: bool = False  # whether the model has the column as dates
 
     @classmethod
     def of(cls, column: Column) -> Wanted:

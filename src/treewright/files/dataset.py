@@ -1,4 +1,4 @@
-"""Datasets of rows in files that need not fit in memory. In: Parquet, delimited text, lazy frames. Out: ``Dataset``.
+"""Datasets of rows in Parquet, delimited text and lazy frames, which need not fit in memory.
 
     targets and weights       labels, weights                           one pass over these columns
     columns                   kinds, levels, missing cells, summaries   one pass; a second over columns of many values
@@ -348,8 +348,6 @@ def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) 
 def _bytes_of(memory: Any) -> int:
     """A budget in bytes.
 
-    Examples
-    --------
     >>> _bytes_of("2GB"), _bytes_of("1.5 gb"), _bytes_of(10**9)
     (2000000000, 1500000000, 1000000000)
     """

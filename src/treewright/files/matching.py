@@ -43,32 +43,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ModelRows:
-    """Some rows of a file, with the model's columns.
+    """Some rows of a file, with the model's columns."""
 
-    Attributes
-    ----------
-    features : polars.DataFrame or dict or ndarray
-        What ``Model.predict`` takes: the model's columns.
-    target : polars.Series or None
-        The target, if it was requested.
-    n_rows : int
-    lines : int64[n_rows] or None
-        The line of each row in the file; None for Parquet, which has no lines.
-    beside : polars.DataFrame or None
-        Other columns that were requested, unchanged: those of a text file as text, null where missing.
-    file : str
-        The name of the file below the common folder, if there are several.
-    first : int
-        The number of the first row in the file.
-    """
-
-    features: Any
-    target: pl.Series | None
+    features: Any  # what ``Model.predict`` takes: the model's columns
+    target: pl.Series | None  # the target, if it was requested
     n_rows: int
+    # int64[n_rows] or None; the line of each row in the file; None for Parquet, which has no lines
     lines: np.ndarray | None = None
+    # other columns that were requested, unchanged: those of a text file as text, null where missing
     beside: pl.DataFrame | None = None
-    file: str = ""
-    first: int = 0
+    file: str = ""  # the name of the file below the common folder, if there are several
+    first: int = 0  # the number of the first row in the file
 
     def place(self, at: int) -> str:
         """The place of a row of the block, with the name of its file if there are several."""
@@ -85,23 +70,12 @@ class ModelRows:
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """All rows of a file with their target.
+    """All rows of a file with their target."""
 
-    Attributes
-    ----------
-    features : polars.DataFrame or dict or ndarray
-        What ``Model.predict`` takes: the model's columns.
-    target : ndarray[n_rows]
-        The target, typed as at fit.
-    weights : float64[n_rows] or None
-    n_skipped : int
-        Rows of the file that were left out, because they have no target.
-    """
-
-    features: Any
-    target: np.ndarray
-    weights: np.ndarray | None = None
-    n_skipped: int = 0
+    features: Any  # what ``Model.predict`` takes: the model's columns
+    target: np.ndarray  # [n_rows], typed as at fit
+    weights: np.ndarray | None = None  # float64[n_rows] or None
+    n_skipped: int = 0  # rows of the file that were left out, because they have no target
 
 
 def columns_of(model: AnyModel) -> Schema:
@@ -137,25 +111,10 @@ def rows_for(
 ) -> Iterator[ModelRows]:
     """Blocks of rows, matched to the model's columns; at least one block (it may be empty).
 
-    Parameters
-    ----------
-    model : Model
-    path : Path
-        CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern: one after another.
-    options : ReadOptions
-    target : (name, type), optional
-        A column to return next to the features.
-    beside : tuple of str, default ()
-        Columns to return unchanged.
-
-    Raises
-    ------
-    InputFileError
-        The file is not a valid table, or a cell is not of the type it had at fit.
-    ColumnError
-        A column of the model, the target, or another requested column is not in the file.
-    ParameterError
-        The model has no named columns.
+    ``path`` is a file (CSV, TSV, plain or gzip, or Parquet), a folder of such files, or a pattern: one after another.
+    ``target`` is a column to return next to the features, ``beside`` are columns to return unchanged. InputFileError if
+    the file is not a valid table or a cell is not of the type it had at fit; ColumnError if a column is not in the
+    file; ParameterError if the model has no named columns.
     """
     schema = columns_of(model)
     wanted = {str(column.name): Wanted.of(column) for column in schema.needed}
@@ -191,25 +150,8 @@ def labelled_rows(
 ) -> LabelledRows:
     """All rows of a file: the model's columns, the target as it was at fit, and weights.
 
-    Parameters
-    ----------
-    model : Model
-    path : Path
-        CSV, TSV (plain or gzip) or Parquet.
-    options : ReadOptions
-    target : str
-        The target column.
-    weight : str or None
-        The column with the weights.
-    skip : bool
-        Whether rows without a target are left out, instead of being refused.
-
-    Raises
-    ------
-    TreewrightError
-        The table was refused, there are no rows, a target is missing; a weight is missing, negative or infinite.
-    ParameterError
-        The weight column is also a feature or the target.
+    With ``skip`` rows without a target are left out, instead of being refused. TreewrightError if the table is refused,
+    there are no rows, or a target or weight is missing, a weight negative or infinite.
     """
     if weight is not None and (weight == target or weight in map(str, columns_of(model).names)):
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""Places that hold rows: their passes over the rows, and the bins. In: a source. Out: facts, columns, a part.
+"""Places that hold rows: their passes over the rows of a source, and the bins.
 
 The passes are the same everywhere: over targets and weights, then over the columns, some at a time, and over those of
 many values once or twice more; at the end every cell becomes a bin, and the place is a part for boosting
@@ -30,13 +30,13 @@ from treewright.data.encoder import encode
 from treewright.data.identifiers import FEWEST, reason_for
 from treewright.data.kinds import Declared, Nominal, encode_cells
 from treewright.data.memory import check_fits
+from treewright.data.row_content import carry_content
 from treewright.data.schema import Column, Schema
 from treewright.data.stored import StoredArrays
 from treewright.data.table import read_table
 from treewright.data.target import encode_labels, encode_numbers, recode
 from treewright.exceptions import DataError, InputFileError, ParameterError
 from treewright.files.sources import Source
-from treewright.forest.draws import carry_content
 
 _MOST_LEVELS = 1 << 20
 _MANY = 2**62  # distinct values: too many to be counted
@@ -311,13 +311,7 @@ class Pass:
         return ascends and first >= 0 and n - 1 <= last - first and last < 2 * n
 
     def tells_apart(self, n: int) -> bool:
-        """Whether every row has a different whole number.
-
-        Raises
-        ------
-        DataError
-            There are too many values to decide.
-        """
+        """Whether every row has a different whole number; DataError if there are too many values to decide."""
         if self.are_whole and not self.missing and self.n_values == _MANY:
             raise DataError(
                 f"{self.label} is named like an identifier, and has too many values to check whether they are unique: "
@@ -345,18 +339,7 @@ def each(passes: Sequence[Pass], work: Callable[[int, Pass], None], n_threads: i
 
 
 class Place:
-    """A place that holds rows, until its bins make it a part.
-
-    Parameters
-    ----------
-    source : Source
-    asked : Asked
-    n_threads : int
-    budget : int, bytes
-        The most that the place may hold in memory at a time.
-    number : int
-        The number of the place among all.
-    """
+    """A place that holds rows of a source, in at most ``budget`` bytes, until its bins make it a part."""
 
     def __init__(self, source: Source, asked: Asked, n_threads: int, budget: int, number: int = 0) -> None:
         self.source, self.asked, self.n_threads, self.budget, self.number = source, asked, n_threads, budget, number

@@ -1,4 +1,4 @@
-"""Predictions for more rows than fit in memory. In: a model, files or a lazy frame. Out: files, or a lazy frame.
+"""Predictions for more rows than fit in memory, of files or of a lazy frame.
 
 predict_files    a Parquet file of predictions for every file of rows, block by block; files that an earlier run of the
                  same model on the same rows has finished are not written again
@@ -47,23 +47,10 @@ def answers(
     model: Any, features: Any, *, proba: bool = False, quantiles: Mapping[str, float] | None = None,
     n_jobs: int | None = None,
 ) -> list[pl.Series]:  # fmt: skip
-    """A model's predictions for some rows, as columns.
+    """A model's predictions for some rows, as columns of different names.
 
-    Parameters
-    ----------
-    model : Model or NeighborsModel
-    features : table of n rows
-    proba : bool
-        Whether a column of probabilities per class follows.
-    quantiles : mapping of column name to quantile, optional
-    n_jobs : int, optional
-
-    Returns
-    -------
-    list of Series
-        Of different names, else ParameterError: ``prediction``, or ``prediction_<output>`` for several outputs;
-        ``probability_<class>``; the quantiles. For an isolation forest ``prediction``, -1 for outliers and else 1, and
-        ``score``.
+    ``prediction``, or ``prediction_<output>`` for several outputs; ``probability_<class>`` with ``proba``; the
+    quantiles, by their names. For an isolation forest ``prediction``, -1 for outliers and else 1, and ``score``.
     """
     if _is_isolation(model):
         scores = anomaly_scores(model, features)
@@ -104,8 +91,6 @@ def _refuse_doubles(found: Sequence[pl.Series], remedy: str) -> None:
 def quantile_name(quantile: float) -> str:
     """The name of the column of a quantile.
 
-    Examples
-    --------
     >>> quantile_name(0.5), quantile_name(1.0)
     ('quantile_0.5', 'quantile_1')
     """

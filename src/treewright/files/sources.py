@@ -1,4 +1,4 @@
-"""The sources of a dataset's rows: frames that are read block by block. In: paths. Out: polars frames."""
+"""The sources of a dataset's rows: polars frames that are read block by block."""
 
 from __future__ import annotations
 
@@ -174,12 +174,7 @@ def text_source(
 ) -> Source:
     """A delimited text file, whose types all its cells decide: one pass, and one before it if they decide the marks.
 
-    Parameters
-    ----------
-    types : callable
-        From the names of the columns to the declared types of some.
-    leave_out : sequence of str
-        Columns whose cells nobody reads.
+    ``types`` gives, from the names of the columns, the declared types of some; nobody reads the cells of ``leave_out``.
     """
     check_regular(path)
     header, _ = open_delimited(path, options)

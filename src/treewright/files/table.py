@@ -46,25 +46,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Table:
-    """A whole table in memory.
-
-    Attributes
-    ----------
-    path : Path
-    frame : polars.DataFrame
-        Typed columns, null where missing.
-    lines : int64[n_rows] or None
-        The line each row begins on; None for Parquet.
-    files : tuple of (Path, int)
-        For several files the name of each below the common folder, and its number of rows, in order; empty for one.
-    kept : int64[n_rows] or None
-        For several files the number of each row, if some are left out.
-    """
+    """A whole table in memory."""
 
     path: Path
-    frame: pl.DataFrame
+    frame: pl.DataFrame  # typed columns, null where missing
+    # int64[n_rows] or None; the line each row begins on; None for Parquet
     lines: np.ndarray | None = field(default=None, repr=False)
+    # for several files the name of each below the common folder, and its number of rows, in order; empty for one
     files: tuple[tuple[Path, int], ...] = field(default=(), repr=False)
+    # int64[n_rows] or None; for several files the number of each row, if some are left out
     kept: np.ndarray | None = field(default=None, repr=False)
 
     def place(self, row: int) -> str:
@@ -92,23 +82,16 @@ def read_table(
     leave_out: Sequence[str] = (),
     required: Sequence[str] = (),
 ) -> Table:
-    """Read a whole file of rows.
+    """Read a whole file of rows, or a folder of such files, or a pattern, with the same columns in all.
 
     Parameters
     ----------
-    path : Path
-        CSV, TSV (plain or gzip) or Parquet; or a folder of such files, or a pattern, with the same columns in all.
-    options : ReadOptions
     declared : mapping of str to {"number", "boolean", "text"}, optional
         Types that the user has declared; only for text files (Parquet has its own).
     leave_out : sequence of str
         Columns that are not read.
     required : sequence of str
         Columns that must exist; checked on the header, before the rows are read.
-
-    Returns
-    -------
-    Table
 
     Raises
     ------
@@ -262,28 +245,10 @@ def has_target(target: pl.Series) -> pl.Series:
 
 
 def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str], *, skip: bool) -> pl.Series | None:
-    """Which rows have a target.
+    """Which rows have a target; None if every row has one.
 
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    target : polars.Series
-        Null or nan where missing; its name is that of the column.
-    place : callable
-        From a row to its place, such as ``line 7``.
-    skip : bool
-        Whether rows without a target may be left out.
-
-    Returns
-    -------
-    polars.Series of booleans, or None
-        None if every row has a target.
-
-    Raises
-    ------
-    DataError
-        Rows lack a target and ``skip`` is False, or no row has one.
+    DataError if rows lack a target and ``skip`` is False, or no row has one; ``place`` gives from a row its place, such
+    as ``line 7``.
     """
     missing = ~has_target(target)
     if not missing.any():

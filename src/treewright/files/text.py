@@ -165,39 +165,20 @@ def _names_a_day(form: str) -> bool:
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Some rows of a delimited file.
+    """Some rows of a delimited file."""
 
-    Attributes
-    ----------
-    frame : polars.DataFrame
-        String columns, null where missing.
-    lines : int64[n_rows]
-        The line each row begins on.
-    """
-
-    frame: pl.DataFrame
-    lines: np.ndarray
+    frame: pl.DataFrame  # string columns, null where missing
+    lines: np.ndarray  # int64[n_rows]; the line each row begins on
 
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a delimited file.
+    """The header of a delimited file."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Column names, without spaces around them.
-    separator : str
-        One character.
-    line : int
-        The first line after the header, counted from 1.
-    nameless : tuple of int
-        Positions of the cells that have no name because the name ``""`` is taken; they must be empty.
-    """
-
-    names: tuple[str, ...]
-    separator: str
-    line: int
+    names: tuple[str, ...]  # column names, without spaces around them
+    separator: str  # one character
+    line: int  # the first line after the header, counted from 1
+    # positions of the cells that have no name because the name ``""`` is taken; they must be empty
     nameless: tuple[int, ...] = ()
 
     @property
@@ -210,24 +191,9 @@ class Header:
 
 
 def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[TextBlock]]:
-    """Read the header of a delimited file; its rows follow as blocks.
+    """Read the header of an ordinary delimited file; its rows follow as blocks of a few megabytes.
 
-    Parameters
-    ----------
-    path : Path
-        An ordinary file.
-    options : ReadOptions
-
-    Returns
-    -------
-    header : Header
-    blocks : iterator of TextBlock
-        A few megabytes of rows each.
-
-    Raises
-    ------
-    InputFileError
-        The file is not a valid table; also raised while the blocks are read.
+    InputFileError if the file is not a valid table; also raised while the blocks are read.
     """
     separator = options.separator
     if separator is None and path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
@@ -298,12 +264,7 @@ def _named(path: Path, header: Header, frame: pl.DataFrame, lines: np.ndarray) -
 
 
 def tell_of_nameless(path: Path, n: int) -> None:
-    """Warn of columns that are left out because they have neither a name nor a cell, if there are any.
-
-    Warns
-    -----
-    DataWarning
-    """
+    """Warn of columns that are left out because they have neither a name nor a cell, if there are any."""
     if n:
         notices.warn(
             f"{path}: {n} column{'s' * (n > 1)} without a name and without a cell {'are' if n > 1 else 'is'} left out: "
@@ -442,18 +403,10 @@ def _one_kind_of_line_end(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Records:
-    """A run of whole records.
+    """A run of whole records."""
 
-    Attributes
-    ----------
-    data : bytes
-        The records, each ending in a newline, without blank ones.
-    lines : int64[n_records]
-        The line each record begins on, counted from 1.
-    """
-
-    data: bytes
-    lines: np.ndarray
+    data: bytes  # the records, each ending in a newline, without blank ones
+    lines: np.ndarray  # int64[n_records]; the line each record begins on, counted from 1
 
 
 def read_header(

@@ -1,6 +1,6 @@
 """The rows sampled for each tree, and how often. In: rows as bins, target, weights, seed. Out: ``Draws``.
 
-    hash each row's bins and target; sort the rows by their hashes                   (row_order)
+    hash each row's bins and target; sort the rows by their hashes                   (data.row_content.row_order)
     for tree b: state = mix(mix(seed, b), stream)                                    (seeds_of)
         draw t is the row that owns unit mix(state, t) % n_units in that order       (Draws.counts)
 
@@ -21,8 +21,6 @@ from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.core.whole import is_whole
-from treewright.data.bin_rows import SparseCodes
-from treewright.data.sparse import SparseMatrix
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import fixed_weights
 
@@ -31,9 +29,6 @@ ROWS, COLUMNS, GROWTH = 0, 1, 2
 # Whole-number weights are numbers of rows if they add up to at most this many rows for each row of the table.
 _MOST_REPEATS = 16
 _MOST_DRAWS = 2**31 - 1
-_SPARSE_ROWS = 256  # rows of a sparse table whose bins are written out at a time
-_BLOCK = 65_536  # rows whose cells are converted at a time
-_EVERY_BIT = np.uint64(2**64 - 1)
 
 
 # Seeds ----------------------------------------------------------------------------------------------------------------
@@ -72,162 +67,6 @@ def tree_seeds(seed, first_tree, seeds):
         state = mix(seed, first_tree + np.uint64(at))
         for stream in range(3):
             seeds[at, stream] = mix(state, np.uint64(stream))
-
-
-# The canonical order of rows ------------------------------------------------------------------------------------------
-
-
-def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | None = None,
-              weights: np.ndarray | None = None, matrix: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """Rows in an order that does not depend on their positions.
-
-    Parameters
-    ----------
-    codes : uint8[n, stride], or SparseCodes
-        Rows as bins.
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-        Class codes or numbers; -0.0 is 0.0. No outputs without a target.
-    n_columns : int, optional
-        Columns of ``codes`` that count; the rest is padding.
-    weights : float64[n], optional
-        Rows with the same bins and target are ordered by weight.
-    matrix : float64[n, p], float32[n, p] or SparseMatrix, optional
-        The cells, if trees are grown on them instead of bins: rows with equal bins may differ.
-
-    Returns
-    -------
-    int32[n]
-        Equal rows are consecutive, those of the same weight in their own order.
-
-    Examples
-    --------
-    >>> codes = np.zeros((4, 8), np.uint8)
-    >>> target = np.array([[1.0], [0.0], [-0.0], [1.0]])
-    >>> order = row_order(codes, target)
-    >>> sorted(map(tuple, order.reshape(2, 2).tolist()))
-    [(0, 3), (1, 2)]
-    """
-    hashes = np.zeros(len(codes), np.uint64)
-    _hash_codes(codes, codes.shape[1] if n_columns is None else n_columns, hashes)
-    carry_content(target, matrix, hashes)
-    return order_of_contents(hashes, weights)
-
-
-def order_of_contents(contents: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """int32[n]: rows sorted by the hash of their content, uint64[n], then by weight."""
-    if weights is None:
-        return np.argsort(contents, kind="stable").astype(np.int32)
-    return np.lexsort((weights, contents)).astype(np.int32)
-
-
-def carry_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, hashes: np.ndarray) -> None:
-    """Add the targets and cells of each row to its hash, uint64[n]; -0.0 equals 0.0, and all nan are equal."""
-    if target.shape[1]:
-        hash_rows(_words_of(target), _EVERY_BIT, hashes)
-    if matrix is not None:
-        _hash_cells(matrix, hashes)
-
-
-def shuffled(names: np.ndarray, seed: int) -> np.ndarray:
-    """int64[n]: a random order of distinct names, uint64[n], that depends on these and the seed alone."""
-    keys = np.full(len(names), np.uint64(seed % 2**64))
-    hash_rows(names[:, None], _EVERY_BIT, keys)
-    return np.argsort(keys, kind="stable")
-
-
-def _hash_codes(codes: np.ndarray | SparseCodes, n_columns: int, hashes: np.ndarray) -> None:
-    """Hash rows of bins, eight at a time."""
-    if not n_columns:
-        return
-    if isinstance(codes, SparseCodes):
-        for start in range(0, len(codes), _SPARSE_ROWS):
-            rows = slice(start, start + _SPARSE_ROWS)
-            _hash_codes(codes.dense(rows), n_columns, hashes[rows])
-        return
-    n_words = -(-n_columns // 8)
-    if codes.flags.c_contiguous and codes.shape[1] % 8 == 0:
-        words = codes.view(np.uint64)[:, :n_words]
-    else:
-        padded = np.zeros((len(codes), 8 * n_words), np.uint8)
-        padded[:, :n_columns] = codes[:, :n_columns]
-        words = padded.view(np.uint64)
-    # A kernel for one layout: rows that are longer than their words are copied.
-    hash_rows(np.ascontiguousarray(words), _EVERY_BIT >> np.uint64(64 * n_words - 8 * n_columns), hashes)
-
-
-def _hash_cells(matrix: np.ndarray | SparseMatrix, hashes: np.ndarray) -> None:
-    """Hash rows of cells: the sum of the hashes of each cell and its column, so that zeros need not be visited."""
-    if isinstance(matrix, SparseMatrix):
-        stored = matrix.stored
-        columns, row_start = stored.indices.astype(np.int32, copy=False), stored.indptr.astype(np.int64, copy=False)
-        hash_stored(_words_of(stored.data), columns, row_start, matrix.shape[1], hashes)
-        return
-    for start in range(0, len(matrix), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        hash_cells(_words_of(matrix[block]), hashes[block])
-
-
-def _words_of(numbers: np.ndarray) -> np.ndarray:
-    """The bits of numbers, uint64 of the same shape: 0.0 equals -0.0, and all nan are equal."""
-    told_apart = np.array(numbers, np.float64, order="C") + 0.0
-    told_apart[np.isnan(told_apart)] = np.nan
-    return told_apart.view(np.uint64)
-
-
-@kernel
-def hash_rows(words, mask, hashes):
-    """Add the words of each row to its hash.
-
-    Parameters
-    ----------
-    words : uint64[n, k]
-    mask : uint64
-        Bits of the last word that count.
-    hashes : uint64[n]
-        Read and written, so that several tables can be hashed one after another.
-    """
-    n, k = words.shape
-    for row in range(n):
-        bits = hashes[row]
-        for at in range(k - 1):
-            bits = mix(bits, words[row, at])
-        hashes[row] = mix(bits, words[row, k - 1] & mask)
-
-
-@kernel
-def hash_cells(words, hashes):
-    """Add the cells of each row to its hash. ``words`` uint64[n, k], ``hashes`` uint64[n] read and written."""
-    n, k = words.shape
-    for row in range(n):
-        bits = np.uint64(0)
-        for column in range(k):
-            bits += mix(np.uint64(column), words[row, column])
-        hashes[row] = mix(hashes[row], bits)
-
-
-@kernel
-def hash_stored(words, columns, row_start, n_columns, hashes):
-    """As ``hash_cells``, for the cells that are not zero: each replaces what a zero of the column adds.
-
-    Parameters
-    ----------
-    words : uint64[m], IN
-    columns : int32[m], IN
-    row_start : int64[n + 1], IN
-        The first cell of each row.
-    n_columns : int
-    hashes : uint64[n], IN and OUT
-    """
-    zero = np.uint64(0)
-    of_zeros = np.uint64(0)
-    for column in range(n_columns):
-        of_zeros += mix(np.uint64(column), zero)
-    for row in range(len(hashes)):
-        bits = of_zeros
-        for at in range(row_start[row], row_start[row + 1]):
-            column = np.uint64(columns[at])
-            bits += mix(column, words[at]) - mix(column, zero)
-        hashes[row] = mix(hashes[row], bits)
 
 
 # How many rows --------------------------------------------------------------------------------------------------------

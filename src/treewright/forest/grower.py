@@ -22,10 +22,11 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
+from treewright.data.row_content import row_order
 from treewright.data.schema import Schema
 from treewright.data.target import Factors, weighed
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.forest.draws import GROWTH, Draws, candidate_columns, counts_of_rows, row_order, rows_without, seeds_of
+from treewright.forest.draws import GROWTH, Draws, candidate_columns, counts_of_rows, rows_without, seeds_of
 from treewright.forest.out_of_bag import Ballots, Votes
 from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.exact.grower import grow

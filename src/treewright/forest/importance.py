@@ -27,9 +27,9 @@ from treewright.core.jit import kernel
 from treewright.data.derived import is_derived
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
 from treewright.predict.walks import leaf_rows_of_bins, walk_of
+from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.arrays import (
     CHILD_SHIFT,
     COLUMN_SHIFT,

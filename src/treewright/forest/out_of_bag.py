@@ -21,8 +21,8 @@ from treewright.core.elementary import exp_of, log1p_of, log_of
 from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.predict.walks import walk_of
+from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.arrays import Tree
 from treewright.trees.data import Trees, output_columns
 

@@ -17,10 +17,11 @@ from treewright.core import notices
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.dataset import Dataset, Elsewhere, unless_lost
 from treewright.data.memory import check_fits
+from treewright.data.row_content import order_of_contents, row_order
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import Numbers, check_weights
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.forest.draws import Draws, held_draws, number_of_draws, order_of_contents, row_order
+from treewright.forest.draws import Draws, held_draws, number_of_draws
 from treewright.forest.isolation import (
     ALGORITHM,
     AUTO_OFFSET,

@@ -18,13 +18,13 @@ import numpy as np
 from treewright.data.calendar import asked_parts
 from treewright.data.kinds import Declared, resolve
 from treewright.data.memory import check_fits
-from treewright.data.row_content import content_of, rough_content_of
+from treewright.data.row_content import content_of, rough_content_of, row_order
 from treewright.data.schema import Column, Schema, match_columns
 from treewright.data.table import Table
 from treewright.data.take import header_of, take_columns
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import ParameterError
-from treewright.forest.draws import COLUMNS, GROWTH, Draws, counts_of_rows, number_of_draws, row_order, seeds_of
+from treewright.forest.draws import COLUMNS, GROWTH, Draws, counts_of_rows, number_of_draws, seeds_of
 from treewright.learn.params import (
     CLASSES,
     FLAG,

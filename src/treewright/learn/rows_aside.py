@@ -18,6 +18,7 @@ from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.data.memory import check_fits
+from treewright.data.row_content import carry_content, shuffled
 from treewright.data.schema import Schema
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import (
@@ -32,7 +33,6 @@ from treewright.data.target import (
     weighed,
 )
 from treewright.exceptions import DataError, ParameterError, TreewrightError
-from treewright.forest.draws import carry_content, shuffled
 from treewright.learn.params import finite, name_of
 from treewright.trees.data import Boosting, ListedTrees, ModelData, answers_of, output_columns
 

@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from treewright.boosting.growth import RoundsLog
     from treewright.explain.audit import Audit
     from treewright.explain.counterfactual import Counterfactual
-    from treewright.explain.partial_dependence import Interactions
+    from treewright.explain.explanation import Explanation
+    from treewright.explain.partial_dependence import Interactions, PartialDependence
     from treewright.explain.rules import LeafRules
-    from treewright.model.dependence import PartialDependence
-    from treewright.model.explanation import Explanation
     from treewright.prune.methods import PruneLog
     from treewright.show.svg import SvgPicture
     from treewright.trees.arrays import Tree
@@ -583,7 +582,7 @@ class Model(ModelData):
         >>> model.partial_dependence(table, "rain", grid=[0, 8]).values
         array([[4., 1.]])
         """
-        from treewright.model.dependence import partial_dependence
+        from treewright.explain.partial_dependence import partial_dependence
 
         return partial_dependence(self, X, column, second, **options)
 
@@ -631,7 +630,7 @@ class Model(ModelData):
         y: 11 = base 7 and
           rain = 9  +4
         """
-        from treewright.model.explanation import explain
+        from treewright.explain.explanation import explain
 
         return explain(self, X, **options)
 

@@ -456,17 +456,7 @@ def _blocks(m: int, point_bytes: int, found_bytes: int, most: int | None = None)
 
 
 def encoded_queries(model: NeighborsModel, X: Any, owner: str) -> Any:
-    """The rows, encoded for ``Metric.points``.
-
-    Parameters
-    ----------
-    owner : str
-        The name of the caller in messages about the table.
-
-    Returns
-    -------
-    float[n, p]; csr_matrix of float64 if the model's rows are sparse
-    """
+    """The rows, encoded for ``Metric.points``: float[n, p], or csr_matrix of float64 if the model's rows are sparse."""
     schema = model.schema
     if schema is None:
         return _sparse_queries(model, X, owner)

@@ -12,7 +12,7 @@ from treewright.data.schema import Column
 from treewright.evaluation.folds import LEAST_SQUARE
 from treewright.evaluation.scores import rows_worth
 from treewright.explain.partial_dependence import (
-    DependenceTable,
+    PartialDependence,
     Predictor,
     axis_of,
     default_labels,
@@ -257,7 +257,7 @@ def _dependence(data: ReportData, at: int, options: Options, n_columns: int) -> 
     )
 
 
-def _line(found: DependenceTable, place: int, codes: list[int]) -> DependenceLine:
+def _line(found: PartialDependence, place: int, codes: list[int]) -> DependenceLine:
     """The means and the single rows of one class, or of the number."""
     rows = [tuple(float(f"{value:.{ROW_DIGITS}g}") for value in row) for row in found.individual[place].tolist()]
     name = shorten(found.titles[place], LABEL_WIDTH)

@@ -15,15 +15,13 @@ from treewright.core.products import add_products
 from treewright.evaluation.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import game_of
-from treewright.explain.explanation import explain_encoded, refuse_no_sum
+from treewright.explain.explanation import PAGE_ROWS, explain_encoded, part_of, refuse_no_sum
 from treewright.predict.ensemble import contents_of
 from treewright.predict.walks import reading_of, walk_of
 from treewright.reporting.data import Options, ReportData, rows_drawn
 from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
 from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_judges
 from treewright.show.ensemble import COMBINED, how_predicted
-from treewright.show.page.contributions import MOST_ROWS as MOST_ROWS_SHOWN
-from treewright.show.page.contributions import part_of
 from treewright.show.page.parts import (
     ContributionsPart,
     CurvePart,
@@ -444,7 +442,7 @@ def _contributions(data: ReportData, options: Options) -> ContributionsPart:
     """The section for a model whose predictions are a sum over its trees."""
     model = data.model
     n_nodes = 2 * int(sizes_of(model).n_leaves.sum())
-    most = int(np.clip(MOST_NODES_PASSED // n_nodes, LEAST_ROWS_OF_SWARM, MOST_ROWS_SHOWN))
+    most = int(np.clip(MOST_NODES_PASSED // n_nodes, LEAST_ROWS_OF_SWARM, PAGE_ROWS))
     drawn = rows_drawn(data.n, most, options.random_state)
     matrix = data.matrix[np.concatenate([drawn, chosen_rows(data, options)])]
     found = explain_encoded(model, matrix, n_jobs=options.n_jobs)

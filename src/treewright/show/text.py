@@ -18,7 +18,6 @@ from functools import cached_property
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.show.spans import (
     ELLIPSIS,
     Role,
@@ -32,6 +31,7 @@ from treewright.show.spans import (
     number_bar,
     width_of,
 )
+from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.arrays import children, subtree_sizes, unfolded
 from treewright.trees.data import ModelData
 from treewright.trees.facts import node_test

@@ -1,13 +1,7 @@
-"""The bits of a packed node.
-
-A record is one int64 that is never negative: bits 0-1 kind (leaf, threshold, subset), 2 branch of a missing cell, 3-10
-last bin that goes left, 11-31 column (for a subset, 3-31: its set), 32-62 first child (for a leaf: its row of the leaf
-table).
-
-One decision tree as flat arrays.
+"""One decision tree as flat arrays, the bits of a packed node, and walks over a tree.
 
 Siblings lie side by side: branch ``b`` of node ``i`` is node ``first_child[i] + b``. Parents stand before children,
-node 0 is the root. A test answers with a branch number (0 is "left": the test holds):
+node 0 is the root. A test gives a branch number (0 is "left": the test holds):
 
 - ``THRESHOLD``: branch 0 if ``x <= threshold``, else 1; ``threshold = +inf`` tests "is x present?".
 - ``SUBSET``: branch 0 if bit ``code`` of the node's ``levels_left`` words is set, else 1.
@@ -24,7 +18,9 @@ levels that were absent from the node are set to the branch they take; ``levels_
 A leaf without training rows (a level that the node did not hold) has ``n_samples`` 0 and ``weight`` 0.0, and the
 ``value`` and ``impurity`` of its parent.
 
-Walks over a tree, none of them recursive.
+A packed node is one int64 that is never negative: bits 0-1 kind (leaf, threshold, subset), 2 branch of a missing cell,
+3-10 last bin that goes left, 11-31 column (for a subset, 3-31: its set), 32-62 first child (for a leaf: its row of the
+leaf table).
 
 Every walk is a loop over an explicit stack or over the arrays themselves: parents come before children, so a pass
 backwards over the positions sees children first. Trees may be 20,000 deep.
@@ -42,54 +38,7 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 
-LEAF_RECORD, THRESHOLD_RECORD, SUBSET_RECORD = 0, 1, 2
-MISSING_SHIFT, CUT_SHIFT, COLUMN_SHIFT, SET_SHIFT, CHILD_SHIFT = 2, 3, 11, 3, 32
-MAX_COLUMNS = 1 << 21
-MAX_NODES = (1 << 31) - 1
-MAX_SETS = 1 << (CHILD_SHIFT - SET_SHIFT)
-
-
-def kind_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: ``LEAF_RECORD``, ``THRESHOLD_RECORD`` or ``SUBSET_RECORD`` (3 is not used)."""
-    return records & 3
-
-
-def missing_branch_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: the branch of a missing cell; 0 at a leaf."""
-    return (records >> MISSING_SHIFT) & 1
-
-
-def cut_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: last bin that goes left, for threshold records."""
-    return (records >> CUT_SHIFT) & 255
-
-
-def column_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: the column, for threshold records."""
-    return (records >> COLUMN_SHIFT) & (MAX_COLUMNS - 1)
-
-
-def set_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: the set, for subset records."""
-    return (records >> SET_SHIFT) & (MAX_SETS - 1)
-
-
-def child_of(records: np.ndarray) -> np.ndarray:
-    """int64[n]: the first child; for a leaf its row of the leaf table."""
-    return records >> CHILD_SHIFT
-
-
-def bits_below(counts: np.ndarray) -> np.ndarray:
-    """uint64[k, 4]: the lowest ``counts[i]`` bits of row ``i`` set; counts from 0 to 256."""
-    within = np.clip(counts[:, None] - 64 * np.arange(4), 0, 64).astype(np.uint64)
-    # A shift by 64 has no defined result.
-    return np.where(
-        within > 0, np.uint64(2**64 - 1) >> (np.uint64(64) - np.maximum(within, np.uint64(1))), np.uint64(0)
-    )
-
-
 LEAF, THRESHOLD, SUBSET, MULTIWAY, INTERVALS = 0, 1, 2, 3, 4
-
 # The branch that a missing value follows: the node's ``missing_branch`` ("direction", "branch"), that of the first
 # usable surrogate, every branch in part, or none.
 Missing = Literal["direction", "branch", "surrogate", "fractional", "error"]
@@ -265,7 +214,6 @@ class Tree:
 
 
 U1, I4, I8, U8, F8 = (np.dtype(kind) for kind in (np.uint8, np.int32, np.int64, np.uint64, np.float64))
-
 # The arrays by table: one with a row per node, and four side tables that only some kinds of tree need. The arrays of
 # one table have the same length.
 NODE_FIELDS: dict[str, np.dtype] = {
@@ -319,16 +267,7 @@ def children(tree: Tree, node: int) -> range:
 
 
 def children_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
-    """Return the children of several inner nodes, parent by parent and branch by branch.
-
-    Parameters
-    ----------
-    nodes : int[k], inner nodes
-
-    Returns
-    -------
-    int64[sum of their n_branches]
-    """
+    """The children of several inner nodes, int64, parent by parent and branch by branch."""
     counts = tree.n_branches[nodes].astype(np.int64)
     starts = np.cumsum(counts) - counts
     return np.asarray(np.repeat(tree.first_child[nodes] - starts, counts) + np.arange(counts.sum()))
@@ -349,13 +288,7 @@ def path_to(tree: Tree, node: int) -> list[tuple[int, int]]:
 
 
 def subtree_sizes(tree: Tree) -> np.ndarray:
-    """Return the number of nodes of each node's subtree, itself included.
-
-    Returns
-    -------
-    int64[n_nodes]
-        1 at a leaf, ``n_nodes`` at the root.
-    """
+    """The number of nodes of each node's subtree, itself included: int64[n_nodes]."""
     sizes = [1] * tree.n_nodes
     parents = tree.parent.tolist()
     for node in range(tree.n_nodes - 1, 0, -1):
@@ -373,19 +306,10 @@ def depth_of_tree(tree: Tree) -> int:
 
 
 def unfolded(tree: Tree, *, max_depth: int | None = None, max_nodes: int | None = None) -> frozenset[int]:
-    """Return the inner nodes to show with their branches, those with the most samples first.
+    """The inner nodes to show with their branches, those with the most samples first.
 
-    Parameters
-    ----------
-    max_depth : int >= 0, optional
-        Nodes deeper than this stay hidden.
-    max_nodes : int >= 1, optional
-        At most this many nodes are visible; whole families of siblings only.
-
-    Returns
-    -------
-    frozenset of int
-        A visible inner node outside this set is shown folded. Every visible node but the root has its parent in it.
+    Nodes deeper than ``max_depth`` stay hidden; at most ``max_nodes`` are visible, in whole families of siblings only.
+    A visible inner node outside the set is shown folded. Every visible node but the root has its parent in it.
     """
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}; give 0 or more, or None for every level")
@@ -407,3 +331,49 @@ def unfolded(tree: Tree, *, max_depth: int | None = None, max_nodes: int | None 
         for child in below:
             heapq.heappush(heap, (-int(tree.n_samples[child]), depth + 1, child))
     return frozenset(open_nodes)
+
+
+LEAF_RECORD, THRESHOLD_RECORD, SUBSET_RECORD = 0, 1, 2
+MISSING_SHIFT, CUT_SHIFT, COLUMN_SHIFT, SET_SHIFT, CHILD_SHIFT = 2, 3, 11, 3, 32
+MAX_COLUMNS = 1 << 21
+MAX_NODES = (1 << 31) - 1
+MAX_SETS = 1 << (CHILD_SHIFT - SET_SHIFT)
+
+
+def kind_of(records: np.ndarray) -> np.ndarray:
+    """int64[n]: ``LEAF_RECORD``, ``THRESHOLD_RECORD`` or ``SUBSET_RECORD`` (3 is not used)."""
+    return records & 3
+
+
+def missing_branch_of(records: np.ndarray) -> np.ndarray:
+    """int64[n]: the branch of a missing cell; 0 at a leaf."""
+    return (records >> MISSING_SHIFT) & 1
+
+
+def cut_of(records: np.ndarray) -> np.ndarray:
+    """int64[n]: last bin that goes left, for threshold records."""
+    return (records >> CUT_SHIFT) & 255
+
+
+def column_of(records: np.ndarray) -> np.ndarray:
+    """int64[n]: the column, for threshold records."""
+    return (records >> COLUMN_SHIFT) & (MAX_COLUMNS - 1)
+
+
+def set_of(records: np.ndarray) -> np.ndarray:
+    """int64[n]: the set, for subset records."""
+    return (records >> SET_SHIFT) & (MAX_SETS - 1)
+
+
+def child_of(records: np.ndarray) -> np.ndarray:
+    """int64[n]: the first child; for a leaf its row of the leaf table."""
+    return records >> CHILD_SHIFT
+
+
+def bits_below(counts: np.ndarray) -> np.ndarray:
+    """uint64[k, 4]: the lowest ``counts[i]`` bits of row ``i`` set; counts from 0 to 256."""
+    within = np.clip(counts[:, None] - 64 * np.arange(4), 0, 64).astype(np.uint64)
+    # A shift by 64 has no defined result.
+    return np.where(
+        within > 0, np.uint64(2**64 - 1) >> (np.uint64(64) - np.maximum(within, np.uint64(1))), np.uint64(0)
+    )

@@ -1,4 +1,4 @@
-"""Names, locks, decisions and the log of a tree from the workbench, in the facts of its model. Out: marks, a log.
+"""The marks that the workbench leaves in the facts of a model: names, locks, decisions and the log.
 
     facts["workbench"] = {
         "log": [{"do", "path", "given", "who", "why", "when"}, ...],

@@ -1,14 +1,9 @@
-"""Checks of one tree.
+"""Checks of one tree, and of packed trees with their bins.
 
 A tree that passes can be walked without bounds checks: every walk ends at a leaf, every offset is inside its array.
-Each check may rely on those before it, so their order matters. None of them needs much more memory than the arrays,
-whatever they hold.
-
-Checks of packed trees and of their bins.
-
-Packed trees that pass can be walked and unpacked without bounds checks, and each ``Tree`` made from them passes
-``check_tree``. Each check may rely on those before it. Records are read in blocks, so that the checks need little
-additional memory.
+Packed trees that pass can also be unpacked, and each ``Tree`` made from them passes ``check_tree``. Each check may rely
+on those before it, so their order matters. None of them needs much more memory than the arrays, whatever they hold:
+records are read in blocks.
 """
 
 from __future__ import annotations
@@ -83,41 +78,17 @@ def check_tree(
     missing: Missing = "direction",
     name: str = "tree",
 ) -> None:
-    """Refuse a tree that breaks an invariant of ``tree.arrays``.
+    """Refuse a tree that breaks an invariant of ``trees.arrays``; ModelFileError names the first such node.
 
     Parameters
     ----------
-    tree : Tree
-    schema : Schema
-        The columns of the tests.
     n_values : int >= 1
         Width of ``tree.value``.
     n_classes : tuple of int, optional
         Classes per output if the values are weighted class counts; then they must not be negative and must add up.
-    missing : {"direction", "branch", "surrogate", "fractional", "error"}, optional
-        How the tree treats missing values: only ``"surrogate"`` has surrogate tests, and only under ``"fractional"``
-        may the branches of a node hold more rows than the node, as one row can be in several.
-    name : str, optional
-
-
-        The name of the tree in messages.
-
-    Raises
-    ------
-    ModelFileError
-        An array has the wrong dtype or shape; a child is out of range, not after its parent, shared or orphaned; a test
-        does not fit its column; the parts of a side table overlap, leave a gap or do not fit their node; a number is
-        nan, infinite, negative or does not add up. The message names the tree and the first offending node.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.data.schema import Column, Schema
-    >>> def ints(*cells): return np.array(cells, np.int32)
-    >>> words = np.zeros(0, np.uint64)
-    >>> leaf = Tree(np.zeros(1, np.uint8), ints(-1), np.zeros(1), ints(-1), ints(0), ints(0), ints(-1),
-    ...             np.array([3]), np.array([3.0]), np.array([0.0]), np.array([[1.5]]), words, words.copy())
-    >>> check_tree(leaf, Schema((Column("x", "numeric"),)), n_values=1)
+    missing : str
+        Only ``"surrogate"`` has surrogate tests, and only under ``"fractional"`` may the branches of a node hold
+        more rows than the node, as one row can be in several.
     """
     check_arrays(tree, column_facts(schema), n_values, n_classes, missing, name)
 
@@ -142,19 +113,9 @@ def check_arrays(
 def refuse(
     name: str, bad: np.ndarray, what: str | Callable[[int], str], places: np.ndarray | None = None, *, of: str = "node"
 ) -> None:
-    """Raise on the first True in ``bad``.
+    """Raise on the first True in ``bad``, bool[n], in the words of ``what`` for the place.
 
-    Parameters
-    ----------
-    name : str
-        The name of the tree in the message.
-    bad : bool[n]
-    what : str or callable of int
-        The problem, or a function that returns its text for the place.
-    places : int[n], optional
-        Position ``i`` of ``bad`` is about ``places[i]``; without it, about ``i``.
-    of : str
-        The name of a place, such as "node".
+    Position ``i`` of ``bad`` is about ``places[i]``, or about ``i``; ``of`` is the name of a place, such as "node".
     """
     if not bad.any():
         return
@@ -260,14 +221,7 @@ def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
 
 
 def check_surrogates(tree: Tree, is_nominal: np.ndarray, missing: Missing, name: str) -> None:
-    """Refuse surrogate tests in models without them, and those that do not fit their node or column.
-
-    Parameters
-    ----------
-    is_nominal : bool[p]
-    missing : str
-        Surrogates exist under ``"surrogate"`` only.
-    """
+    """Refuse surrogate tests in models without them, and those that do not fit their node or column."""
     node, feature = tree.surrogate_node, tree.surrogate_feature
     if not len(node):
         return
@@ -297,16 +251,9 @@ def check_surrogates(tree: Tree, is_nominal: np.ndarray, missing: Missing, name:
 def check_tiling(
     name: str, table: str, n_cells: int, nodes: np.ndarray, starts: np.ndarray, lengths: np.ndarray
 ) -> np.ndarray:
-    """Refuse owners whose parts overlap or leave a hole; return their order along the table.
+    """Refuse owners whose parts overlap or leave a hole in a table of ``n_cells``; return their order along the table.
 
-    Parameters
-    ----------
-    name, table : str
-        The names of the tree and of the cells of the table in messages.
-    n_cells : int
-        Length of the table.
-    nodes, starts, lengths : int[n]
-        Per owner its node, its offset and how many cells it needs.
+    ``nodes``, ``starts`` and ``lengths`` int[n] have per owner its node, its offset and how many cells it needs.
     """
     order = np.argsort(starts, kind="stable")
     ends = np.cumsum(lengths[order])
@@ -323,12 +270,7 @@ def check_tiling(
 
 
 def check_level_sets(tree: Tree, n_levels: np.ndarray, name: str) -> None:
-    """Refuse bit sets of nodes and surrogates that do not tile the words, or have bits beyond the levels.
-
-    Parameters
-    ----------
-    n_levels : int64[p]
-    """
+    """Refuse bit sets of nodes and surrogates that do not tile the words, or have bits beyond the levels."""
     own = np.flatnonzero(tree.kind == SUBSET)
     # A set of a surrogate is known by its place -1 already; the others belong here whatever they hold.
     stand_in = np.flatnonzero(tree.surrogate_level_set != -1)
@@ -347,12 +289,7 @@ def check_level_sets(tree: Tree, n_levels: np.ndarray, name: str) -> None:
 
 
 def check_level_branch(tree: Tree, n_levels: np.ndarray, name: str) -> None:
-    """Refuse entries of ``MULTIWAY`` tests that lead nowhere, and branches that no level leads to.
-
-    Parameters
-    ----------
-    n_levels : int64[p]
-    """
+    """Refuse entries of ``MULTIWAY`` tests that lead nowhere, and branches that no level leads to."""
     nodes = np.flatnonzero(tree.kind == MULTIWAY)
     lengths = n_levels[tree.feature[nodes]] + 1
     starts = tree.level_set[nodes].astype(np.int64)
@@ -537,17 +474,7 @@ BIN_DTYPES = {
 
 
 def check_packed(packed: PackedTrees, columns: ColumnFacts, n_values: int, n_classes: tuple[int, ...]) -> None:
-    """Refuse packed trees that break an invariant of ``tree.packed``.
-
-    Parameters
-    ----------
-    columns : ColumnFacts
-        Of the model's schema.
-    n_values : int
-        Width of the leaf table.
-    n_classes : tuple of int
-        Classes per output; empty for regression.
-    """
+    """Refuse packed trees that break an invariant of ``trees.packed``; ``n_values`` is the width of the leaf table."""
     check_bins(packed.bins, columns)
     criteria = COUNT_CRITERIA if n_classes else MEAN_CRITERIA
     if packed.n_classes != n_classes:

@@ -30,19 +30,7 @@ ISOLATION_FOREST = "isolation_forest"
 
 
 def check_model(model: ModelData) -> None:
-    """Refuse a model whose parts do not fit together, or one of whose trees breaks an invariant.
-
-    Parameters
-    ----------
-    model : ModelData
-
-    Raises
-    ------
-    ModelFileError
-        Task, combine rule, outputs, classes or names contradict each other; or a column, a tree, the bins, records or
-        leaf table of packed trees, the targets of the leaves, the base of the scores, the weights of the trees, or
-        facts that predictions depend on are malformed.
-    """
+    """Refuse a model whose parts do not fit together, or one of whose trees breaks an invariant: ModelFileError."""
     _check_parts(model)
     check_columns(model.schema)
     columns, n_values, n_classes = column_facts(model.schema), value_width(model), model.counted_classes
@@ -116,15 +104,7 @@ def _check_parts(model: ModelData) -> None:
 
 
 def check_target(task: str, n_outputs: int, classes: tuple[np.ndarray, ...], target_names: tuple[str, ...]) -> None:
-    """Refuse outputs, classes and names that contradict each other.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    n_outputs : int >= 1
-    classes : tuple of ndarray
-        As ``ModelData.classes``.
-    """
+    """Refuse outputs, classes and names that contradict each other."""
     if task not in ("classification", "regression"):
         raise ModelFileError(f"task is {task!r}: expected 'classification' or 'regression'")
     if type(n_outputs) is not int or n_outputs < 1:
@@ -168,10 +148,7 @@ def value_width(model: ModelData) -> int:
 
 
 def check_boosting(model: ModelData) -> None:
-    """Refuse trees on gradients without boosting, and boosting that does not fit the model.
-
-    The invariants of the trees have been checked.
-    """
+    """Refuse trees on gradients without boosting, and boosting that does not fit the model; its trees have passed."""
     trees, boosting = model.trees, model.boosting
     if isinstance(trees, PackedTrees) and (trees.criterion == GRADIENT) != (boosting is not None):
         raise ModelFileError("packed trees on gradients and the base and link of boosting belong together")
@@ -219,12 +196,8 @@ def check_tree_weights(model: ModelData) -> None:
 
 
 def check_facts(model: ModelData) -> None:
-    """Refuse facts that contradict the model.
+    """Refuse facts that contradict the model, whose trees have been checked.
 
-    The invariants of the trees have been checked.
-
-    Examples
-    --------
     >>> from treewright.data.schema import Column, Schema
     >>> check_facts(ModelData("regression", Schema((Column("x", "numeric"),)), (), facts={"algorithm": 3}))
     Traceback (most recent call last):

@@ -1,9 +1,9 @@
-"""Impurities of class counts: names, numbers, formulas. In: shares of classes. Out: impurities.
+"""Impurities of class counts: names, numbers, and formulas of the classes' proportions.
 
 The one list of them: growers, forests, audits, pruning and the checks of model files use it. A new impurity is an entry
 in the two tables here and its lines in ``grow.criteria.counts``, which raises on import if they are missing. It must be
-concave in the shares, and 0 exactly if one class has all rows: the growers search for a subset of levels in the order
-of their shares, and treat a node of impurity 0 as pure.
+concave in the proportions, and 0 exactly if one class has all rows: the growers search for a subset of levels in the
+order of their proportions, and treat a node of impurity 0 as pure.
 """
 
 from __future__ import annotations
@@ -49,11 +49,5 @@ _FORMULAS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def impurity_of_shares(number: int, shares: np.ndarray) -> np.ndarray:
-    """Impurity of one output, float64[...], from its classes' shares, float64[..., n_classes].
-
-    Examples
-    --------
-    >>> impurity_of_shares(GINI, np.array([[0.5, 0.5], [1.0, 0.0]]))
-    array([0.5, 0. ])
-    """
+    """Impurity of one output, float64[...], from its classes' proportions, float64[..., n_classes]."""
     return _FORMULAS[number](shares)

@@ -1,6 +1,6 @@
 """The model file: a model as bytes, and back.
 
-A model file holds data only (``model.container`` has the layout): nothing in it runs. Any bytes give a valid model or
+A model file holds data only (``trees.container`` has the layout): nothing in it runs. Any bytes give a valid model or
 one ``ModelFileError``; the same model gives the same bytes. The arrays of all trees are concatenated, so that the
 header of a forest of 1,000 trees is no longer than that of one tree. Here arrays get their names and places;
 ``check_model`` checks their content.
@@ -93,36 +93,20 @@ _TARGETS: Layout = {
 def save(model: ModelData, path: str | os.PathLike[str]) -> None:
     """Write a model file in one step: a crash, a full disk or Ctrl-C do not change the old file.
 
-    Parameters
-    ----------
-    model : ModelData
-    path : str or path-like
-        An existing file is replaced and keeps its permissions; a symbolic link stays, and its target is replaced.
+    An existing file is replaced and keeps its permissions; a symbolic link stays, and its target is replaced.
 
     Raises
     ------
     InputFileError
         The path cannot be written: no such folder, a folder itself, read-only, disk full.
-    ModelFileError
-        The model breaks an invariant, so it could not be loaded again.
-    ParameterError
-        ``model.facts`` is not plain JSON.
-    TooLargeError
-        Names, levels and labels take more than 64 MB.
+    ModelFileError, ParameterError, TooLargeError
+        As ``dumps``.
     """
     write_whole(path, dumps(model))
 
 
 def load(path: str | os.PathLike[str]) -> ModelData:
     """Read a model file. Nothing in it is ever run; every byte is checked.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    ModelData
 
     Raises
     ------
@@ -139,14 +123,6 @@ def load(path: str | os.PathLike[str]) -> ModelData:
 
 def dumps(model: ModelData) -> bytes:
     """The bytes of a model file: the same model always gives the same bytes.
-
-    Parameters
-    ----------
-    model : ModelData
-
-    Returns
-    -------
-    bytes
 
     Raises
     ------
@@ -194,22 +170,7 @@ def dumps(model: ModelData) -> bytes:
 
 
 def loads(data: bytes | bytearray | memoryview) -> ModelData:
-    """The model in the bytes of a model file.
-
-    Parameters
-    ----------
-    data : bytes-like
-        The arrays of the model are views of it if it is ``bytes``, else of a copy.
-
-    Returns
-    -------
-    ModelData
-
-    Raises
-    ------
-    ModelFileError
-        Not a model file, incomplete, damaged, written by a newer Treewright, or with contradicting content.
-    """
+    """The model in the bytes of a model file; its arrays are views of ``bytes``, else of a copy."""
     return read_bytes(data, _reader_of)
 
 
@@ -297,17 +258,9 @@ def _split(arrays: dict[str, np.ndarray], is_boosted: bool) -> ListedTrees:
 
 
 def packed_layout(places: Mapping[str, Any]) -> Layout:
-    """The arrays of a file of packed trees, with the leaves' dtypes that its header states.
+    """The arrays of a file of packed trees, with the leaves' dtypes that its header states, or else the expected ones.
 
-    Parameters
-    ----------
-    places : mapping
-        From ``container.read_header``; not trusted.
-
-    Returns
-    -------
-    dict of str to (dtype, number of axes)
-        If the header states no valid dtype of a leaf array, the expected one.
+    ``places`` are from ``container.read_header``; not trusted.
     """
     leaves: Layout = {}
     for name, n_axes in _LEAVES.items():
@@ -373,15 +326,7 @@ def arrays_of_targets(targets: LeafTargets | None) -> dict[str, np.ndarray]:
 
 
 def with_targets(layout: Layout, names: Container[str]) -> Layout:
-    """The layout of a file, with the arrays of the targets if one of them is named.
-
-    Parameters
-    ----------
-    layout : dict of str to (dtype, number of axes)
-        The other arrays of the file.
-    names : container of str
-        The arrays in the file; not trusted.
-    """
+    """The layout of a file, with the arrays of the targets if one of them is among its ``names``."""
     if not any(name in names for name in _TARGETS):
         return layout
     # The widest cells first, as everywhere; the sort keeps the order of the others.

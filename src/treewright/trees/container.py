@@ -84,16 +84,10 @@ Fitted_co = TypeVar("Fitted_co", covariant=True)
 
 
 def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layout: Layout = TENSORS) -> bytes:
-    """The bytes of a model file.
+    """The bytes of a model file: ``metadata`` is plain JSON, whose ``digest`` is filled in here.
 
-    Parameters
-    ----------
-    metadata : mapping
-        Plain JSON; ``digest`` is filled in here.
-    arrays : mapping of ndarray
-        One array for each name in ``layout``, of that dtype and number of axes.
-    layout : dict of str to (dtype, int)
-        Every array must begin at a multiple of its cell size.
+    ``arrays`` has one for each name in ``layout``, of that dtype and number of axes; every array must begin at a
+    multiple of its cell size.
     """
     inner = canonical({**metadata, "digest": NO_DIGEST})
     if nesting(inner.encode("ascii")) > NESTING_CAP:
@@ -115,32 +109,19 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layou
 
 @dataclass(frozen=True)
 class Reader(Generic[Fitted_co]):
-    """How files of one kind of model are read.
+    """How files of one kind of model are read."""
 
-    Attributes
-    ----------
-    layout : callable
-        From the metadata and the places of the header, both untrusted, to the arrays that such a file must hold.
-    metadata : callable
-        From the metadata to the types of the entries that they must hold.
-    model : callable
-        From metadata with these entries and arrays of that layout to a checked model; called after the checksum is
-        verified.
-    """
-
+    # from the metadata and the places of the header, both untrusted, to the arrays that such a file must hold
     layout: Callable[[dict[str, Any], dict[str, Any]], Layout]
+    # from the metadata to the types of the entries that they must hold
     metadata: Callable[[dict[str, Any]], Mapping[str, type]]
+    # from metadata with these entries and arrays of that layout to a checked model; called after the checksum is
+    # verified
     model: Callable[[dict[str, Any], dict[str, np.ndarray]], Fitted_co]
 
 
 def read_file(path: str | os.PathLike[str], reader_of: Callable[[int], Reader[Fitted_co]]) -> Fitted_co:
-    """Read a model file. Nothing in it is ever run; every byte is checked.
-
-    Parameters
-    ----------
-    reader_of : callable
-        From the form of a file (`form_of`) to the reader of such files.
-    """
+    """Read a model file: every byte is checked. ``reader_of`` gives the reader of files of a form (`form_of`)."""
     name = os.fsdecode(os.fspath(path))
     try:
         with open_regular(path) as (file, size):
@@ -164,13 +145,7 @@ def read_file(path: str | os.PathLike[str], reader_of: Callable[[int], Reader[Fi
 
 
 def read_bytes(data: bytes | bytearray | memoryview, reader_of: Callable[[int], Reader[Fitted_co]]) -> Fitted_co:
-    """The model in the bytes of a model file; otherwise as ``read_file``.
-
-    Parameters
-    ----------
-    data : bytes-like
-        The arrays of the model are views of it if it is ``bytes``, else of a copy.
-    """
+    """The model in the bytes of a model file; its arrays are views of ``bytes``, else of a copy."""
     data = bytes(data)
     begin = PREFIX.size + header_length(data[: PREFIX.size + 1], len(data))
     header, body = data[PREFIX.size : begin], memoryview(data)[begin:]
@@ -262,15 +237,7 @@ def check_plain(facts: dict[str, Any]) -> None:
 
 
 def header_length(beginning: bytes, size: int) -> int:
-    """Length of the header of a file.
-
-    Parameters
-    ----------
-    beginning : bytes
-        The first nine bytes of the file; fewer where it is shorter.
-    size : int, bytes
-        Of the whole file.
-    """
+    """Length of the header of a file of ``size`` bytes, from its first nine."""
     if not size:
         raise ModelFileError("not a Treewright model file: it is empty")
     if len(beginning) <= PREFIX.size:
@@ -284,13 +251,7 @@ def header_length(beginning: bytes, size: int) -> int:
 
 
 def read_header(header: bytes, file_format: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metadata, and the outer header (array name to place).
-
-    Parameters
-    ----------
-    file_format : int
-        The newest format that can be read.
-    """
+    """The metadata, and the outer header (array name to place); ``file_format`` is the newest that can be read."""
     places = strict_json(header, "header")
     entry = places.pop("__metadata__", None)
     if not isinstance(entry, dict) or set(entry) != {"treewright"} or not isinstance(entry["treewright"], str):
@@ -344,17 +305,7 @@ def threshold_of(metadata: Mapping[str, Any]) -> Threshold | None:
 
 
 def read_places(places: dict[str, Any], body_size: int, layout: Layout = TENSORS) -> dict[str, tuple[int, ...]]:
-    """The shape of every array.
-
-    Parameters
-    ----------
-    places : dict
-        From ``read_header``.
-    body_size : int
-        Bytes after the header.
-    layout : dict of str to (dtype, int)
-        The arrays that the file must hold.
-    """
+    """The shape of every array that the file must hold; ``body_size`` bytes follow the header."""
     if set(places) != set(layout):
         odd = sorted(set(places) ^ set(layout))
         raise ModelFileError(f"damaged model file: arrays missing or unknown: {', '.join(map(_short, odd[:3]))}")
@@ -414,13 +365,7 @@ def canonical(value: Any) -> str:
 
 
 def strict_json(text: bytes, what: str) -> dict[str, Any]:
-    """A JSON object, read strictly.
-
-    Parameters
-    ----------
-    what : str
-        Its name in messages.
-    """
+    """A JSON object, read strictly; ``what`` it is called in messages."""
     if text.count(b"[") + text.count(b"{") > NESTING_CAP and nesting(text) > NESTING_CAP:
         raise ModelFileError(f"damaged model file: the {what} is nested more than {NESTING_CAP} deep")
     try:

@@ -23,18 +23,10 @@ _COPIED = tuple(field for field in SURROGATE_FIELDS if field not in ("surrogate_
 
 
 def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree:
-    """Turn inner nodes into leaves; the nodes below them are removed.
+    """Turn inner nodes into leaves; the nodes below them are removed, and the others keep their order and contents.
 
-    Parameters
-    ----------
-    nodes : iterable of int, positions in ``tree``
-        Leaves among them, nodes below others of them and repetitions change nothing.
-
-    Returns
-    -------
-    Tree
-        The nodes that stay keep their order, samples, weight, impurity and value. ``tree`` itself if there is nothing
-        to collapse.
+    Leaves among the nodes, nodes below others of them and repetitions change nothing. ``tree`` itself if there is
+    nothing to collapse.
     """
     leaf = tree.is_leaf.copy()
     leaf[_positions(tree, nodes)] = True
@@ -46,13 +38,7 @@ def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree
 
 
 def subtree(tree: Tree, node: int) -> Tree:
-    """The part of a tree from one node down, as a tree of its own.
-
-    Returns
-    -------
-    Tree
-        ``node`` is its root; ``tree`` itself for node 0.
-    """
+    """The part of a tree from one node down, as a tree of its own; ``tree`` itself for node 0."""
     root = int(_positions(tree, [node])[0])
     if root == 0:
         return tree
@@ -62,40 +48,23 @@ def subtree(tree: Tree, node: int) -> Tree:
 
 
 def is_below(tree: Tree, node: int) -> npt.NDArray[np.bool_]:
-    """Which nodes are ``node`` itself or below it.
-
-    Returns
-    -------
-    bool[n_nodes]
-    """
+    """Which nodes are ``node`` itself or below it."""
     marked = np.zeros(tree.n_nodes, bool)
     marked[_positions(tree, [node])] = True
     return marked | _some_ancestor(tree, marked)
 
 
 def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]) -> Tree:
-    """Some nodes of a tree, in a given order, as a new tree.
+    """Some nodes of a tree, in a given order, as a new tree; inner nodes keep their test and surrogates.
 
     Parameters
     ----------
     order : int64[k], k >= 1
         The nodes that stay, by their old positions and in their new order: the new root first, parents before their
-        children, siblings side by side in the order of their branches; all children of a node that stays inner, none
-        of one that becomes a leaf.
+        children, siblings side by side in the order of their branches; all children of a node that stays inner,
+        none of one that becomes a leaf.
     leaf : bool[n_nodes]
         Which of the old nodes become or are leaves; leaves of ``tree`` are among them.
-
-    Returns
-    -------
-    Tree
-        The nodes keep their samples, weight, impurity and value; inner nodes keep their test and surrogates.
-
-    Examples
-    --------
-    >>> import treewright as tw
-    >>> tree = tw.DecisionTreeClassifier().fit([[1.0], [2.0], [3.0]], [0, 1, 0]).tree_
-    >>> rebuild(tree, np.array([0]), np.ones(tree.n_nodes, bool)).value.tolist()
-    [[2.0, 1.0]]
     """
     place = np.full(tree.n_nodes, -1, np.int64)
     place[order] = np.arange(len(order))
@@ -135,12 +104,7 @@ def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_
 
 
 def level_order(tree: Tree) -> npt.NDArray[np.int64]:
-    """The nodes level by level, each level in the order of its parents: an order for ``rebuild``.
-
-    Returns
-    -------
-    int64[n_nodes]
-    """
+    """The nodes level by level, int64[n_nodes], each level in the order of its parents: an order for ``rebuild``."""
     level = np.zeros(1, np.int64)
     levels = [level]
     while True:
@@ -261,23 +225,10 @@ def _compact(
 def _closed_up(
     starts: npt.NDArray[np.int32], kept: npt.NDArray[np.int32], n_cells: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Parts of a table without the gaps between them.
+    """Parts of a table without the gaps between them: the old position of each cell, and where each part begins.
 
-    Parameters
-    ----------
-    starts : int32[n]
-        Where each part begins; together they tile the table, so each ends where the next begins.
-    kept : int32[k], among ``starts``
-        The parts that stay, in their new order.
-    n_cells : int
-        Length of the table.
-
-    Returns
-    -------
-    cells : int64
-        The old position of each cell of the new table.
-    begins : int64[k]
-        Where the parts begin in it.
+    ``starts`` int32[n] is where each part begins; together they tile the table of ``n_cells``, so each ends where the
+    next begins. ``kept`` are those that stay, in their new order.
     """
     old = np.sort(starts).astype(np.int64)
     counts = np.diff(old, append=n_cells)[np.searchsorted(old, kept)]

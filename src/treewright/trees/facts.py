@@ -1,6 +1,4 @@
-"""How the trees of a model were grown, by its facts, and therefore the candidates for the tests of its nodes.
-
-The check of a model's facts. In: facts of any origin. Out: nothing, or one error.
+"""How the trees of a model were grown, by its facts, and the check of these facts.
 
 A file with a valid checksum may still have been written by hand. After the check, readers of a fact (an audit, a
 pruner, a report) find what a fit writes, or nothing.
@@ -44,24 +42,12 @@ ORDERED_CRITERIA = {
 
 @dataclass(frozen=True)
 class Growth:
-    """The algorithm of each tree, and its parameters.
+    """The algorithm of each tree, and its parameters."""
 
-    Attributes
-    ----------
-    algorithm : str
-        For bagging and AdaBoost that of their members; ``"cart"`` if the facts name none.
-    criterion : str
-        Empty if the facts name none.
-    parameters : mapping
-        Those of the estimator of one tree; empty if the facts have none.
-    is_member : bool
-        Whether bagging or AdaBoost chose the rows of each tree, or their weights.
-    """
-
-    algorithm: str
-    criterion: str
-    parameters: Mapping[str, Any]
-    is_member: bool = False
+    algorithm: str  # for bagging and AdaBoost that of their members; ``"cart"`` if the facts name none
+    criterion: str  # empty if the facts name none
+    parameters: Mapping[str, Any]  # those of the estimator of one tree; empty if the facts have none
+    is_member: bool = False  # whether bagging or AdaBoost chose the rows of each tree, or their weights
 
     @property
     def splitter(self) -> str:
@@ -81,15 +67,7 @@ class Growth:
 
 
 def growth_of(model: ModelData) -> Growth:
-    """Return how each tree of a model was grown, by its facts, which may come from a file of any origin.
-
-    Examples
-    --------
-    >>> from treewright.data.schema import Column, Schema
-    >>> facts = {"algorithm": "cart", "parameters": {"splitter": "hist"}}
-    >>> growth_of(ModelData("regression", Schema((Column("x", "numeric"),)), (), facts=facts)).tries_every_cut
-    False
-    """
+    """How each tree of a model was grown, by its facts, which may come from a file of any origin."""
     facts: Mapping[str, Any] = model.facts
     criterion, member = str(facts.get("criterion", "")), facts.get("member")
     is_member = False
@@ -216,15 +194,8 @@ PARAMETERS = {
 
 
 def check_forms(facts: Mapping[str, Any]) -> None:
-    """Refuse a fact that a fit would not write; unknown facts may have any value.
+    """Refuse the first fact that a fit would not write; unknown facts may have any value.
 
-    Raises
-    ------
-    ModelFileError
-        It names the first such fact, and says what is expected.
-
-    Examples
-    --------
     >>> check_forms({"n_samples": 12, "parameters": {"max_depth": None}, "of_my_own": [1]})
     >>> check_forms({"parameters": {"splitter": 3}})
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""Anomaly scores from path lengths. In: mean path lengths in an isolation forest. Out: scores.
+"""Anomaly scores, 0 to 1, from mean path lengths in an isolation forest.
 
 The score is ``2 ** -(mean path length / average path length of as many rows as each tree sampled)``.
 """
@@ -15,25 +15,9 @@ NO_LENGTH = 1.0  # path length over its average if every tree sampled one row: t
 
 
 def average_path_length(n: np.ndarray) -> np.ndarray:
-    """Average path length of an unsuccessful search in a binary tree of ``n`` rows.
+    """Average path length, float64[k], of an unsuccessful search in a binary tree of ``n`` rows, int64[k].
 
-    Parameters
-    ----------
-    n : int64[k], >= 0
-
-    Returns
-    -------
-    float64[k]
-        ``2 (ln(n - 1) + 0.5772...) - 2 (n - 1) / n``; 1 for two rows, 0 for fewer.
-
-    Notes
-    -----
-    Liu, Ting and Zhou 2012, equation 1.
-
-    Examples
-    --------
-    >>> average_path_length(np.array([1, 2, 256])).round(3).tolist()
-    [0.0, 1.0, 10.245]
+    ``2 (ln(n - 1) + 0.5772...) - 2 (n - 1) / n``; 1 for two rows, 0 for fewer (Liu, Ting and Zhou 2012, equation 1).
     """
     n = np.asarray(n, np.float64)
     many = np.maximum(n, 3.0)
@@ -44,17 +28,8 @@ def average_path_length(n: np.ndarray) -> np.ndarray:
 def scores_of_lengths(facts: dict[str, Any], lengths: np.ndarray) -> np.ndarray:
     """The anomaly scores of mean path lengths (float64[n]), from 0 to 1.
 
-    Parameters
-    ----------
-    facts : dict
-        Those of the model; ``max_samples`` is the number of rows that each tree sampled.
+    ``max_samples`` among the facts is the number of rows that each tree sampled.
 
-    Returns
-    -------
-    float64[n]
-
-    Examples
-    --------
     >>> scores_of_lengths({"max_samples": 2}, np.array([0.0, 1.0]))
     array([1. , 0.5])
     """

@@ -1,4 +1,4 @@
-"""Listed trees as packed ones. In: trees of cuts and sets of levels. Out: ``PackedTrees`` with the same paths of rows.
+"""Listed trees as packed ones, with the same paths of rows.
 
 Trees of other libraries have arbitrary cuts: they are packed if no column has more cuts than bins can distinguish.
 Otherwise prediction may still use bins (``predict.ensemble``), with such a column as several; the model itself keeps
@@ -59,18 +59,11 @@ def packed_of(trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: 
 def repacked(
     trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...], *, most_parts: int
 ) -> Repacked | None:
-    """Pack listed trees. Paths of rows stay the same: a bin ends at each cut of a test, and each level is a bin.
+    """Pack listed trees; None if a test has not two branches, or columns have too many cuts or levels.
 
-    Parameters
-    ----------
-    most_parts : int >= 1
-        1: all columns, as in a model. Else, for prediction only, the columns that are tested: a column with more cuts
-        than bins can distinguish becomes several, each with the next cuts; on average at most this many for each.
-
-    Returns
-    -------
-    Repacked or None
-        None if a test has not two branches, or columns have too many cuts or levels.
+    Paths of rows stay the same: a bin ends at each cut of a test, and each level is a bin. ``most_parts`` is 1 for all
+    columns, as in a model. Else, for prediction only, the columns that are tested: a column with more cuts than bins
+    can distinguish becomes several, each with the next cuts; on average at most ``most_parts`` for each.
     """
     feature = np.concatenate([tree.feature for tree in trees])
     kind = np.concatenate([tree.kind for tree in trees])

@@ -57,54 +57,27 @@ def grown_by(facts: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """One target of the model.
+    """One target of the model."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, with control characters escaped; empty if the target had none.
-    start, stop : int
-        Its columns in ``Tree.value``.
-    classes : tuple of str
-        Class labels, with control characters escaped; empty if the value is a number.
-    """
-
-    name: str
+    name: str  # its name, with control characters escaped; empty if the target had none
+    # start, stop: its columns in ``Tree.value``
     start: int
     stop: int
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # class labels, with control characters escaped; empty if the value is a number
 
 
 @dataclass(frozen=True, eq=False)
 class TreeSummary:
-    """A tree with the facts that are shown with it.
+    """A tree with the facts that are shown with it."""
 
-    Attributes
-    ----------
-    model : ModelData
-        For a boosted model the tree alone, as ``single_tree`` makes it.
-    tree : Tree
-    position : int
-        The number of the tree in the model.
-    n_trees : int
-        The number of trees in the model.
-    outputs : tuple of Output
-    weighted : bool
-        Whether the weight of a node differs from its number of samples.
-    criterion : str
-        Name of the impurity in the nodes; ``"impurity"`` if the model does not state it.
-    centre : str
-        ``"mean"``, ``"median"`` or ``"adds"``: the meaning of the value of a regression node.
-    """
-
-    model: ModelData
+    model: ModelData  # for a boosted model the tree alone, as ``single_tree`` makes it
     tree: Tree
-    position: int
+    position: int  # the number of the tree in the model
     outputs: tuple[Output, ...]
-    weighted: bool
-    criterion: str
-    centre: str
-    n_trees: int = 1
+    weighted: bool  # whether the weight of a node differs from its number of samples
+    criterion: str  # name of the impurity in the nodes; ``"impurity"`` if the model does not state it
+    centre: str  # ``"mean"``, ``"median"`` or ``"adds"``: the meaning of the value of a regression node
+    n_trees: int = 1  # the number of trees in the model
 
     @property
     def counts_classes(self) -> bool:
@@ -167,7 +140,7 @@ class TreeSummary:
         return mark is not None and mark.rows_say is not None
 
     def amount(self, node: int, output: Output) -> float:
-        """Return the number of an output as it is shown.
+        """The number of an output as it is shown.
 
         For a node of a boosted tree whose gradients cancel except for their rounding it is 0.
         """
@@ -203,12 +176,7 @@ class TreeSummary:
 
 
 def summarize(model: ModelData, tree: int = 0) -> TreeSummary:
-    """Return the summary of one of a model's trees.
-
-    Parameters
-    ----------
-    tree : int, 0 to len(model.trees) - 1
-    """
+    """The summary of one of a model's trees."""
     if not 0 <= tree < len(model.trees):
         raise ParameterError(f"tree is {tree}; the model has {counted(len(model.trees), 'tree')}, counted from 0")
     n_trees = len(model.trees)
@@ -258,10 +226,7 @@ def written_labels(labels: np.ndarray) -> tuple[str, ...]:
 def cuts_of(model: ModelData) -> list[Mapping[str, Any]]:
     """The prunings in a model's facts that pruned at least one node, first to last.
 
-    Parameters
-    ----------
-    model : ModelData
-        It may come from a file: entries that are not of a pruning are left out.
+    The model may come from a file: entries that are not of a pruning are left out.
     """
     stated = model.facts.get("pruning")
     entries = stated if isinstance(stated, list | tuple) else ()
@@ -269,10 +234,8 @@ def cuts_of(model: ModelData) -> list[Mapping[str, Any]]:
 
 
 def pruning_text(entry: Mapping[str, Any]) -> str:
-    """Return one pruning in words: its method, and the options that have a value.
+    """One pruning in words: its method, and the options that have a value.
 
-    Examples
-    --------
     >>> pruning_text({"method": "leaves", "options": {"max_leaves": 3, "risk": "impurity"}})
     'leaves (max_leaves=3, risk=impurity)'
     """
@@ -289,40 +252,20 @@ def _option(value: Any) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "leaf", "leaves"), counted(20000, "row")
-    ('1 leaf', '20,000 rows')
-    """
+    """A number with its noun: "1 leaf", "20,000 rows"."""
     grouped = f"{number:,}" if number >= 10_000 else str(number)
     return f"{grouped} {one if number == 1 else many or one + 's'}"
 
 
 def n_named(n: int, most: int) -> int:
-    """Return how many of ``n`` items to list if there is room for ``most``: the last item instead of "1 more".
-
-    Examples
-    --------
-    >>> n_named(6, 6), n_named(7, 6), n_named(8, 6)
-    (6, 7, 6)
-    """
+    """How many of ``n`` items to list if there is room for ``most``: the last item instead of "1 more"."""
     return n if n <= most + 1 else most
 
 
 def single_tree(model: AnyModel, i: int) -> AnyModel:
-    """One of the trees as a model, with the same columns.
+    """One of the trees as a model of the same type, with the same columns.
 
-    Parameters
-    ----------
-    i : int, 0 to len(model.trees) - 1
-
-    Returns
-    -------
-    ModelData
-        Of the same type. A tree of a boosted model predicts the number that it adds to its score; its target is named
-        after the score.
+    A tree of a boosted model predicts the number that it adds to its score; its target is named after the score.
     """
     alone: dict[str, Any] = {"trees": (model.trees[i],), "combine": "single", "leaf_targets": None}
     alone |= {"tree_weights": None, "threshold": None, "grid": None}
@@ -338,14 +281,10 @@ def single_tree(model: AnyModel, i: int) -> AnyModel:
 def score_names(model: ModelData) -> tuple[str, ...]:
     """The name of each score of a boosted model; an empty text if there is one and its target has no name.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.data.schema import Column, Schema
+    >>> from treewright.data.schema import Schema
     >>> from treewright.trees.data import Boosting
-    >>> schema, labels = Schema((Column("x", "numeric"),)), (np.array(["no", "yes"]),)
-    >>> boosting = Boosting((0.0,), "classes")
-    >>> score_names(ModelData("classification", schema, (), labels, combine="sum", boosting=boosting))
+    >>> labels, boosting = (np.array(["no", "yes"]),), Boosting((0.0,), "classes")
+    >>> score_names(ModelData("classification", Schema(()), (), labels, combine="sum", boosting=boosting))
     ('log odds of yes',)
     """
     names = []
@@ -444,30 +383,7 @@ class Node:
 
 
 def node_of(model: ModelData, position: int, *, tree: int = 0) -> Node:
-    """Return one node of a model.
-
-    Parameters
-    ----------
-    position : int, 0 to n_nodes - 1
-    tree : int
-        The number of the tree in the model.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.trees.arrays import Tree
-    >>> from treewright.trees.data import ModelData
-    >>> ints = lambda *v: np.array(v, np.int32)
-    >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.5, 0, 0]), ints(1, -1, -1),
-    ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([4, 1, 3]), np.array([4.0, 1, 3]),
-    ...             np.array([0.375, 0, 0]), np.array([[1.0, 3], [1, 0], [0, 3]]), np.zeros(0, np.uint64),
-    ...             np.zeros(0, np.uint64))
-    >>> schema = Schema((Column("age", "numeric"),))
-    >>> root = node_of(ModelData("classification", schema, (tree,), (np.array(["no", "yes"]),)), 0)
-    >>> root.test.question(), root.children, root.value, root.prediction
-    ('age <= 2.5', (1, 2), {'no': 1.0, 'yes': 3.0}, 'yes')
-    """
+    """One node of a model."""
     if isinstance(position, bool) or not isinstance(position, int | np.integer):
         raise ParameterError(f"node is {shown(position)}; give a whole number")
     summary = summarize(model, tree)

@@ -18,17 +18,7 @@ from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, Tree, children
 
 
 def level_bits(column: Column, tree: Tree, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a level set, one bit per level and a last one for a level that fit never saw.
-
-    Parameters
-    ----------
-    start : int
-        Where the set begins in ``levels_left`` and ``levels_seen``: a node's or a surrogate's.
-
-    Returns
-    -------
-    left, seen : bool[v + 1]
-    """
+    """A level set that begins at ``start``: left and seen, bool[v + 1]; the last bit is for an unseen level."""
     n_bits = len(column.levels) + 1
     words = slice(start, start + len(column.levels) // 64 + 1)
 
@@ -44,14 +34,7 @@ def node_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.n
 
 
 def level_branches(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the branch of each level at a node of kind ``MULTIWAY``, and whether the level was present.
-
-    Returns
-    -------
-    branch : int32[v + 1]
-        The last entry is for a level that fit never saw.
-    seen : bool[v + 1]
-    """
+    """The branch of each level at a node of kind ``MULTIWAY``, int32[v + 1], and whether the level was present."""
     start = int(tree.level_set[node])
     entries = tree.level_branch[start : start + len(column.levels) + 1]
     return np.where(entries < 0, ~entries, entries), entries >= 0
@@ -81,25 +64,15 @@ def shared_out(
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """The bounds of a column's values on the path so far.
+    """The bounds of a column's values on the path so far."""
 
-    Attributes
-    ----------
-    lower, upper : float
-        A numeric value, or the rank of an ordinal level, is above ``lower`` and at most ``upper``.
-    missing : bool
-        Whether a missing value can follow the path.
-    present : bool
-        Whether a present value can follow the path.
-    allowed, named : bool[v] or None
-        The levels that can follow the path; those of them that the last test saw in training. Ordinal levels must meet
-        ``lower`` and ``upper`` as well. None if no test was on levels.
-    """
-
+    # lower, upper: a numeric value, or the rank of an ordinal level, is above ``lower`` and at most ``upper``
     lower: float = -math.inf
     upper: float = math.inf
-    missing: bool = True
-    present: bool = True
+    missing: bool = True  # whether a missing value can follow the path
+    present: bool = True  # whether a present value can follow the path
+    # allowed, named: bool[v] or None; the levels that can follow the path; those of them that the last test saw in
+    # training. Ordinal levels must meet ``lower`` and ``upper`` as well. None if no test was on levels.
     allowed: np.ndarray | None = None
     named: np.ndarray | None = None
 
@@ -109,15 +82,8 @@ def bounds_below(
 ) -> Iterator[tuple[int, Mapping[int, Bound]]]:
     """Yield nodes in preorder, each with its bounds: feature position to `Bound`, first tested first.
 
-    Parameters
-    ----------
-    unfolded : container of int, optional
-        Go below these nodes only; None goes everywhere.
-
-    Notes
-    -----
-    A node shares the bounds of its parent except one. The mapping is copied per node, so the cost is the number of
-    different columns on its path, not its depth.
+    Only nodes in ``unfolded`` are gone below, if it is given. A node shares the bounds of its parent except one. The
+    mapping is copied per node, so the cost is the number of different columns on its path, not its depth.
     """
     # A child's own bound is made when it is reached: for 10,000 siblings it would be 10,000 sets of levels.
     stack: list[tuple[int, int, dict[int, Bound]]] = [(0, -1, {})]

@@ -44,34 +44,16 @@ class Threshold:
     cost_each: tuple[float, float] | None = None
 
     def codes(self, shares: np.ndarray) -> np.ndarray:
-        """The classes predicted from probabilities float64[n, 2]: int32[n].
-
-        Examples
-        --------
-        >>> Threshold(1, 0.2).codes(np.array([[0.8, 0.2], [0.9, 0.1]])).tolist()
-        [1, 0]
-        """
+        """The classes predicted from probabilities float64[n, 2]: int32[n]."""
         return np.where(shares[:, self.positive] >= self.at, self.positive, 1 - self.positive).astype(np.int32)
 
 
 def threshold_given(
     classes: tuple[np.ndarray, ...], at: Any, positive: Any, why: str = "", *, usual: int = 1
 ) -> Threshold | None:
-    """The threshold of a caller's arguments; None for ``at=None``.
+    """The threshold of a caller's arguments, which are checked; None for ``at=None``.
 
-    Parameters
-    ----------
-    classes : tuple of ndarray
-        Those of the model; empty if it predicts numbers.
-    at : float, 0 to 1, or None
-    positive : class label, or None for the class ``usual``
-    usual : int
-        The model's own positive class.
-
-    Raises
-    ------
-    ParameterError
-        The model does not have two classes; there is no such class; ``at`` is out of range.
+    ``positive=None`` is the class ``usual``, the model's own positive class.
     """
     if at is None:
         return None
@@ -124,13 +106,7 @@ def decision_words(model: Any) -> str:
 
 
 def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any, usual: int = 1) -> int:
-    """The position of the positive class; for None ``usual``.
-
-    Raises
-    ------
-    ParameterError
-        The model does not have one target of two classes, or not this class.
-    """
+    """The position of the positive class; for None ``usual``. ParameterError if it is not one of two classes."""
     sizes = [len(labels) for labels in classes]
     if sizes != [2]:
         what = "numbers" if not sizes else f"{len(sizes)} targets" if len(sizes) > 1 else f"{sizes[0]} class(es)"
@@ -149,8 +125,6 @@ def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any, usual: int 
 def threshold_words(threshold: Threshold | None, classes: tuple[np.ndarray, ...]) -> str:
     """The threshold in words; empty without a threshold.
 
-    Examples
-    --------
     >>> threshold_words(Threshold(1, 0.2, "recall of at least 0.9"), (np.array(["no", "yes"]),))
     'predicts yes if its probability is at least 0.2 (recall of at least 0.9)'
     """
@@ -162,12 +136,7 @@ def threshold_words(threshold: Threshold | None, classes: tuple[np.ndarray, ...]
 
 
 def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, ...]) -> None:
-    """Refuse a threshold that the model of a file cannot have.
-
-    Raises
-    ------
-    ModelFileError
-    """
+    """Refuse a threshold that the model of a file cannot have."""
     if task != "classification" or [len(labels) for labels in classes] != [2]:
         raise ModelFileError("threshold: only a model of one target with two classes can have one")
     if threshold.positive not in (0, 1):
@@ -191,13 +160,7 @@ def threshold_to_json(threshold: Threshold) -> dict[str, Any]:
 
 
 def threshold_from_json(stated: Mapping[str, Any]) -> Threshold:
-    """The threshold in a file, not yet checked by ``check_threshold``.
-
-    Raises
-    ------
-    ModelFileError
-        An entry is missing, unknown or of another type.
-    """
+    """The threshold in a file, not yet checked by ``check_threshold``."""
     costs = stated.get("cost")
     if not _are_typed(
         stated, {"at": float, "positive": int, "why": str} | ({"cost": dict} if "cost" in stated else {})

@@ -428,34 +428,16 @@ def describe(
     ordered: bool = True,
     every_cut: bool = True,
 ) -> NodeTest:
-    """Return the test of an inner node as a readable object.
+    """The test of an inner node as a readable object.
 
     Parameters
     ----------
-    node : int, 0 to n_nodes - 1, not a leaf
-    missing : {"direction", "branch", "surrogate", "fractional", "error"}
+    missing : str
         ``model.missing``. A branch is marked "or missing" only if all missing values follow it.
     ordered : bool
         Whether an order of the levels is known to contain their best partition (`has_best_order`).
     every_cut : bool
         Whether growth tried every cut between two values, or levels: not on bins, and not with random cuts.
-
-    Returns
-    -------
-    ThresholdTest, SubsetTest, MultiwayTest or IntervalTest
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.trees.arrays import Tree
-    >>> ints = lambda *v: np.array(v, np.int32)
-    >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.45, 0, 0]), ints(1, -1, -1),
-    ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([3, 1, 2]), np.array([3.0, 1, 2]),
-    ...             np.zeros(3), np.zeros((3, 1)), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
-    >>> test = describe(Schema((Column("petal length", "numeric"),)), tree, 0)
-    >>> test.question(), test.edge(1)
-    ('petal length <= 2.45', '> 2.45')
     """
     if not 0 <= node < tree.n_nodes:
         raise ParameterError(f"node {node} is not in the tree; its nodes are 0 to {tree.n_nodes - 1}")
@@ -559,16 +541,9 @@ def set_test(
 
 
 def threshold_digits(tree: Tree, *, least: int = 6) -> np.ndarray:
-    """Return for each node how many digits its cut needs so that different cuts of one column look different.
+    """How many digits each node's cuts need, int64[n_nodes], so that different cuts of one column look different.
 
-    Parameters
-    ----------
-    least : int, 1 to 17
-
-    Returns
-    -------
-    int64[n_nodes]
-        ``least`` if the node has no cut; the most that any of its cuts needs if it has several.
+    ``least`` if the node has no cut.
     """
     digits = np.full(tree.n_nodes, least, np.int64)
     one, several = np.flatnonzero(tree.kind == THRESHOLD), np.flatnonzero(tree.kind == INTERVALS)
@@ -627,12 +602,7 @@ class Surrogate:
 
 
 def surrogates_of(schema: Schema, tree: Tree, node: int) -> tuple[Surrogate, ...]:
-    """Return the surrogates of a node, best first; none at a leaf or if the model has no surrogates.
-
-    Parameters
-    ----------
-    node : int, 0 to n_nodes - 1
-    """
+    """The surrogates of a node, best first; none at a leaf or if the model has no surrogates."""
     first, end = np.searchsorted(tree.surrogate_node, [node, node + 1])
     found = []
     for place in range(int(first), int(end)):
@@ -662,18 +632,10 @@ def conditions(
     max_levels: int | None = None,
     missing: Missing = "direction",
 ) -> tuple[str, ...]:
-    """Return the conditions that lead to a node as texts, one per column.
+    """The conditions that lead to a node as texts, one per column, from one of the bounds that `bounds_below` yields.
 
-    Parameters
-    ----------
-    bounds : mapping
-        One of those that `bounds_below` yields.
-    exact : bool
-        Write numbers so that they read back as the same float64; else with 6 significant digits.
-    max_levels : int, optional
-        Name at most this many levels; None names all.
-    missing : {"direction", "branch", "surrogate", "fractional", "error"}
-        ``model.missing``. Texts mention missing values only if the tests alone decide their branch.
+    With ``exact`` numbers read back as the same float64; else they have 6 significant digits. Texts mention missing
+    values only if the tests alone decide their branch.
     """
     return tuple(
         written_bound(schema.columns[feature], bound, exact=exact, max_levels=max_levels, missing=missing)

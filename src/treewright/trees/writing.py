@@ -28,13 +28,7 @@ _LARGEST_DENOMINATOR = 1000
 
 
 def escape_controls(text: str) -> str:
-    r"""Return ``text`` with control, invisible and direction characters written as escapes.
-
-    Examples
-    --------
-    >>> print(escape_controls("a\nb"))
-    a\nb
-    """
+    """Return ``text`` with control, invisible and direction characters written as escapes."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -46,32 +40,16 @@ def escape_controls(text: str) -> str:
 
 
 def written_name(name: Hashable) -> str:
-    """Return a column or target name as one line of text; a name that is not a string is written by ``str``.
-
-    Examples
-    --------
-    >>> written_name(7)
-    '7'
-    """
+    """A column or target name as one line of text; a name that is not a string is written by ``str``."""
     text = escape_controls(str(name))
     return text if text.strip() else f'"{text}"'
 
 
 def written_level(level: object, *, quote: bool = False) -> str:
-    """Return a level or class label as one line of text.
+    """A level or class label, of Python or NumPy, as one line of text.
 
-    Parameters
-    ----------
-    level : scalar
-        A Python or NumPy scalar.
-    quote : bool
-        Quote every string: for a column that holds both ``1`` and ``"1"``. Otherwise only a string that would be
-        misread in a list is quoted: an empty one, one with outer blanks, one with a comma, a brace or a quote.
-
-    Examples
-    --------
-    >>> written_level("Oslo"), written_level("a, b"), written_level(True)
-    ('Oslo', '"a, b"', 'True')
+    With ``quote`` every string is quoted: for a column that holds both ``1`` and ``"1"``. Otherwise only a string that
+    would be misread in a list is quoted: an empty one, one with outer blanks, one with a comma, a brace or a quote.
     """
     text = escape_controls(str(level))
     if not isinstance(level, str):
@@ -82,19 +60,9 @@ def written_level(level: object, *, quote: bool = False) -> str:
 
 
 def written_number(number: float, *, digits: int = 6, exact: bool = False) -> str:
-    """Return a threshold as text.
+    """A threshold as text; with ``exact`` the shortest that reads back as this float64.
 
-    Parameters
-    ----------
-    digits : int, 1 to 17
-        Significant digits at least; between a million and 1e15 the integer part is always whole.
-    exact : bool
-        Write the shortest text that reads back as exactly this float64.
-
-    Examples
-    --------
-    >>> written_number(2.4499999), written_number(20180131.5), written_number(0.1 + 0.2, exact=True)
-    ('2.45', '20180131.5', '0.30000000000000004')
+    ``digits`` are significant digits at least; between a million and 1e15 the integer part is always whole.
     """
     number = float(number)
     if number == 0:
@@ -110,10 +78,8 @@ def written_number(number: float, *, digits: int = 6, exact: bool = False) -> st
 
 
 def written_share(share: float) -> str:
-    """Return a probability as text: as it is if that is short, else as the fraction that it is, else rounded.
+    """A probability as text: as it is if that is short, else as the fraction that it is, else rounded.
 
-    Examples
-    --------
     >>> written_share(0.35), written_share(1 / 6), written_share(0.5284736183920471)
     ('0.35', '1/6 (0.1667)', 'about 0.528474')
     """
@@ -127,10 +93,8 @@ def written_share(share: float) -> str:
 
 
 def written_cut(number: float, clock: tuple[str, str], *, digits: int = 6, exact: bool = False) -> str:
-    """Return a cut of a column as text: as a date if ``clock`` (family, zone) has a family, else as a number.
+    """A cut of a column as text: as a date if ``clock`` (family, zone) has a family, else as a number.
 
-    Examples
-    --------
     >>> written_cut(18690.5, ("date", "")), written_cut(2.5, ("", ""))
     ('2021-03-04', '2.5')
     """
@@ -141,13 +105,7 @@ def written_cut(number: float, clock: tuple[str, str], *, digits: int = 6, exact
 
 
 def written_amount(number: float, *, digits: int = 3) -> str:
-    """Return a mean, a count or an impurity as text: ``digits`` significant digits, integer digits always whole.
-
-    Examples
-    --------
-    >>> written_amount(22.5328), written_amount(152345.2), written_amount(49.0), written_amount(0.04252)
-    ('22.5', '152345', '49', '0.0425')
-    """
+    """A mean, a count or an impurity as text: ``digits`` significant digits, integer digits always whole."""
     number = float(number)
     if number == 0:
         return "0"
@@ -162,10 +120,8 @@ def written_amount(number: float, *, digits: int = 3) -> str:
 
 
 def written_count(number: int) -> str:
-    """Return an integer with thin grouping by commas from 10,000 on.
+    """An integer with thin grouping by commas from 10,000 on.
 
-    Examples
-    --------
     >>> written_count(9999), written_count(1234567)
     ('9999', '1,234,567')
     """
@@ -173,10 +129,8 @@ def written_count(number: int) -> str:
 
 
 def written_set(levels: Sequence[Hashable], *, quote: bool = False, max_levels: int | None = None) -> str:
-    """Return levels as ``{a, b, ... 12 more}``; all of them if ``max_levels`` is None.
+    """Levels as ``{a, b, ... 12 more}``; all of them if ``max_levels`` is None.
 
-    Examples
-    --------
     >>> written_set(("a", "b", "c", "d"), max_levels=2)
     '{a, b, ... 2 more}'
     """
@@ -188,13 +142,7 @@ def written_set(levels: Sequence[Hashable], *, quote: bool = False, max_levels: 
 
 
 def cell_width(text: str) -> int:
-    """Return how many terminal cells ``text`` takes: two for a wide East Asian sign or an emoji, none for a joiner.
-
-    Examples
-    --------
-    >>> cell_width("ab"), cell_width("\u6771\u4eac")
-    (2, 4)
-    """
+    """How many terminal cells ``text`` takes: two for a wide East Asian sign or an emoji, none for a joiner."""
     if text.isascii():
         return len(text)
     return sum(
@@ -208,13 +156,7 @@ def cell_width(text: str) -> int:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return ``text`` cut to ``width`` terminal cells, with an ellipsis if something was left off.
-
-    Examples
-    --------
-    >>> shorten("petal length", 6)
-    'petal\u2026'
-    """
+    """Return ``text`` cut to ``width`` terminal cells, with an ellipsis if something was left off."""
     if cell_width(text) <= width:
         return text
     taken, used = [], 1
@@ -227,23 +169,10 @@ def shorten(text: str, width: int) -> str:
 
 
 def gap_digits(values: np.ndarray, *, least: int = 6) -> np.ndarray:
-    """Return how many significant digits each value needs so that different values look different.
+    """How many significant digits, ``least`` to 17, each value needs so that different values look different.
 
-    Parameters
-    ----------
-    values : float64[n]
-        Finite or infinite, in any order, repeats allowed.
-    least : int, 1 to 17
-
-    Returns
-    -------
-    int64[n]
-        From ``least`` to 17 (17 digits tell any two float64 apart).
-
-    Notes
-    -----
     With ``d`` digits a value is off by at most half of ``10**(floor(log10|x|) - d + 1)``. Two neighbours stay different
-    if that unit is at most half of the gap between them.
+    if that unit is at most half of the gap between them; 17 digits tell any two float64 apart.
     """
     unique, back = np.unique(values, return_inverse=True)
     finite = np.isfinite(unique)

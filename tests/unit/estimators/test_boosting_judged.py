@@ -24,8 +24,8 @@ from sklearn.metrics import (
 
 import treewright as tw
 from treewright.core.progress import listen
+from treewright.data.row_content import carry_content
 from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.forest.draws import carry_content
 from treewright.learn.rows_aside import held_out
 
 RNG = np.random.default_rng(3)

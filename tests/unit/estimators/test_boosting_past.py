@@ -10,8 +10,8 @@ import treewright as tw
 from treewright.boosting.sampling import drawn_uniformly, keys_of
 from treewright.core.random import mixed
 from treewright.data.encoder import encode_fit
+from treewright.data.row_content import carry_content
 from treewright.exceptions import DataWarning, ParameterError
-from treewright.forest.draws import carry_content
 
 RNG = np.random.default_rng(0)
 CELLS = RNG.normal(size=(90, 2))

@@ -9,7 +9,7 @@ import pytest
 
 import treewright as tw
 from treewright.boosting.sampling import names_of_rows
-from treewright.forest.draws import carry_content
+from treewright.data.row_content import carry_content
 from treewright.learn.boosting_params import BoostingParams
 from treewright.learn.rows_aside import held_out, parts_of
 from treewright.learn.train import make_dataset

@@ -7,16 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from treewright.data.row_content import row_order
 from treewright.exceptions import ParameterError
-from treewright.forest.draws import (
-    Draws,
-    candidate_columns,
-    counts_of_rows,
-    number_of_draws,
-    row_order,
-    rows_without,
-    seeds_of,
-)
+from treewright.forest.draws import Draws, candidate_columns, counts_of_rows, number_of_draws, rows_without, seeds_of
 
 
 def numbered(n: int) -> np.ndarray:

@@ -12,11 +12,12 @@ from treewright.core import progress, threads
 from treewright.data import memory
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
+from treewright.data.row_content import row_order
 from treewright.data.schema import Column, Schema
 from treewright.data.target import factors_by_code
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest import grower
-from treewright.forest.draws import Draws, candidate_columns, row_order
+from treewright.forest.draws import Draws, candidate_columns
 from treewright.forest.grower import ForestSettings, GrownForest, grow_forest, refuse_too_many
 from treewright.forest.out_of_bag import mean_votes
 from treewright.grow.settings import BinnedSettings

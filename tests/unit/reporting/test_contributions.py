@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.show.page.contributions import MOST_COLUMNS, MOST_OF_A_ROW, MOST_OUTPUTS
+from treewright.explain.explanation import PAGE_COLUMNS, PAGE_OUTPUTS, PAGE_TERMS
 
 RNG = np.random.default_rng(5)
 N = 240
@@ -33,14 +33,14 @@ def test_rows_and_swarm_are_what_explain_says(boosted):
     assert part.scale == "prediction"
     assert output.base == found.base
     names = [summary.columns[at].name for at in part.columns]
-    assert len(names) == MOST_COLUMNS
+    assert len(names) == PAGE_COLUMNS
     for example, held in zip(summary.examples.rows, output.rows, strict=True):
         own = found.values[example.number]
         by_name = dict(zip(found.columns, own.tolist(), strict=True))
         assert all(
             by_name[summary.columns[at].name] == value for at, value in zip(held.columns, held.values, strict=True)
         )
-        assert len(held.columns) <= MOST_OF_A_ROW + 1
+        assert len(held.columns) <= PAGE_TERMS + 1
         assert output.base + sum(held.values) + held.rest == pytest.approx(example.shares[0][0], rel=1e-12)
         assert held.n_rest == np.count_nonzero(own) - len(held.columns)
     means = np.abs(found.values).mean(axis=0)
@@ -63,7 +63,7 @@ def test_of_two_classes_there_is_the_second_of_many_some():
     assert summary.contributions.scale == "share"
     many = np.array([f"k{at}" for at in np.digitize(TABLE["c0"], np.linspace(-1.5, 1.5, 8))])
     summary = part_of(tw.RandomForestClassifier(**FEW).fit(TABLE, many), many)
-    assert len(summary.contributions.outputs) == MOST_OUTPUTS
+    assert len(summary.contributions.outputs) == PAGE_OUTPUTS
     assert summary.contributions.n_outputs == len(set(many))
     classes = sorted(set(many))
     for example, *held in zip(

@@ -12,11 +12,11 @@ import numpy as np
 
 from treewright.data.schema import Schema
 from treewright.exchange.structure import Node, Split, StandIn, nodes_of
-from treewright.explain.prediction import predictions_of_nodes
 from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ByHandPart, ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.render import render
+from treewright.show.prediction import predictions_of_nodes
 from treewright.trees.arrays import subtree_sizes, unfolded
 from treewright.trees.data import ModelData
 from treewright.trees.summary import TreeSummary, summarize

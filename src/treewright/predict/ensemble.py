@@ -15,7 +15,7 @@ import numpy as np
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
-from treewright.predict.walks import add_listed, empty_sums, reading_of, sums_of
+from treewright.predict.walks import Reading, add_listed, empty_sums, leaves_in_listed_tree, packed_leaves, sums_of
 from treewright.trees.data import ModelData, Trees, answers_of, on_grid, together, weighted_median
 from treewright.trees.packed import PackedTrees
 from treewright.trees.repacking import Repacked, repacked
@@ -131,7 +131,7 @@ def predictions_of_trees(
     """
     n_trees = len(model.trees) if n_trees is None else n_trees
     check_fits(len(matrix) * n_trees * 8, f"{len(matrix)} x {n_trees} predictions", "pass fewer rows")
-    contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
+    contents, reading = contents_of(model), Reading(model, matrix, n_jobs)
     predicted = np.empty((len(matrix), n_trees))
     for tree in range(n_trees):
         predicted[:, tree] = reading.of_tree(tree, contents)[:, 0]
@@ -260,7 +260,7 @@ def _medians(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs
 def _votes(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Iterator[np.ndarray]:
     """Share of the weight that votes for each class, after each tree."""
     weights = model.aggregation.weights_of(len(model.trees))
-    contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
+    contents, reading = contents_of(model), Reading(model, matrix, n_jobs)
     sums = empty_sums(len(matrix), contents[0].shape[1])
     total = 0.0
     alike = np.zeros_like(sums)  # of the first rounds, while no tree has a weight
@@ -281,7 +281,7 @@ def _means(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: 
     shift = 0 if largest * 2.0 < np.finfo(np.float64).max / len(model.trees) else len(model.trees).bit_length() + 1
     if shift:
         contents = tuple(np.ldexp(content, -shift) for content in contents)
-    reading = reading_of(model, matrix, n_jobs)
+    reading = Reading(model, matrix, n_jobs)
     sums, before = empty_sums(len(matrix), contents[0].shape[1]), 0
     for count in counts:
         reading.add(before, count, contents, sums)
@@ -291,11 +291,12 @@ def _means(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: 
 
 
 def leaves_of_trees(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Position of each row's leaf in every tree.
-
-    Returns
-    -------
-    int64[n, n_trees]
-        For a row in several leaves of a tree the one with its largest share, the lowest of equal ones.
-    """
-    return reading_of(model, matrix, n_jobs).leaves()
+    """int64[n, n_trees]: position of each row's leaf in every tree, as ``leaves_in_listed_tree`` chooses it."""
+    trees, n, n_trees = model.trees, len(matrix), len(model.trees)
+    if isinstance(trees, PackedTrees):
+        return packed_leaves(trees, matrix, n_jobs)
+    check_fits(n * n_trees * 8, f"{n} x {n_trees} leaf positions", "pass fewer rows")
+    leaves = np.empty((n, n_trees), np.int64)
+    for at, tree in enumerate(trees):
+        leaves[:, at] = leaves_in_listed_tree(model, tree, matrix, n_jobs)
+    return leaves

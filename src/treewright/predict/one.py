@@ -1,7 +1,7 @@
 """The leaf of one row.
 
 A walk in plain Python over lists: a step takes a tenth of a microsecond; for trees of up to a few dozen levels this is
-faster than a call of a kernel. It takes the same branches as ``predict.branches``; the tests compare them.
+faster than a call of a kernel. It takes the same branches as ``route.branch_of``; the tests compare them.
 """
 
 from __future__ import annotations

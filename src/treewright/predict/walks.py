@@ -509,16 +509,16 @@ def add_listed(
             sums[:, k : k + content.shape[1]] += content if weights is None else content * weights[tree]
         return
     of_trees = (np.ones(len(contents)) if weights is None else weights)[first:stop]
-    content = contents[0].base
-    if content is None or len(content) != len(joined.records):  # scaled down, for a mean of large numbers
-        content = np.concatenate(contents)
+    base = contents[0].base
+    is_base = base is not None and len(base) == len(joined.records)  # not if scaled down, for a mean of large numbers
+    of_nodes = base if is_base else np.concatenate(contents)
 
     def work(start: int, end: int) -> None:
         # Only this block is converted to row-major order, so that a column-major table is never copied as a whole.
         rows, scratch = np.ascontiguousarray(matrix[start:end]), np.empty((3, _WIDTH), np.int64)
         add_leaves(
             rows, joined.records, joined.words, joined.tests_subsets, joined.roots[first : stop + 1], of_trees,
-            n_scores, content, scratch, sums[start:end],
+            n_scores, of_nodes, scratch, sums[start:end],
         )  # fmt: skip
 
     n, n_columns = matrix.shape

@@ -73,17 +73,8 @@ class _Query:
 def sql_of(program: Program, database: Database, name: str) -> str:
     """The file that makes the view.
 
-    Parameters
-    ----------
-    program : Program
-    database : Database
-    name : str
-        Of the view; it reads the table ``NAME_rows``.
-
-    Raises
-    ------
-    ParameterError
-        The database cannot hold a name, a level or a label, or cannot distinguish two of them.
+    ``name``: of the view; it reads the table ``NAME_rows``. Raises ``ParameterError``: the database cannot hold a name,
+    a level or a label, or cannot distinguish two of them.
     """
     if not IDENTIFIER.fullmatch(name):
         raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that does not begin with a digit")
@@ -675,46 +666,27 @@ _CASES = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz
 class Database:
     """One database.
 
-    Attributes
-    ----------
-    name : str
-    double : str
-        Its type of float64.
-    most_levels : int
-        The depth limit of nested ``CASE``: the parser of SQLite ends at about 20, DuckDB at 1,000, PostgreSQL at 2,000.
-    most_bytes : int, or None
-        Of an identifier; PostgreSQL silently cuts longer ones off.
-    folds : bool
-        Whether names of columns that differ only in the case of A to Z are one name.
-    number, text : callable
-        The literal of a float64, of a string.
-    truths : (tuple of str, tuple of str)
-        The literals of false and of true in ``cells["truth"]``.
-    answers : (str, str)
-        The literals of false and true as predictions.
-    cells : dict
-        How a cell is read as a "number", a "text" or a "truth", from its expression; missing becomes NULL.
-    refused : callable
-        From the literal of a message and an expression to an expression that ends the query with both as the error.
-    exp : callable
-    plus, minus, times, over : callable
-        Of two names: IEEE arithmetic; nan becomes NULL.
-    least, greatest : str
-    fence : (str, str)
-        Text that keeps a step of a query from being copied into later ones: after AS, and at its end.
-    is_lateral : bool
-        Whether the steps are computed row by row, so that a condition on the view reads only the rows it needs.
+    ``most_levels``: the depth limit of nested ``CASE``: the parser of SQLite ends at about 20, DuckDB at 1,000,
+    PostgreSQL at 2,000.
+    ``number``, ``text``: the literal of a float64, of a string.
+    ``cells``: how a cell is read as a "number", a "text" or a "truth", from its expression; missing becomes NULL.
+    ``refused``: from the literal of a message and an expression to an expression that ends the query with both as the
+    error.
+    ``plus``, ``minus``, ``times``, ``over``: of two names: IEEE arithmetic; nan becomes NULL.
+    ``fence``: text that keeps a step of a query from being copied into later ones: after AS, and at its end.
+    ``is_lateral``: whether the steps are computed row by row, so that a condition on the view reads only the rows it
+    needs.
     """
 
     name: str
-    double: str
+    double: str  # its type of float64
     most_levels: int
-    most_bytes: int | None
-    folds: bool
+    most_bytes: int | None  # of an identifier; PostgreSQL silently cuts longer ones off
+    folds: bool  # whether names of columns that differ only in the case of A to Z are one name
     number: Callable[[float], str]
     text: Callable[[str], str]
-    truths: tuple[tuple[str, ...], tuple[str, ...]]
-    answers: tuple[str, str]
+    truths: tuple[tuple[str, ...], tuple[str, ...]]  # the literals of false and of true in ``cells["truth"]``
+    answers: tuple[str, str]  # the literals of false and true as predictions
     cells: dict[str, Callable[[str], str]]
     refused: Callable[[str, str], str]
     exp: Callable[[str], str]

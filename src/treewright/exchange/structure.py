@@ -86,11 +86,7 @@ class Node:
 def nodes_of(summary: TreeSummary, opened: Collection[int] | None = None) -> Iterator[Node]:
     """The nodes of a tree in the order of their numbers, parents before children.
 
-    Parameters
-    ----------
-    summary : TreeSummary
-    opened : collection of int, optional
-        Inner nodes, each with its parent; only their children are included. By default all.
+    ``opened``: inner nodes, each with its parent; only their children are included. By default all.
     """
     tree, outputs = summary.tree, summary.outputs
     inner = set(np.flatnonzero(~tree.is_leaf).tolist()) if opened is None else set(opened)
@@ -164,26 +160,14 @@ def stand_in(summary: TreeSummary, node: int, place: int, surrogate: Surrogate) 
 def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]:
     """Return a model as plain data.
 
-    Parameters
-    ----------
-    model : ModelData
-    tree : int, optional
-        One of the model's trees, counted from 0; all of them without it.
-
-    Returns
-    -------
-    dict
-        ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``named``,
-        ``columns``, ``targets`` and ``trees``; for boosted models ``boosting`` (``base`` and ``link``), for trees with
-        weights ``tree_weights``, for sums on a grid ``grid``, with a decision threshold ``threshold`` (``positive``,
-        ``at``, ``why``, and ``cost`` if costs chose it). Each tree has ``nodes``, a flat list in which a node's
-        position is its number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one is
-        the text ``"inf"`` or ``"-inf"``. The ``type`` of a node's ``test`` defines its branches (`split_structure`).
-
-    Raises
-    ------
-    ParameterError
-        The model has no such tree.
+    ``tree``: one of the model's trees, counted from 0; all of them without it.
+    Returns ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``,
+    ``named``, ``columns``, ``targets`` and ``trees``; for boosted models ``boosting`` (``base`` and ``link``), for
+    trees with weights ``tree_weights``, for sums on a grid ``grid``, with a decision threshold ``threshold``
+    (``positive``, ``at``, ``why``, and ``cost`` if costs chose it). Each tree has ``nodes``, a flat list in which a
+    node's position is its number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one
+    is the text ``"inf"`` or ``"-inf"``. The ``type`` of a node's ``test`` defines its branches (`split_structure`).
+    Raises ``ParameterError``: the model has no such tree.
 
     Examples
     --------
@@ -400,10 +384,7 @@ def begins(head: bytes, ending: str) -> bool:
 def of_file(data: bytes) -> ModelData:
     """The model in the bytes of a file.
 
-    Raises
-    ------
-    InputFileError
-        It was written by a newer version, or contradicts itself.
+    Raises ``InputFileError``: it was written by a newer version, or contradicts itself.
     """
     found = json_of(data)
     if found.get("format") != FORMAT or found.get("version") != VERSION:

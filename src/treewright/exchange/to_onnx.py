@@ -45,25 +45,12 @@ _WORK = {"plus": "Add", "minus": "Sub", "times": "Mul", "over": "Div"}
 def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -> bytes:
     """The bytes of an ONNX model.
 
-    Parameters
-    ----------
-    name : str
-        Of the graph.
-    is_matrix : bool
-        Whether there is one input ``X`` float64[N, p], for a table of numbers without names; else each column is an
-        input: float64[N, 1], or texts [N, 1] for levels.
-    version : {5, 3}
-        Of ai.onnx.ml: 5 has ``TreeEnsemble``, older runtimes know 3.
-
-    Raises
-    ------
-    ParameterError
-        ONNX cannot represent the model: it refuses cells, levels or classes are the same as texts, or trees are too
-        deep for onnxruntime.
-    MissingLibraryError
-        The package onnx is not installed.
-    TooLargeError
-        The file would have more than 2 GB.
+    ``name``: of the graph. ``is_matrix``: whether there is one input ``X`` float64[N, p], for a table of numbers
+    without names; else each column is an input: float64[N, 1], or texts [N, 1] for levels. ``version`` {5, 3}: of
+    ai.onnx.ml: 5 has ``TreeEnsemble``, older runtimes know 3.
+    Raises ``ParameterError``: ONNX cannot represent the model: it refuses cells, levels or classes are the same as
+    texts, or trees are too deep for onnxruntime; ``MissingLibraryError``: the package onnx is not installed;
+    ``TooLargeError``: the file would have more than 2 GB.
     """
     try:
         import onnx

@@ -163,43 +163,25 @@ class AuditRow:
 class BranchSums:
     """Sums over the rows of each branch of a test.
 
-    Attributes
-    ----------
-    samples : int64[b]
-    table : float64[b, n_stats]
-        As ``Candidate.table``.
-    squares : float64[b, n_outputs]
-        Sum of squares of the centred targets; empty for classes.
-    costs : float64[b] or None
-        Weight times impurity, if the statistics do not determine it (``absolute_error``).
-    medians : float64[b, n_outputs] or None
-        Only for ``absolute_error``.
+    ``costs`` float64[b] or None: weight times impurity, if the statistics do not determine it (``absolute_error``).
     """
 
-    samples: np.ndarray
-    table: np.ndarray
-    squares: np.ndarray
+    samples: np.ndarray  # int64[b]
+    table: np.ndarray  # float64[b, n_stats]: as ``Candidate.table``
+    squares: np.ndarray  # float64[b, n_outputs]: sum of squares of the centred targets; empty for classes
     costs: np.ndarray | None = None
-    medians: np.ndarray | None = None
+    medians: np.ndarray | None = None  # float64[b, n_outputs] or None: only for ``absolute_error``
 
 
 @dataclass(frozen=True, eq=False)
 class AuditedNode:
-    """A node's rows, with the criterion that measures them.
-
-    Attributes
-    ----------
-    unit : float
-        Factor that turns entropies in bits into the unit asked for.
-    missing : str
-        ``ModelData.missing``.
-    """
+    """A node's rows, with the criterion that measures them."""
 
     problem: Problem
     criterion: Criterion
     instances: Instances
-    unit: float
-    missing: Missing
+    unit: float  # factor that turns entropies in bits into the unit asked for
+    missing: Missing  # ``ModelData.missing``
 
     @cached_property
     def weight(self) -> float:
@@ -402,8 +384,6 @@ def candidate_test(schema: Schema, candidate: Candidate, missing: Missing) -> No
 def independence_p(problem: Problem, sums: BranchSums) -> float:
     """Return the p-value of "the target does not depend on the branch"; nan if there is no such test.
 
-    Notes
-    -----
     Pearson's chi-squared of branches and classes, or the F test of a one-way analysis of variance. Weights count as
     numbers of rows.
     """
@@ -630,10 +610,7 @@ def allowed_cuts(node: AuditedNode, search: Search, feature: int) -> CutList:
 def every_cut(node: AuditedNode, search: Search, feature: int, price: float) -> list[AuditRow]:
     """Return every allowed cut of an ordered column, the lowest first.
 
-    Parameters
-    ----------
-    price : float
-        What each loses for the choice among them.
+    ``price``: what each loses for the choice among them.
     """
     cuts = allowed_cuts(node, search, feature)
     if not len(cuts.gains):
@@ -820,16 +797,9 @@ def leaf_reason(
 ) -> str:
     """Return why a node is a leaf.
 
-    Parameters
-    ----------
-    winner : AuditRow or None
-        The candidate that the algorithm would choose there.
-    best : AuditRow or None
-        The best one, chosen or not.
-    none_gains : bool
-        Whether none is chosen because no candidate has a positive gain.
-    chance : Chance or None
-        The p-values of the winner, if growth has a limit of p-values.
+    ``winner``: the candidate that the algorithm would choose there; ``best``: the best one, chosen or not;
+    ``none_gains``: whether none is chosen because no candidate has a positive gain; ``chance``: the p-values of the
+    winner, if growth has a limit of p-values.
     """
     tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
     if is_pure(summary, node):
@@ -1628,25 +1598,13 @@ def audit_node(
 ) -> Audit:
     """Return the audit of one node.
 
-    Parameters
-    ----------
-    model : ModelData
-    problem : Problem
-        The training rows, or others.
-    policy : Policy
-        The algorithm, on that problem.
-    rows : int32[m], weights : float64[m]
-        The instances of the problem that are in the node.
-    node : int
-    every : hashable, optional
-        The name or position of a column, to list its cuts or divisions one by one.
-    tree : int
-        Which of the model's trees.
-    log_base : {2, "e"}
-        Whether entropies are in bits or in nats.
-    digits : int, 1 to 12
-        Decimals in texts.
-
+    ``problem``: the training rows, or others.
+    ``policy``: the algorithm, on that problem.
+    ``rows`` int32[m], ``weights`` float64[m]: the instances of the problem that are in the node.
+    ``every``: the name or position of a column, to list its cuts or divisions one by one.
+    ``tree``: which of the model's trees.
+    ``log_base``: whether entropies are in bits or in nats.
+    ``digits`` int, 1 to 12: decimals in texts.
     """
     check_options(node, log_base, digits)
     summary = summarize(model, tree)

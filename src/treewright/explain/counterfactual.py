@@ -150,48 +150,29 @@ def counterfactual(
 ) -> Counterfactual:
     """Find what would have to change in a row for another prediction.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of one tree.
-    row : mapping from column name to cell, sequence of p cells, or table of one row
-    to : class label, optional
-        The wanted prediction; for several targets a sequence with a label per target, None for any. Without it
-        every other prediction will do.
-    at_least, at_most : number, optional
-        The same for regression: the wanted prediction is not below, not above this. For several targets a sequence.
-    keep : column names or positions
-        Columns that must stay as they are.
-    like : table, optional
-        Rows that give the distance of each numeric column that counts as 1: the median distance from its median
-        (Wachter et al. 2018). Without it that is the distance between the lowest and the highest cut of the column in
-        the tree, of one cut its size.
-    owner : str
-        Who is named in messages.
+    ``model``: of one tree.
+    ``row`` mapping from column name to cell, sequence of p cells, or table of one row.
+    ``to``: the wanted prediction; for several targets a sequence with a label per target, None for any. Without it
+    every other prediction will do.
+    ``at_least``, ``at_most``: the same for regression: the wanted prediction is not below, not above this. For several
+    targets a sequence.
+    ``keep``: columns that must stay as they are.
+    ``like``: rows that give the distance of each numeric column that counts as 1: the median distance from its median
+    (Wachter et al. 2018). Without it that is the distance between the lowest and the highest cut of the column in the
+    tree, of one cut its size.
+    ``owner``: who is named in messages.
+    Returns its ``row`` has the wanted prediction. Of all such rows it is the one with the fewest changed columns, of
+    these the one with the least sum of distances (`Change`), of these the one in the leaf with the lowest number.
+    ``found`` is False where there is none.
+    Raises ``ParameterError``: ``to`` is not a class of the model; ``to`` is given for regression, or a number for
+    classification; neither number is given for regression; ``keep`` names no column. ``DataError``: the row was
+    refused.
 
-    Returns
-    -------
-    Counterfactual
-        Its ``row`` has the wanted prediction. Of all such rows it is the one with the fewest changed columns, of these
-        the one with the least sum of distances (`Change`), of these the one in the leaf with the lowest number.
-        ``found`` is False where there is none.
-
-    Raises
-    ------
-    ParameterError
-        ``to`` is not a class of the model; ``to`` is given for regression, or a number for classification; neither
-        number is given for regression; ``keep`` names no column.
-    DataError
-        The row was refused.
-
-    Notes
-    -----
-    A column that passes all tests on the path stays as it is, a missing cell too. So do dates of which the model
-    tests parts, such as the month, and these parts: one without the others would be no date. A new value is never
-    missing. Under ``missing="fractional"`` a missing cell leads to
-    several leaves; it is filled in if the path tests it, so that the changed row ends in one leaf. Numbers move
-    to the nearest float64 that will do: where ``x <= 2.45`` is wanted that is 2.45, where ``x > 2.45`` is wanted the
-    next float64 above.
+    A column that passes all tests on the path stays as it is, a missing cell too. So do dates of which the model tests
+    parts, such as the month, and these parts: one without the others would be no date. A new value is never missing.
+    Under ``missing="fractional"`` a missing cell leads to several leaves; it is filled in if the path tests it, so that
+    the changed row ends in one leaf. Numbers move to the nearest float64 that will do: where ``x <= 2.45`` is wanted
+    that is 2.45, where ``x > 2.45`` is wanted the next float64 above.
 
     Examples
     --------
@@ -217,12 +198,7 @@ def counterfactual(
 
 
 class Answering:
-    """Writes the result of a search.
-
-    Attributes
-    ----------
-    asked : Asked
-    """
+    """Writes the result of a search."""
 
     def __init__(self, model: ModelData, given: GivenRow, asked: Asked, goal: Goal) -> None:
         self.model, self.given, self.asked, self.goal = model, given, asked, goal
@@ -279,29 +255,17 @@ class Answering:
 
 @dataclass(frozen=True, eq=False)
 class GivenRow:
-    """A row, encoded and as given.
+    """A row, encoded and as given."""
 
-    Attributes
-    ----------
-    cells : float64[p]
-        Encoded.
-    raw : tuple of cells, one for each column of the table
-        As given, in the order of the schema; None where a cell is missing.
-    """
-
-    cells: np.ndarray
-    raw: tuple[Any, ...]
+    cells: np.ndarray  # float64[p]: encoded
+    raw: tuple[Any, ...]  # as given, in the order of the schema; None where a cell is missing
 
 
 def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
     """Read one row as ``predict`` would read it.
 
-    Parameters
-    ----------
-    model : ModelData
-    row : mapping from column name to cell, sequence of p cells, or table of one row
-    owner : str
-        Who is named in messages.
+    ``row`` mapping from column name to cell, sequence of p cells, or table of one row; ``owner``: who is named in
+    messages.
     """
     schema, table = model.schema, _table(model, row, owner)
     if table.n_rows != 1:
@@ -318,23 +282,15 @@ def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
 class Goal(NamedTuple):
     """The wanted prediction.
 
-    Attributes
-    ----------
-    now : int32 or float64 [1, n_outputs]
-        What the model predicts for the row: codes of classes, or numbers.
-    low, high : float64[n_outputs]
-        The wanted prediction is from ``low`` to ``high`` in each target.
-    other : bool
-        Any prediction but the one of now.
-    text : str
-        In words.
+    ``now`` int32 or float64 [1, n_outputs]: what the model predicts for the row: codes of classes, or numbers; ``low``,
+    ``high`` float64[n_outputs]: the wanted prediction is from ``low`` to ``high`` in each target.
     """
 
     now: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    other: bool
-    text: str
+    other: bool  # any prediction but the one of now
+    text: str  # in words
 
     def holds(self, predicted: np.ndarray) -> np.ndarray:
         """bool[n]: which predictions (``[n, n_outputs]``) will do."""
@@ -445,12 +401,9 @@ def position_of(schema: Schema, name: Any) -> int:
 
 
 def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
-    """Return the distance between the outermost cuts of each numeric column.
+    """Return the distance between the outermost cuts of each numeric column: float64[p].
 
-    Returns
-    -------
-    float64[p]
-        Of one cut its size; 1 if that is 0, if there is no cut, and for ordinal and nominal columns.
+    Of one cut its size; 1 if that is 0, if there is no cut, and for ordinal and nominal columns.
     """
     low, high = np.full(len(schema), np.inf), np.full(len(schema), -np.inf)
     one = np.flatnonzero((tree.kind == THRESHOLD) & np.isfinite(tree.threshold))
@@ -467,19 +420,10 @@ def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
 
 
 def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
-    """Return how far the values of each numeric column lie apart.
+    """Return how far the values of each numeric column lie apart: float64[p].
 
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p]
-        Encoded rows.
-
-    Returns
-    -------
-    float64[p]
-        The median distance from the column's median; if more than half of the rows are equal their mean distance;
-        1 if all are, and for ordinal and nominal columns.
+    The median distance from the column's median; if more than half of the rows are equal their mean distance; 1 if all
+    are, and for ordinal and nominal columns.
     """
     scales = np.ones(len(schema))
     for feature, column in enumerate(schema.columns):
@@ -497,12 +441,7 @@ def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
 class ChangeWriter:
     """Writes the changes that a path requires.
 
-    Attributes
-    ----------
-    model : ModelData
-    asked : Asked
-    raw : tuple
-        The row's cells as given.
+    ``raw``: the row's cells as given.
     """
 
     def __init__(self, model: ModelData, asked: Asked, row: GivenRow) -> None:
@@ -607,10 +546,7 @@ def _raw(cells: Cells) -> Any:
 def preferred_level(bound: Bound) -> int | None:
     """Code of the first level that follows this path and occurred at the last test; None if there is none.
 
-    Parameters
-    ----------
-    bound : Bound
-        Of a nominal column.
+    ``bound``: of a nominal column.
     """
     if bound.allowed is None or bound.named is None:
         return None

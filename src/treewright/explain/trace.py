@@ -231,13 +231,7 @@ def step_text(step: TraceStep, name: str = "") -> str:
 def trace_of(model: ModelData, steps: Sequence[Step], *, tree: int = 0) -> Trace:
     """Return the steps of a grower as a table that prints.
 
-    Parameters
-    ----------
-    model : ModelData
-    steps : sequence of Step
-        ``Grown.trace``, or what ``retrace`` returns.
-    tree : int
-        Which of the model's trees.
+    ``steps``: ``Grown.trace``, or what ``retrace`` returns; ``tree``: which of the model's trees.
     """
     return Trace(
         tuple(_step(model, step) for step in steps), summarize(model, tree), sum(step.is_split for step in steps)

@@ -56,32 +56,19 @@ LOWEST, WIDTH, INSIDE, OUTSIDE = 0, 1, 2, 3
 class Steps(NamedTuple):
     """The steps of ``add_trees``, in their order.
 
-    Attributes
-    ----------
-    places : uint32[n_steps, 4]
-        Kind of the step; the row of bytes that is written; the row that is tested; another one (``MERGE``), or the
-        table (``LOOK_UP``). Rows from p are scratch rows.
-    amounts : uint8[n_steps, 4]
-        Lowest bin and width of the tested run; the bytes written inside and outside it. ``CHOOSE`` writes one or the
-        other, ``PUT`` only the one inside, ``MERGE`` copies from another row inside.
-    tables : uint8[k, 256]
-        1 for each bin that goes left.
-    step_start : int64[n_trees + 1]
-        First step of each tree.
-    values : float64
-        Values of the leaves, tree by tree, in the order of their numbers.
-    value_start : int64[n_trees + 1]
-    n_rows : int
-        Rows of bytes in all: the p columns, and the scratch rows.
+    ``places`` uint32[n_steps, 4]: kind of the step; the row of bytes that is written; the row that is tested; another
+    one (``MERGE``), or the table (``LOOK_UP``). Rows from p are scratch rows.
+    ``amounts`` uint8[n_steps, 4]: lowest bin and width of the tested run; the bytes written inside and outside it.
+    ``CHOOSE`` writes one or the other, ``PUT`` only the one inside, ``MERGE`` copies from another row inside.
     """
 
     places: np.ndarray
     amounts: np.ndarray
-    tables: np.ndarray
-    step_start: np.ndarray
-    values: np.ndarray
-    value_start: np.ndarray
-    n_rows: int
+    tables: np.ndarray  # uint8[k, 256]: 1 for each bin that goes left
+    step_start: np.ndarray  # int64[n_trees + 1]: first step of each tree
+    values: np.ndarray  # float64: values of the leaves, tree by tree, in the order of their numbers
+    value_start: np.ndarray  # int64[n_trees + 1]
+    n_rows: int  # rows of bytes in all: the p columns, and the scratch rows
 
 
 @inner_kernel
@@ -125,19 +112,12 @@ def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables
 def add_trees(rows: np.ndarray, steps: Steps, leaf_row: int, first: int, stop: int, sums: np.ndarray) -> None:
     """Add the leaf values of several trees, tree by tree.
 
-    Parameters
-    ----------
-    rows : uint8[w, m], IN and OUT
-        Bins column by column, then scratch rows. ``m`` may be larger than the number of rows; a multiple of 32 is
-        fastest.
-    leaf_row : int
-        The first scratch row, which holds the result of each tree.
-    first, stop : int, 0 <= first <= stop <= n_trees
-    sums : float64[n <= m, n_scores], IN and OUT
-        Tree ``t`` adds to column ``t % n_scores``.
+    ``rows`` uint8[w, m], IN and OUT: bins column by column, then scratch rows. ``m`` may be larger than the number of
+    rows; a multiple of 32 is fastest.
+    ``leaf_row``: the first scratch row, which holds the result of each tree.
+    ``first``, ``stop`` int, 0 <= first <= stop <= n_trees.
+    ``sums`` float64[n <= m, n_scores], IN and OUT: tree ``t`` adds to column ``t % n_scores``.
 
-    Notes
-    -----
     O(rows x tests). A row's sum is made in the order of the trees, for any block size.
     """
     places, amounts, tables, step_start, values, value_start, _ = steps
@@ -166,10 +146,7 @@ _steps: WeakKeyDictionary[PackedTrees, Steps] = WeakKeyDictionary()
 def steps_of(packed: PackedTrees) -> Steps:
     """The steps of trees with one number per leaf, made once.
 
-    Parameters
-    ----------
-    packed : PackedTrees
-        With at most ``MOST_LEAVES`` leaves per tree.
+    ``packed``: with at most ``MOST_LEAVES`` leaves per tree.
     """
     steps = _steps.get(packed)
     if steps is None:

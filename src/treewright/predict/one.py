@@ -79,10 +79,7 @@ def _rest_of(tree: Tree) -> Rest:
 def leaf_of_row(tree: Tree, row: Sequence[float]) -> int:
     """Position of the leaf that one encoded row ends in.
 
-    Parameters
-    ----------
-    row : sequence of p floats
-        nan is missing.
+    ``row`` sequence of p floats: nan is missing.
     """
     kind, feature, threshold, first_child, missing_branch, level_set, words, rest = lists_of(tree)
     surrogates = rest.surrogates

@@ -232,18 +232,9 @@ def next_node(records, thresholds, words, tests_subsets, here, packed, x):
 def walk(matrix, route, tests_subsets, start, stop, leaves):
     """Find the leaf of each row.
 
-    Parameters
-    ----------
-    matrix : float32 or float64 [n, p], C-order, IN
-    tests_subsets : bool
-        Whether any test is a subset test.
-    start, stop : int
-        Rows of this task.
-    leaves : int32[n], OUT
-
-    Notes
-    -----
-    O(rows x depth). ``_LANES`` rows walk at once; a lane whose row has arrived takes the next one.
+    ``matrix`` float32 or float64 [n, p], C-order, IN; ``tests_subsets`` bool: whether any test is a subset test;
+    ``start``, ``stop`` int: rows of this task; ``leaves`` int32[n], OUT. O(rows x depth). ``_LANES`` rows walk at once;
+    a lane whose row has arrived takes the next one.
     """
     records = route.records
     thresholds = records.view(np.float64)
@@ -278,12 +269,8 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
 def walk_any(matrix, tables, surrogates, start, stop, leaves):
     """Find the leaf of each row in a tree with any kinds of tests.
 
-    Parameters
-    ----------
-    matrix : float32 or float64 [n, p], C-order, IN
-    start, stop : int
-        Rows of this task.
-    leaves : int32[n], OUT
+    ``matrix`` float32 or float64 [n, p], C-order, IN; ``start``, ``stop`` int: rows of this task; ``leaves`` int32[n],
+    OUT.
     """
     for row in range(start, stop):
         node = np.int64(0)

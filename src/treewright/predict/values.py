@@ -60,9 +60,7 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 
     If the model has a decision threshold, it decides the class.
 
-    Returns
-    -------
-    int32[n, n_outputs]
+    Returns int32[n, n_outputs].
     """
     if not model.is_single_tree:
         return predicted_codes(model, combined(model, matrix, n_jobs))
@@ -76,10 +74,7 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
     """Class probabilities of each row, an array per output; shares of votes if the trees vote.
 
-    Returns
-    -------
-    list of float64[n, n_classes]
-        Rows sum to one.
+    Returns list of float64[n, n_classes]: rows sum to one.
     """
     if model.is_single_tree and model.missing != "fractional":
         shares = leaf_table(model).shares
@@ -94,12 +89,7 @@ def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
 
 
 def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Predicted numbers of each row.
-
-    Returns
-    -------
-    float64[n, n_outputs]
-    """
+    """Predicted numbers of each row: float64[n, n_outputs]."""
     if not model.is_single_tree:
         return combined(model, matrix, n_jobs)
     return contents_in_tree(model, model.trees[0], leaf_table(model).values, matrix, n_jobs)
@@ -108,9 +98,7 @@ def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = N
 def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Position of each row's leaf; for a row in several leaves the one with its largest share, the lowest of equals.
 
-    Returns
-    -------
-    int32[n], or int64[n, n_trees] for many trees
+    Returns int32[n], or int64[n, n_trees] for many trees.
     """
     if not model.is_single_tree:
         return leaves_of_trees(model, matrix, n_jobs)

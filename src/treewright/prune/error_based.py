@@ -47,38 +47,20 @@ def error_based(
 ) -> Decision:
     """Prune nodes whose upper limit of the errors as a leaf is no larger than that of their subtree.
 
-    Parameters
-    ----------
-    model : ModelData
-        A classifier with one output.
-    rows : Rows or None
-        The training rows. None uses the counts that the tree holds: enough without ``subtree_raising``, except for
-        C4.5's own trees. Rows that are given are always checked.
-    confidence : float in (0, 0.5], default 0.25
-        Chance that the true error is above the limit; smaller prunes more.
-    subtree_raising : bool, default True
-        Whether a node's largest branch, with all rows of the node, may take its place. Missing values then follow the
-        missing branches of the raised tests.
+    ``model``: a classifier with one output.
+    ``rows``: the training rows. None uses the counts that the tree holds: enough without ``subtree_raising``, except
+    for C4.5's own trees. Rows that are given are always checked.
+    ``confidence`` float in (0, 0.5], default 0.25: chance that the true error is above the limit; smaller prunes more.
+    ``subtree_raising``: whether a node's largest branch, with all rows of the node, may take its place. Missing values
+    then follow the missing branches of the raised tests.
+    Returns first the subtrees that have no fewer training errors than a leaf: ``training_as_leaf``,
+    ``training_of_subtree``. Then, children before their parents, those decided by the estimates: ``estimated_as_leaf``,
+    ``estimated_of_subtree``, ``estimated_of_branch`` (the largest branch with all rows of the node). nan if a number
+    was not needed. If a raised subtree is cut later, the node is the one that had its test in the original tree.
+    Raises ``DataError``: the rows are not the training rows of the tree. ``ParameterError``: an option is outside its
+    range, or the method is undefined for the model: regression, several outputs; with ``subtree_raising`` also
+    surrogates, monotone constraints, a user-defined criterion. Or rows are needed.
 
-    Returns
-    -------
-    Decision
-        First the subtrees that have no fewer training errors than a leaf: ``training_as_leaf``,
-        ``training_of_subtree``. Then, children before their parents, those decided by the estimates:
-        ``estimated_as_leaf``, ``estimated_of_subtree``, ``estimated_of_branch`` (the largest branch with all rows of
-        the node). nan if a number was not needed. If a raised subtree is cut later, the node is the one that had its
-        test in the original tree.
-
-    Raises
-    ------
-    DataError
-        The rows are not the training rows of the tree.
-    ParameterError
-        An option is outside its range, or the method is undefined for the model: regression, several outputs; with
-        ``subtree_raising`` also surrogates, monotone constraints, a user-defined criterion. Or rows are needed.
-
-    Notes
-    -----
     Quinlan, J. R. (1993), *C4.5: Programs for Machine Learning*, chapter 4, in the order of J48 of Weka 3.6, which
     tolerates 0.1 of an estimated error at each comparison.
 
@@ -127,28 +109,16 @@ def prune_error_based(
 ) -> Tree:
     """Prune a classification tree as C4.5 does after growing it.
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree with class counts of one output, without surrogates.
-    matrix : float64 or float32 [n, p]
-        Its encoded training rows; a row with a missing value is divided among all branches, regardless of the
-        tree's ``missing_branch``.
-    codes : int32[n]
-        Their classes.
-    weights : float64[n] or None
-        None: every row weighs one.
-    confidence : float in (0, 0.5], default 0.25
-        Confidence of the upper limit of the errors; smaller prunes more.
-    raising : bool, default True
-        Whether the largest branch of a node may take its place.
-    schema : Schema, optional
-        If given, the result is checked against it.
-
-    Returns
-    -------
-    Tree
-        In level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are computed again from the rows.
+    ``tree``: a tree with class counts of one output, without surrogates.
+    ``matrix`` float64 or float32 [n, p]: its encoded training rows; a row with a missing value is divided among all
+    branches, regardless of the tree's ``missing_branch``.
+    ``codes`` int32[n]: their classes.
+    ``weights`` float64[n] or None: None: every row weighs one.
+    ``confidence`` float in (0, 0.5], default 0.25: confidence of the upper limit of the errors; smaller prunes more.
+    ``raising``: whether the largest branch of a node may take its place.
+    ``schema``: if given, the result is checked against it.
+    Returns in level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are computed again from the
+    rows.
     """
     limit = limit_of(confidence)
     if len(tree.surrogate_node):
@@ -313,20 +283,10 @@ def added_errors(total: float, errors: float, confidence: float = 0.25) -> float
 
 
 def class_impurities(model: ModelData, name: str, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Impurities of class counts.
+    """Impurities of class counts: float64[k].
 
-    Parameters
-    ----------
-    model : ModelData
-        A classifier.
-    name : str
-        As ``criterion_of`` gives it.
-    counts : float64[k, n_values]
-
-    Returns
-    -------
-    float64[k]
-        0.0 where there are no counts.
+    ``model``: a classifier; ``name``: as ``criterion_of`` gives it; ``counts`` float64[k, n_values]. 0.0 where there
+    are no counts.
     """
     # A criterion reads from the problem only the layout of the outputs' statistics: one row is enough for that.
     one_row = np.full((1, len(model.schema)), np.nan)

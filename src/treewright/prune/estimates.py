@@ -151,30 +151,15 @@ def _safe(total: np.ndarray) -> np.ndarray:
 def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_errors: float = 1.0) -> Decision:
     """Prune nodes whose corrected errors as a leaf are at most those of their subtree plus its standard error.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of a classification task.
-    errors_per_leaf : float >= 0
-        Errors added to those of each leaf; to a leaf of weight w below 1, w times as many.
-    standard_errors : float >= 0
-        Number of standard errors of the subtree by which a leaf may be worse. More prunes more: the trees are nested.
+    ``model``: of a classification task. ``errors_per_leaf`` float >= 0: errors added to those of each leaf; to a leaf
+    of weight w below 1, w times as many. ``standard_errors`` float >= 0: number of standard errors of the subtree by
+    which a leaf may be worse. More prunes more: the trees are nested.
+    Returns numbers of each cut: ``leaf_errors``, ``subtree_errors`` (both corrected) and ``standard_error``.
+    Raises ``ParameterError``: an option is outside its range, or the model is a regression tree.
 
-    Returns
-    -------
-    Decision
-        Numbers of each cut: ``leaf_errors``, ``subtree_errors`` (both corrected) and ``standard_error``.
-
-    Raises
-    ------
-    ParameterError
-        An option is outside its range, or the model is a regression tree.
-
-    Notes
-    -----
     For a node with rows of weight n, e of it misclassified: as a leaf it has e + 1/2 errors; its subtree with L leaves
-    has E = sum of e + L/2 errors, with the standard error sqrt(E (n - E) / n). It is cut where
-    e + 1/2 <= E + standard error.
+    has E = sum of e + L/2 errors, with the standard error sqrt(E (n - E) / n). It is cut where e + 1/2 <= E + standard
+    error.
 
     The nodes are compared from the root down, each with its unpruned subtree, and nodes below a cut are skipped
     (Esposito, Malerba and Semeraro 1997, section 2.3). A second call may therefore prune a pruned tree further: its
@@ -247,31 +232,14 @@ def _topmost(tree: Tree, cut: np.ndarray) -> np.ndarray:
 def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> Decision:
     """The smallest subtree with the lowest loss on held-out rows.
 
-    Parameters
-    ----------
-    model : ModelData
-        A leaf predicts from its training rows: the most frequent class, or the number.
-    rows : Rows
-        Rows that the tree was not fitted on. A node that none of them reaches is cut.
-    loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
-        None: the misclassified weight for classes (the mean over several outputs); for regression the loss of the
-        tree's criterion, else the squared error.
+    ``model``: a leaf predicts from its training rows: the most frequent class, or the number. ``rows``: rows that the
+    tree was not fitted on. A node that none of them reaches is cut. ``loss``: None: the misclassified weight for
+    classes (the mean over several outputs); for regression the loss of the tree's criterion, else the squared error.
+    Returns ``error_as_leaf`` and ``error_of_subtree`` are sums of weight times loss over the hold-out rows in the node,
+    ``holdout_weight`` is their weight. Children come before their parents.
+    Raises ``DataError``: there are no rows; or they are all of one of several classes: a single leaf would be as good
+    as any tree. ``ParameterError``: there is no such loss, or it is not one for the task.
 
-    Returns
-    -------
-    Decision
-        ``error_as_leaf`` and ``error_of_subtree`` are sums of weight times loss over the hold-out rows in the node,
-        ``holdout_weight`` is their weight. Children come before their parents.
-
-    Raises
-    ------
-    DataError
-        There are no rows; or they are all of one of several classes: a single leaf would be as good as any tree.
-    ParameterError
-        There is no such loss, or it is not one for the task.
-
-    Notes
-    -----
     Quinlan, J. R. (1987), Simplifying decision trees, *International Journal of Man-Machine Studies* 27, 221-234.
     Weka's REPTree and its J48 with ``-R`` decide in the same way.
 
@@ -310,9 +278,7 @@ def _in_real(numbers: np.ndarray, unit: float) -> np.ndarray:
 def check_holdout(model: ModelData, target: np.ndarray) -> None:
     """Refuse hold-out rows that cannot compare trees: none, or all of one class.
 
-    Parameters
-    ----------
-    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+    ``target`` int32[n, n_outputs] class codes, or float64[n, n_outputs].
     """
     if not len(target):
         raise DataError("there are no hold-out rows of weight above 0: pass rows that the tree was not fitted on")
@@ -333,21 +299,16 @@ def check_holdout(model: ModelData, target: np.ndarray) -> None:
 def merge_equal_leaves(model: ModelData) -> Decision:
     """Merge sibling leaves that predict the same, from the leaves up, until none are left.
 
-    Returns
-    -------
-    Decision
-        Actions are ``merge``; the number of each is ``branches``, the number of leaves that became one.
+    Returns actions are ``merge``; the number of each is ``branches``, the number of leaves that became one.
 
-    Notes
-    -----
     "The same" is the same class for every output, or an equal number. Class proportions may differ: a merged leaf has
     the proportions of all its rows.
 
-    The label, or number, of every row that ends in one leaf stays what it was. Therefore a merged node
-    takes over the number that its leaves held (its own mean may be rounded differently), and leaves with classes are
-    merged only if the node itself predicts their class: with a near tie it may predict another one.
-    Under ``missing="fractional"`` a row with missing cells averages the proportions of several leaves, and those may
-    change: so can its label if the average is close.
+    The label, or number, of every row that ends in one leaf stays what it was. Therefore a merged node takes over the
+    number that its leaves held (its own mean may be rounded differently), and leaves with classes are merged only if
+    the node itself predicts their class: with a near tie it may predict another one. Under ``missing="fractional"`` a
+    row with missing cells averages the proportions of several leaves, and those may change: so can its label if the
+    average is close.
 
     A second merge changes nothing.
 

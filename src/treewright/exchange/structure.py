@@ -160,14 +160,26 @@ def stand_in(summary: TreeSummary, node: int, place: int, surrogate: Surrogate) 
 def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]:
     """Return a model as plain data.
 
-    ``tree``: one of the model's trees, counted from 0; all of them without it.
-    Returns ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``,
-    ``named``, ``columns``, ``targets`` and ``trees``; for boosted models ``boosting`` (``base`` and ``link``), for
-    trees with weights ``tree_weights``, for sums on a grid ``grid``, with a decision threshold ``threshold``
-    (``positive``, ``at``, ``why``, and ``cost`` if costs chose it). Each tree has ``nodes``, a flat list in which a
-    node's position is its number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one
-    is the text ``"inf"`` or ``"-inf"``. The ``type`` of a node's ``test`` defines its branches (`split_structure`).
-    Raises ``ParameterError``: the model has no such tree.
+    Parameters
+    ----------
+    model : ModelData
+    tree : int, optional
+        One of the model's trees, counted from 0; all of them without it.
+
+    Returns
+    -------
+    dict
+        ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``named``,
+        ``columns``, ``targets`` and ``trees``; for boosted models ``boosting`` (``base`` and ``link``), for trees with
+        weights ``tree_weights``, for sums on a grid ``grid``, with a decision threshold ``threshold`` (``positive``,
+        ``at``, ``why``, and ``cost`` if costs chose it). Each tree has ``nodes``, a flat list in which a node's
+        position is its number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one is
+        the text ``"inf"`` or ``"-inf"``. The ``type`` of a node's ``test`` defines its branches (`split_structure`).
+
+    Raises
+    ------
+    ParameterError
+        The model has no such tree.
 
     Examples
     --------

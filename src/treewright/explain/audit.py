@@ -1598,13 +1598,25 @@ def audit_node(
 ) -> Audit:
     """Return the audit of one node.
 
-    ``problem``: the training rows, or others.
-    ``policy``: the algorithm, on that problem.
-    ``rows`` int32[m], ``weights`` float64[m]: the instances of the problem that are in the node.
-    ``every``: the name or position of a column, to list its cuts or divisions one by one.
-    ``tree``: which of the model's trees.
-    ``log_base``: whether entropies are in bits or in nats.
-    ``digits`` int, 1 to 12: decimals in texts.
+    Parameters
+    ----------
+    model : ModelData
+    problem : Problem
+        The training rows, or others.
+    policy : Policy
+        The algorithm, on that problem.
+    rows : int32[m], weights : float64[m]
+        The instances of the problem that are in the node.
+    node : int
+    every : hashable, optional
+        The name or position of a column, to list its cuts or divisions one by one.
+    tree : int
+        Which of the model's trees.
+    log_base : {2, "e"}
+        Whether entropies are in bits or in nats.
+    digits : int, 1 to 12
+        Decimals in texts.
+
     """
     check_options(node, log_base, digits)
     summary = summarize(model, tree)

@@ -150,29 +150,48 @@ def counterfactual(
 ) -> Counterfactual:
     """Find what would have to change in a row for another prediction.
 
-    ``model``: of one tree.
-    ``row`` mapping from column name to cell, sequence of p cells, or table of one row.
-    ``to``: the wanted prediction; for several targets a sequence with a label per target, None for any. Without it
-    every other prediction will do.
-    ``at_least``, ``at_most``: the same for regression: the wanted prediction is not below, not above this. For several
-    targets a sequence.
-    ``keep``: columns that must stay as they are.
-    ``like``: rows that give the distance of each numeric column that counts as 1: the median distance from its median
-    (Wachter et al. 2018). Without it that is the distance between the lowest and the highest cut of the column in the
-    tree, of one cut its size.
-    ``owner``: who is named in messages.
-    Returns its ``row`` has the wanted prediction. Of all such rows it is the one with the fewest changed columns, of
-    these the one with the least sum of distances (`Change`), of these the one in the leaf with the lowest number.
-    ``found`` is False where there is none.
-    Raises ``ParameterError``: ``to`` is not a class of the model; ``to`` is given for regression, or a number for
-    classification; neither number is given for regression; ``keep`` names no column. ``DataError``: the row was
-    refused.
+    Parameters
+    ----------
+    model : ModelData
+        Of one tree.
+    row : mapping from column name to cell, sequence of p cells, or table of one row
+    to : class label, optional
+        The wanted prediction; for several targets a sequence with a label per target, None for any. Without it
+        every other prediction will do.
+    at_least, at_most : number, optional
+        The same for regression: the wanted prediction is not below, not above this. For several targets a sequence.
+    keep : column names or positions
+        Columns that must stay as they are.
+    like : table, optional
+        Rows that give the distance of each numeric column that counts as 1: the median distance from its median
+        (Wachter et al. 2018). Without it that is the distance between the lowest and the highest cut of the column in
+        the tree, of one cut its size.
+    owner : str
+        Who is named in messages.
 
-    A column that passes all tests on the path stays as it is, a missing cell too. So do dates of which the model tests
-    parts, such as the month, and these parts: one without the others would be no date. A new value is never missing.
-    Under ``missing="fractional"`` a missing cell leads to several leaves; it is filled in if the path tests it, so that
-    the changed row ends in one leaf. Numbers move to the nearest float64 that will do: where ``x <= 2.45`` is wanted
-    that is 2.45, where ``x > 2.45`` is wanted the next float64 above.
+    Returns
+    -------
+    Counterfactual
+        Its ``row`` has the wanted prediction. Of all such rows it is the one with the fewest changed columns, of these
+        the one with the least sum of distances (`Change`), of these the one in the leaf with the lowest number.
+        ``found`` is False where there is none.
+
+    Raises
+    ------
+    ParameterError
+        ``to`` is not a class of the model; ``to`` is given for regression, or a number for classification; neither
+        number is given for regression; ``keep`` names no column.
+    DataError
+        The row was refused.
+
+    Notes
+    -----
+    A column that passes all tests on the path stays as it is, a missing cell too. So do dates of which the model
+    tests parts, such as the month, and these parts: one without the others would be no date. A new value is never
+    missing. Under ``missing="fractional"`` a missing cell leads to
+    several leaves; it is filled in if the path tests it, so that the changed row ends in one leaf. Numbers move
+    to the nearest float64 that will do: where ``x <= 2.45`` is wanted that is 2.45, where ``x > 2.45`` is wanted the
+    next float64 above.
 
     Examples
     --------

@@ -356,21 +356,40 @@ def leaf_rules(
 ) -> LeafRules:
     """Return one rule per leaf.
 
-    ``order``: leaves from left to right; by share of the weight, the largest first; by certainty of the class, which is
-    the lower end of its interval, the highest first (classes only). Equal ones stay in tree order.
-    ``level`` float, between 0 and 1: confidence level of the intervals.
-    ``exact``: write numbers in texts so that they read back as the same float64. Otherwise they have 6 significant
-    digits, or more if two cuts of one column would look the same or change places. ``bounds`` are always exact.
-    ``max_levels``: name at most this many levels in one condition; None names all of them.
-    ``keep_empty``: keep the rules of leaves without training rows (a level that does not occur in the node above).
-    Without them a row may meet no rule.
-    ``tree``: which of the model's trees.
-    Raises ``ParameterError``: a parameter is out of range, or ``order="confidence"`` for a model that predicts numbers.
+    Parameters
+    ----------
+    model : ModelData
+    order : {"tree", "support", "confidence"}
+        Leaves from left to right; by share of the weight, the largest first; by certainty of the class, which is the
+        lower end of its interval, the highest first (classes only). Equal ones stay in tree order.
+    level : float, between 0 and 1
+        Confidence level of the intervals.
+    exact : bool
+        Write numbers in texts so that they read back as the same float64. Otherwise they have 6 significant digits,
+        or more if two cuts of one column would look the same or change places. ``bounds`` are always exact.
+    max_levels : int, optional
+        Name at most this many levels in one condition; None names all of them.
+    keep_empty : bool
+        Keep the rules of leaves without training rows (a level that does not occur in the node above). Without them a
+        row may meet no rule.
+    tree : int
+        Which of the model's trees.
 
-    The interval of a class share is Wilson's; that of a mean is Student's t from the leaf's variance, if the criterion
-    is ``squared_error`` and there is one target: no other criterion keeps a variance. Weights are scaled so that they
-    add up to the number of rows in the leaf; with fractional missing values, to the number of rows in the table. A leaf
-    with one row has no interval of its mean, a leaf without rows has none at all.
+    Returns
+    -------
+    LeafRules
+
+    Raises
+    ------
+    ParameterError
+        A parameter is out of range, or ``order="confidence"`` for a model that predicts numbers.
+
+    Notes
+    -----
+    The interval of a class share is Wilson's; that of a mean is Student's t from the leaf's variance, if the
+    criterion is ``squared_error`` and there is one target: no other criterion keeps a variance. Weights are scaled so
+    that they add up to the number of rows in the leaf; with fractional missing values, to the number of rows in the
+    table. A leaf with one row has no interval of its mean, a leaf without rows has none at all.
 
     With ``missing`` "surrogate" or "fractional" other columns decide which branch a missing value follows, or several
     leaves get a part of the row: texts then name no branch and ``ColumnBound.missing`` is None. With "error" there are

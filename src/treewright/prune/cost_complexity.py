@@ -92,9 +92,17 @@ def subtree_at(tree: Tree, path: Path, step: int) -> Tree:
 def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") -> Decision:
     """The smallest subtree of least cost.
 
-    ``alpha`` float >= 0: the price of a leaf, in units of ``risk``. At 0 only splits that do not lower the risk are
-    cut, at infinity all. ``risk``: what a leaf costs: its impurity (as in scikit-learn), or its misclassification rate
-    (as in rpart). Raises ``ParameterError``: ``alpha`` is negative, nan or no number, or there is no such risk.
+    Parameters
+    ----------
+    alpha : float >= 0
+        The price of a leaf, in units of ``risk``. At 0 only splits that do not lower the risk are cut, at infinity all.
+    risk : {"impurity", "error"}
+        What a leaf costs: its impurity (as in scikit-learn), or its misclassification rate (as in rpart).
+
+    Raises
+    ------
+    ParameterError
+        ``alpha`` is negative, nan or no number, or there is no such risk.
     """
     price = check_price(alpha)
     path = path_of(model, risk)
@@ -121,8 +129,15 @@ def prune_at(tree: Tree, alpha: float) -> Tree:
 def leaves(model: ModelData, *, max_leaves: int, risk: Risk = "impurity") -> Decision:
     """The largest subtree of the path with at most ``max_leaves`` leaves.
 
-    ``max_leaves`` int >= 1. Raises ``ParameterError``: ``max_leaves`` is below 1 or not a whole number, or there is no
-    such risk.
+    Parameters
+    ----------
+    max_leaves : int >= 1
+    risk : {"impurity", "error"}
+
+    Raises
+    ------
+    ParameterError
+        ``max_leaves`` is below 1 or not a whole number, or there is no such risk.
     """
     most = whole_number("max_leaves", max_leaves, 1)
     path = path_of(model, risk)
@@ -132,8 +147,16 @@ def leaves(model: ModelData, *, max_leaves: int, risk: Risk = "impurity") -> Dec
 def depth(model: ModelData, *, max_depth: int, risk: Risk = "impurity") -> Decision:
     """The largest subtree of the path that is no deeper than ``max_depth``.
 
-    ``max_depth`` int >= 0: edges from the root to the deepest leaf. Raises ``ParameterError``: ``max_depth`` is below 0
-    or not a whole number, or there is no such risk.
+    Parameters
+    ----------
+    max_depth : int >= 0
+        Edges from the root to the deepest leaf.
+    risk : {"impurity", "error"}
+
+    Raises
+    ------
+    ParameterError
+        ``max_depth`` is below 0 or not a whole number, or there is no such risk.
     """
     most = whole_number("max_depth", max_depth, 0)
     path, tree = path_of(model, risk), model.trees[0]

@@ -47,20 +47,38 @@ def error_based(
 ) -> Decision:
     """Prune nodes whose upper limit of the errors as a leaf is no larger than that of their subtree.
 
-    ``model``: a classifier with one output.
-    ``rows``: the training rows. None uses the counts that the tree holds: enough without ``subtree_raising``, except
-    for C4.5's own trees. Rows that are given are always checked.
-    ``confidence`` float in (0, 0.5], default 0.25: chance that the true error is above the limit; smaller prunes more.
-    ``subtree_raising``: whether a node's largest branch, with all rows of the node, may take its place. Missing values
-    then follow the missing branches of the raised tests.
-    Returns first the subtrees that have no fewer training errors than a leaf: ``training_as_leaf``,
-    ``training_of_subtree``. Then, children before their parents, those decided by the estimates: ``estimated_as_leaf``,
-    ``estimated_of_subtree``, ``estimated_of_branch`` (the largest branch with all rows of the node). nan if a number
-    was not needed. If a raised subtree is cut later, the node is the one that had its test in the original tree.
-    Raises ``DataError``: the rows are not the training rows of the tree. ``ParameterError``: an option is outside its
-    range, or the method is undefined for the model: regression, several outputs; with ``subtree_raising`` also
-    surrogates, monotone constraints, a user-defined criterion. Or rows are needed.
+    Parameters
+    ----------
+    model : ModelData
+        A classifier with one output.
+    rows : Rows or None
+        The training rows. None uses the counts that the tree holds: enough without ``subtree_raising``, except for
+        C4.5's own trees. Rows that are given are always checked.
+    confidence : float in (0, 0.5], default 0.25
+        Chance that the true error is above the limit; smaller prunes more.
+    subtree_raising : bool, default True
+        Whether a node's largest branch, with all rows of the node, may take its place. Missing values then follow the
+        missing branches of the raised tests.
 
+    Returns
+    -------
+    Decision
+        First the subtrees that have no fewer training errors than a leaf: ``training_as_leaf``,
+        ``training_of_subtree``. Then, children before their parents, those decided by the estimates:
+        ``estimated_as_leaf``, ``estimated_of_subtree``, ``estimated_of_branch`` (the largest branch with all rows of
+        the node). nan if a number was not needed. If a raised subtree is cut later, the node is the one that had its
+        test in the original tree.
+
+    Raises
+    ------
+    DataError
+        The rows are not the training rows of the tree.
+    ParameterError
+        An option is outside its range, or the method is undefined for the model: regression, several outputs; with
+        ``subtree_raising`` also surrogates, monotone constraints, a user-defined criterion. Or rows are needed.
+
+    Notes
+    -----
     Quinlan, J. R. (1993), *C4.5: Programs for Machine Learning*, chapter 4, in the order of J48 of Weka 3.6, which
     tolerates 0.1 of an estimated error at each comparison.
 

@@ -102,13 +102,13 @@ METHODS: dict[str, Method] = {
         Method("cost_complexity", "cost_complexity", "none"),
         Method("depth", "cost_complexity", "none"),
         Method("leaves", "cost_complexity", "none"),
-        Method("reduced_error", "reduced_error", "holdout"),
+        Method("reduced_error", "estimates", "holdout"),
         Method("error_based", "error_based", "training", counts_rows=True, asks="needs_rows"),
-        Method("pessimistic", "pessimistic", "none", counts_rows=True),
-        Method("minimum_error", "minimum_error", "none", counts_rows=True),
+        Method("pessimistic", "estimates", "none", counts_rows=True),
+        Method("minimum_error", "estimates", "none", counts_rows=True),
         Method("significance", "significance", "none", counts_rows=True),
         Method("description_length", "description_length", "none", counts_rows=True),
-        Method("merge_equal_leaves", "equal_leaves", "none"),
+        Method("merge_equal_leaves", "estimates", "none"),
     )
 }
 

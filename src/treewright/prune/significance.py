@@ -27,14 +27,28 @@ _WITHIN_IS_ROUNDING = 1e-12  # of the squares between: the branches are pure
 def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust | None = None) -> Decision:
     """Prune splits into leaves that are not significant, from the leaves up.
 
-    ``max_p_value`` float, 0 to 1: a split with a larger p-value is cut. A larger limit prunes less: the trees are
-    nested. 1 cuts nothing. ``adjust``: adjust the p-values for their number; all inner nodes of the unpruned tree are
-    one family. ``"fdr"`` is the step-up of Benjamini and Hochberg.
-    Returns numbers of each cut: ``p_value``, ``adjusted_p_value`` (the one that decided), ``statistic``,
-    ``degrees_of_freedom`` and, for numbers, ``degrees_of_freedom_within``.
-    Raises ``ParameterError``: an option is outside its range; a regression tree has several outputs, was not grown by
-    squared errors, or its numbers have squares beyond float64.
+    Parameters
+    ----------
+    max_p_value : float, 0 to 1
+        A split with a larger p-value is cut. A larger limit prunes less: the trees are nested. 1 cuts nothing.
+    adjust : {"bonferroni", "holm", "fdr"}, optional
+        Adjust the p-values for their number; all inner nodes of the unpruned tree are one family. ``"fdr"`` is the
+        step-up of Benjamini and Hochberg.
 
+    Returns
+    -------
+    Decision
+        Numbers of each cut: ``p_value``, ``adjusted_p_value`` (the one that decided), ``statistic``,
+        ``degrees_of_freedom`` and, for numbers, ``degrees_of_freedom_within``.
+
+    Raises
+    ------
+    ParameterError
+        An option is outside its range; a regression tree has several outputs, was not grown by squared errors, or its
+        numbers have squares beyond float64.
+
+    Notes
+    -----
     Classes: Pearson's chi-squared on the table of branches and classes; empty rows and columns are left out. With
     several outputs each has its own table, and the least p-value counts, times their number (Bonferroni).
 
@@ -47,8 +61,8 @@ def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust 
     rows. The trees of CHAID, which itself treats weights as numbers of rows, are tested in that way as well. Parts of
     divided rows (``missing="fractional"``) count as parts, in rows of average weight.
 
-    The rows also chose the split, so that p-values are too small; ``adjust`` corrects for the number of nodes, not for
-    the number of tests that each node chose from.
+    The rows also chose the split, so that p-values are too small; ``adjust`` corrects for the number of nodes,
+    not for the number of tests that each node chose from.
 
     A node stays if it or any node below it is significant: Mingers (1987) goes up from the leaves and stops at the
     first significant node. A second pruning with the same options prunes nothing more.

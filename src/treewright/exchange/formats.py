@@ -45,7 +45,7 @@ def _sql(database: str) -> Callable[[ModelData, str], str]:
         from treewright.exchange.code import program_of
         from treewright.exchange.sql import DATABASES, sql_of
 
-        return sql_of(program_of(model), DATABASES[database], name)
+        return sql_of(program_of(model), DATABASES[database], name, model.target_names)
 
     return write
 

@@ -1,6 +1,6 @@
 """A model as ONNX. In: a ``Program``. Out: the bytes of an ``.onnx`` file with the same sums in float64.
 
-    inputs, one per column -> codes of levels -> derived columns -> [N, p] -> trees -> sums -> link -> shares -> label
+    inputs, one per column -> codes of levels -> derived columns -> [N, p] -> trees -> scores -> probabilities -> label
 
 The behaviour of onnxruntime shapes the file (docs/decisions/0014):
 
@@ -70,7 +70,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     places = np.cumsum([0, *(bool(cell) for cell in cells)])[:-1]
     sums = _sums(graph, program, x, places, version)
     values = values_of(graph, sums, program.link, program.n_classes, program.n_sums)
-    names = [*(["label"] * len(program.n_classes)), "shares" if program.n_classes else "values", "sums"]
+    names = [*(["label"] * len(program.n_classes)), "probabilities" if program.n_classes else "values", "scores"]
     taken = [value.name for value in inputs]
     names, classes = unlike(names, taken), [_labels(own) for own in program.classes]
     outputs = []

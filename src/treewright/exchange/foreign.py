@@ -324,16 +324,30 @@ def _of(module: str, name: str) -> Callable[..., Any]:
 
 READERS: tuple[Reader, ...] = (
     Reader("Treewright's JSON", (), _of("structure", "begins"), _of("structure", "of_file"), None),
-    Reader("XGBoost", ("xgboost",), _of("xgboost", "begins"), _of("xgboost", "of_file"), _of("xgboost", "of_object")),
     Reader(
-        "LightGBM", ("lightgbm",), _of("lightgbm", "begins"), _of("lightgbm", "of_file"), _of("lightgbm", "of_object")
+        "XGBoost",
+        ("xgboost",),
+        _of("from_xgboost", "begins"),
+        _of("from_xgboost", "of_file"),
+        _of("from_xgboost", "of_object"),
     ),
     Reader(
-        "CatBoost", ("catboost",), _of("catboost", "begins"), _of("catboost", "of_file"), _of("catboost", "of_object")
+        "LightGBM",
+        ("lightgbm",),
+        _of("from_lightgbm", "begins"),
+        _of("from_lightgbm", "of_file"),
+        _of("from_lightgbm", "of_object"),
     ),
-    Reader("ONNX", ("onnx",), _of("onnx", "begins"), _of("onnx", "of_file"), _of("onnx", "of_object")),
-    Reader("YDF", ("ydf",), None, None, _of("ydf", "of_object")),
-    Reader("scikit-learn", ("sklearn",), None, None, _of("scikit", "of_object")),
+    Reader(
+        "CatBoost",
+        ("catboost",),
+        _of("from_catboost", "begins"),
+        _of("from_catboost", "of_file"),
+        _of("from_catboost", "of_object"),
+    ),
+    Reader("ONNX", ("onnx",), _of("from_onnx", "begins"), _of("from_onnx", "of_file"), _of("from_onnx", "of_object")),
+    Reader("YDF", ("ydf",), None, None, _of("from_ydf", "of_object")),
+    Reader("scikit-learn", ("sklearn",), None, None, _of("from_scikit", "of_object")),
 )
 # Errors of reading a damaged file: a missing name or position, a wrong type, a number out of range. A reader does not
 # check everything before it uses it.

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 import numpy as np
+import polars as pl
 import pytest
 from export_models import BEYOND, HOW, MODELS, NUMBER, TABLE
 from hypothesis import given, settings
@@ -140,7 +141,7 @@ def scored(model, folder, cells, name="sqlite"):
 
 def test_the_columns_of_a_view_are_named_as_those_of_predicted_files(tmp_path):
     table, labels = {"a": [1.0, 2.0, 3.0]}, ["Adelie", "it's", "A b"]
-    both = tw.DecisionTreeRegressor().fit(table, {"rain": [1.0, 2.0, 3.0], "snow": [0.0, 1.0, 0.0]})
+    both = tw.DecisionTreeRegressor().fit(table, pl.DataFrame({"rain": [1.0, 2.0, 3.0], "snow": [0.0, 1.0, 0.0]}))
     cases = {
         tw.DecisionTreeClassifier().fit(table, labels): [
             "score_1", "score_2", "score_3", "probability_A b", "probability_Adelie", "probability_it's", "prediction",

@@ -176,7 +176,7 @@ def test_the_panel_tells_the_rule_the_counts_and_the_audit_of_a_node(open_page, 
     assert counts == sorted((count for count in node.value.values() if count), reverse=True)
     audit = est.audit(number)
     first = panel.locator(".tree-audit tbody tr").first
-    assert first.locator("th").inner_text().replace("\u2264", "<=") == f"{audit.winner.question} (chosen)"
+    assert first.locator("th").inner_text().replace("\u2264", "<=") == f"{audit.winner.test} (chosen)"
     assert float(first.locator("td").first.inner_text()) == pytest.approx(audit.winner.gain, rel=1e-3)
 
 

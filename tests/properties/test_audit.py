@@ -62,7 +62,7 @@ def test_an_audit_of_any_node_agrees_with_the_tree(fit):
             continue
         assert audit.winner is not None
         assert audit.winner.feature == tree.feature[node]
-        assert audit.winner.question == audit.asked
+        assert audit.winner.test == audit.tree_test
         assert "The tree asks" not in str(audit)
         # Gain, from impurities before and after: as the branches of the tree have it where no row is left out.
         if not audit.winner.n_left_out:

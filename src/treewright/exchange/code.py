@@ -58,79 +58,49 @@ EXTRAS = {
 class Program:
     """The tables and settings that an evaluator needs.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        Those of the table, followed by the derived ones; tests refer to positions.
-    n_given : int
-        Number of columns of the table.
-    tables, surrogates : Branches, Surrogates
-        Of all nodes of all trees.
-    roots : int64[n_trees + 1]
-    content_of : int64[n_nodes]
-        Row of ``contents`` of a leaf; -1 of an inner node.
-    contents : float64[m, k]
-        Values of leaves; with boosted trees k is 1. With ``votes`` it holds class proportions, followed by the vote.
-        With ``n_parts`` above 1 the first part of each value, then the second of each, ...
-    n_parts : int
-        A mean may have several sums for each of its values: a value is the sum, from the first part on, of the means of
-        its parts (``model.aggregation.parts_of``).
-    portions : float64[n_nodes], or None
-        If rows are divided: the part of a missing value that a node gets from its parent. A row with missing cells goes
-        down each branch whose part is above 0, level by level, and the contents of its leaves are added up in this
-        order, each times the row's part in it.
-    room : int
-        The largest number of nodes of a tree that wait while a row is divided.
-    votes : bool
-        Whether a tree that divides a row votes by the sum of its parts: for the first of the largest proportions. A row
-        without missing cells has the vote of its leaf.
-    is_boosted : bool
-        Whether a tree adds to one sum only.
-    weights : float64[n_trees], or None
-        Factors of the trees' contents before they are added.
-    sorts : bool
-        Whether the sum is a weighted median: the first content, in ascending order (the first tree of equals), at which
-        the running sum of ``weights`` reaches half of their total.
-    base : tuple of float
-        Start values of all sums; boosted tree t adds to sum t modulo their number, any other tree to all.
-    total : float
-        Divisor of the sums; 1 for scores and for a single tree.
-    link : {"identity", "log", "sorted", "classes", "isolation"}
-    isolation : (float, float), or None
-        Of an isolation forest, whose sums are mean path lengths: the average length that they are divided by, and the
-        score that outliers are below. The score is -(2 ** -quotient); the quotient of length 0.0 is 1.
-    n_classes : tuple of int
-        Per output; empty for regression.
-    classes : tuple of list
-        The labels per output.
-    threshold : (int, float), or None
-        With two classes: the one that is predicted if its probability is at least this, and the decision threshold.
-    refuses_missing, refuses_unseen : bool
-        Whether the model, and so the evaluator, refuses missing cells or unknown levels.
-    takes_unseen_for_missing : bool
-        Whether an unknown level is a missing cell; if not, its code is the one after the last level.
+    ``tables``, ``surrogates``: of all nodes of all trees.
+    ``contents`` float64[m, k]: values of leaves; with boosted trees k is 1. With ``votes`` it holds class proportions,
+    followed by the vote. With ``n_parts`` above 1 the first part of each value, then the second of each, .
+    ``n_parts``: a mean may have several sums for each of its values: a value is the sum, from the first part on, of the
+    means of its parts (``model.aggregation.parts_of``).
+    ``portions`` float64[n_nodes], or None: if rows are divided: the part of a missing value that a node gets from its
+    parent. A row with missing cells goes down each branch whose part is above 0, level by level, and the contents of
+    its leaves are added up in this order, each times the row's part in it.
+    ``votes``: whether a tree that divides a row votes by the sum of its parts: for the first of the largest
+    proportions. A row without missing cells has the vote of its leaf.
+    ``sorts``: whether the sum is a weighted median: the first content, in ascending order (the first tree of equals),
+    at which the running sum of ``weights`` reaches half of their total.
+    ``base``: start values of all sums; boosted tree t adds to sum t modulo their number, any other tree to all.
+    ``isolation``: of an isolation forest, whose sums are mean path lengths: the average length that they are divided
+    by, and the score that outliers are below. The score is -(2 ** -quotient); the quotient of length 0.0 is 1.
+    ``threshold``: with two classes: the one that is predicted if its probability is at least this, and the decision
+    threshold.
+    ``refuses_missing``, ``refuses_unseen``: whether the model, and so the evaluator, refuses missing cells or unknown
+    levels.
+    ``takes_unseen_for_missing``: whether an unknown level is a missing cell; if not, its code is the one after the last
+    level.
     """
 
-    columns: tuple[Column, ...]
-    n_given: int
+    columns: tuple[Column, ...]  # those of the table, followed by the derived ones; tests refer to positions
+    n_given: int  # number of columns of the table
     tables: Branches
     surrogates: Surrogates
-    roots: np.ndarray
-    content_of: np.ndarray
+    roots: np.ndarray  # int64[n_trees + 1]
+    content_of: np.ndarray  # int64[n_nodes]: row of ``contents`` of a leaf; -1 of an inner node
     contents: np.ndarray
     n_parts: int
     portions: np.ndarray | None
-    room: int
+    room: int  # the largest number of nodes of a tree that wait while a row is divided
     votes: bool
-    is_boosted: bool
-    weights: np.ndarray | None
+    is_boosted: bool  # whether a tree adds to one sum only
+    weights: np.ndarray | None  # float64[n_trees], or None: factors of the trees' contents before they are added
     sorts: bool
     base: tuple[float, ...]
-    total: float
+    total: float  # divisor of the sums; 1 for scores and for a single tree
     link: str
     isolation: tuple[float, float] | None
-    n_classes: tuple[int, ...]
-    classes: tuple[list[object], ...]
+    n_classes: tuple[int, ...]  # per output; empty for regression
+    classes: tuple[list[object], ...]  # the labels per output
     threshold: tuple[int, float] | None
     refuses_missing: bool
     refuses_unseen: bool
@@ -150,15 +120,8 @@ class Program:
 def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
     """The tables of a model.
 
-    Parameters
-    ----------
-    says : collection of str
-        The ``EXTRAS`` that the format supports.
-
-    Raises
-    ------
-    ParameterError
-        The model needs another extra, or parts of dates.
+    ``says``: the ``EXTRAS`` that the format supports. Raises ``ParameterError``: the model needs another extra, or
+    parts of dates.
     """
     _refuse(model, says)
     how, boosting, threshold = model.aggregation, model.boosting, model.threshold
@@ -286,34 +249,21 @@ _PER_LINE = 120  # characters
 class Language:
     """How a language writes tables.
 
-    Attributes
-    ----------
-    template : str
-        The file in ``export/templates`` with the evaluator; ``//tables//`` and ``//name//`` are filled in.
-    table : callable
-        From a name, the type of the entries ("u8", "i32", "u32", "f64") and the entries as texts to a definition.
-    infinity : str
-        Its literal of infinity; any other float64 is written as in Python, and reads back to the same bits.
-    texts : callable
-        From a name and lists of strings, numbers and bools to a definition.
-    taken : frozenset of str
-        Names that functions cannot have.
+    ``table``: from a name, the type of the entries ("u8", "i32", "u32", "f64") and the entries as texts to a
+    definition.
     """
 
-    template: str
+    template: str  # the file in ``export/templates`` with the evaluator; ``//tables//`` and ``//name//`` are filled in
     table: Callable[[str, str, list[str]], str]
-    infinity: str
-    texts: Callable[[str, list[list[Any]]], str]
-    taken: frozenset[str] = frozenset()
+    infinity: str  # its literal of infinity; any other float64 is written as in Python, and reads back to the same bits
+    texts: Callable[[str, list[list[Any]]], str]  # from a name and lists of strings, numbers and bools to a definition
+    taken: frozenset[str] = frozenset()  # names that functions cannot have
 
 
 def written(program: Program, language: Language, name: str) -> str:
     """The source code of a program.
 
-    Parameters
-    ----------
-    name : str
-        Prefix or name of the functions, an identifier.
+    ``name``: prefix or name of the functions, an identifier.
     """
     if not IDENTIFIER.fullmatch(name):
         raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that does not begin with a digit")

@@ -62,21 +62,9 @@ def node_lines(summary: TreeSummary, node: Node, digits: int) -> list[str]:
 def to_dot(model: ModelData, *, tree: int | None = None) -> str:
     r"""Return one tree of a model as DOT text.
 
-    Parameters
-    ----------
-    model : ModelData
-    tree : int, optional
-        Which of the model's trees, counted from 0; a model of one tree needs none.
-
-    Returns
-    -------
-    str
-        A ``digraph``; labels are short, tooltips hold exact tests and branches.
-
-    Raises
-    ------
-    ParameterError
-        The model has no such tree, or has several and none is chosen.
+    ``tree``: which of the model's trees, counted from 0; a model of one tree needs none. Returns a ``digraph``; labels
+    are short, tooltips hold exact tests and branches. Raises ``ParameterError``: the model has no such tree, or has
+    several and none is chosen.
 
     Examples
     --------

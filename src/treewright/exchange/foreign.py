@@ -44,42 +44,29 @@ _BEYOND_FLOAT32 = 2.0**128  # the float32 after the largest, if there were one
 class ForeignTree:
     """A tree of another library: nodes in any order, the root first, two branches each.
 
-    Attributes
-    ----------
-    left, right : int[n]
-        Positions of the branches; -1 at a leaf.
-    column : int[n]
-        Position of the tested column; anything at a leaf.
-    cut : float64[n]
-        ``x <= cut`` goes left; ``+inf`` tests whether there is a value. Anything if ``levels`` has the node.
-    missing_left : bool[n]
-    value : float64[n, k]
-        Of leaves: numbers, what they add to a score, or counts of classes (outputs one after another).
-    weight : float64[n], or None
-        Of leaves: the weight of their training rows, or their hessians; None if the library does not store it: each
-        leaf then counts as one.
-    n_samples : int[n], or None
-        Of leaves: number of training rows; None: their weight, rounded.
-    impurity : float64[n], or None
-        Of all nodes.
-    gain : float64[n], or None
-        Of tests of boosted trees. Without impurities and gains, the impurity of numbers is the variance of the values
-        of the leaves below.
-    levels : mapping of int to int[m]
-        Of tests of nominal columns: the codes that go left.
-    unseen_left : bool[n], or None
-        Whether a level that training never saw goes left; None: right.
+    ``left``, ``right`` int[n]: positions of the branches; -1 at a leaf.
+    ``cut`` float64[n]: ``x <= cut`` goes left; ``+inf`` tests whether there is a value. Anything if ``levels`` has the
+    node.
+    ``value`` float64[n, k]: of leaves: numbers, what they add to a score, or counts of classes (outputs one after
+    another).
+    ``weight`` float64[n], or None: of leaves: the weight of their training rows, or their hessians; None if the library
+    does not store it: each leaf then counts as one.
+    ``n_samples`` int[n], or None: of leaves: number of training rows; None: their weight, rounded.
+    ``gain`` float64[n], or None: of tests of boosted trees. Without impurities and gains, the impurity of numbers is
+    the variance of the values of the leaves below.
+    ``levels`` mapping of int to int[m]: of tests of nominal columns: the codes that go left.
+    ``unseen_left`` bool[n], or None: whether a level that training never saw goes left; None: right.
     """
 
     left: np.ndarray
     right: np.ndarray
-    column: np.ndarray
+    column: np.ndarray  # int[n]: position of the tested column; anything at a leaf
     cut: np.ndarray
-    missing_left: np.ndarray
+    missing_left: np.ndarray  # bool[n]
     value: np.ndarray
     weight: np.ndarray | None = None
     n_samples: np.ndarray | None = None
-    impurity: np.ndarray | None = None
+    impurity: np.ndarray | None = None  # float64[n], or None: of all nodes
     gain: np.ndarray | None = None
     levels: Mapping[int, np.ndarray] = field(default_factory=dict)
     unseen_left: np.ndarray | None = None
@@ -88,15 +75,8 @@ class ForeignTree:
 def cut_of_float32(cut: np.ndarray, *, strict: bool) -> np.ndarray:
     """The largest float64 that goes left in a library that rounds cells to float32 and compares them with a cut.
 
-    Parameters
-    ----------
-    cut : float32[n], not nan; not ``-inf`` if strict
-    strict : bool
-        ``x < cut`` goes left, else ``x <= cut``.
-
-    Returns
-    -------
-    float64[n]
+    ``cut`` float32[n], not nan; not ``-inf`` if strict. ``strict``: ``x < cut`` goes left, else ``x <= cut``. Returns
+    float64[n].
 
     Examples
     --------
@@ -181,11 +161,8 @@ def imported(
 def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], name: str) -> Tree:
     """One tree in our order.
 
-    Raises
-    ------
-    InputFileError
-        A branch leads out of the tree or to a node that another one leads to, a column does not exist, a cut or value
-        is not a number, a code is not one of the column's levels.
+    Raises ``InputFileError``: a branch leads out of the tree or to a node that another one leads to, a column does not
+    exist, a cut or value is not a number, a code is not one of the column's levels.
     """
     levels_of_tree, order, first_child = _in_order(foreign, name)
     n, leaf = len(order), first_child < 0
@@ -257,13 +234,8 @@ def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], na
 def _in_order(foreign: ForeignTree, name: str) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """Nodes level by level, siblings side by side.
 
-    Returns
-    -------
-    levels : list of int64
-        New positions of each level.
-    order : int64[m]
-        The old position of each.
-    first_child : int64[m]
+    Returns ``levels`` list of int64: new positions of each level; ``order`` int64[m]: the old position of each;
+    ``first_child`` int64[m].
     """
     left, right = (np.asarray(each).astype(np.int64) for each in (foreign.left, foreign.right))
     n = len(left)
@@ -331,24 +303,14 @@ _HEAD = 4096  # first bytes of a file, by which it is recognized
 class Reader:
     """One library whose models are read.
 
-    Attributes
-    ----------
-    name : str
-    packages : tuple of str
-        Packages of the classes of its objects.
-    begins : callable or None
-        From the first bytes of a file and its ending to whether it is a file of the library.
-    of_file : callable or None
-        From all bytes of a file to a model.
-    of_object : callable or None
-        From a fitted object to a model.
+    ``begins``: from the first bytes of a file and its ending to whether it is a file of the library.
     """
 
     name: str
-    packages: tuple[str, ...]
+    packages: tuple[str, ...]  # packages of the classes of its objects
     begins: Callable[[bytes, str], bool] | None
-    of_file: Callable[[bytes], ModelData] | None
-    of_object: Callable[[Any], ModelData] | None
+    of_file: Callable[[bytes], ModelData] | None  # from all bytes of a file to a model
+    of_object: Callable[[Any], ModelData] | None  # from a fitted object to a model
 
 
 def _of(module: str, name: str) -> Callable[..., Any]:
@@ -395,13 +357,8 @@ _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, 
 def read(source: str | os.PathLike[str] | Any) -> ModelData:
     """The model in a file of another library, or in a fitted object of it.
 
-    Raises
-    ------
-    InputFileError
-        The file cannot be read, is of no known kind, or is damaged.
-    ParameterError
-        The object is of no known library, or trees of this library cannot represent its model; the message gives the
-        reason.
+    Raises ``InputFileError``: the file cannot be read, is of no known kind, or is damaged. ``ParameterError``: the
+    object is of no known library, or trees of this library cannot represent its model; the message gives the reason.
     """
     if not isinstance(source, str | os.PathLike):
         package = type(source).__module__.partition(".")[0]
@@ -450,10 +407,7 @@ def named(
 ) -> ModelData:  # fmt: skip
     """The same model with given names of columns, classes and target.
 
-    Raises
-    ------
-    ParameterError
-        There are not as many names as columns or classes, or two are equal.
+    Raises ``ParameterError``: there are not as many names as columns or classes, or two are equal.
     """
     for name, words in (("columns", columns), ("classes", classes)):
         if words is not None and (isinstance(words, str) or not isinstance(words, Sequence | np.ndarray)):
@@ -490,11 +444,8 @@ def named(
 def json_of(data: bytes) -> Any:
     """The content of a JSON file.
 
-    Raises
-    ------
-    InputFileError
-        It is not JSON, nested deeper than Python reads, or an object has a name twice, of which other readers may use
-        the first.
+    Raises ``InputFileError``: it is not JSON, nested deeper than Python reads, or an object has a name twice, of which
+    other readers may use the first.
     """
     try:
         return json.loads(data, object_pairs_hook=named_once)

@@ -20,27 +20,15 @@ from treewright.trees.data import ModelData
 class Format:
     """One export format of a model.
 
-    Attributes
-    ----------
-    name : str
-    endings : tuple of str
-        Of files, lower case; two formats may share one, and then the format must be named.
-    write : callable
-        From a model and the name of functions or tables to the text or bytes of the file.
-    engines : tuple of str
-        The programs that run it, by their names in ``export.engines``; the first is the default.
-    words : str
-        The format in a few words.
-    is_named_by_file : bool
-        Whether the defined name must be that of its file.
+    ``write``: from a model and the name of functions or tables to the text or bytes of the file.
     """
 
     name: str
-    endings: tuple[str, ...]
+    endings: tuple[str, ...]  # of files, lower case; two formats may share one, and then the format must be named
     write: Callable[[ModelData, str], str | bytes]
-    engines: tuple[str, ...]
-    words: str
-    is_named_by_file: bool = False
+    engines: tuple[str, ...]  # the programs that run it, by their names in ``export.engines``; the first is the default
+    words: str  # the format in a few words
+    is_named_by_file: bool = False  # whether the defined name must be that of its file
 
 
 def _code(language: str) -> Callable[[ModelData, str], str]:
@@ -57,7 +45,7 @@ def _sql(database: str) -> Callable[[ModelData, str], str]:
         from treewright.exchange.code import program_of
         from treewright.exchange.sql import DATABASES, sql_of
 
-        return sql_of(program_of(model), DATABASES[database], name)
+        return sql_of(program_of(model), DATABASES[database], name, model.target_names)
 
     return write
 
@@ -123,10 +111,7 @@ FORMATS: dict[str, Format] = {
 def format_of(path: str | os.PathLike[str], named: str | None = None) -> Format:
     """The named format, or the one of the ending of a file.
 
-    Raises
-    ------
-    ParameterError
-        There is no such format; the ending belongs to none, or to several.
+    Raises ``ParameterError``: there is no such format; the ending belongs to none, or to several.
     """
     if named is not None:
         if named not in FORMATS:
@@ -164,12 +149,8 @@ def exported(
 ) -> bytes:
     """A model as the bytes of a file.
 
-    Parameters
-    ----------
-    name : str, optional
-        Name of functions or tables, if the format has them; as in ``name_of``.
-    named : str, optional
-        The format; by default the ending of the file decides.
+    ``name``: name of functions or tables, if the format has them; as in ``name_of``. ``named``: the format; by default
+    the ending of the file decides.
     """
     try:
         form, file = format_of(path, named), PurePath(os.fsdecode(path))

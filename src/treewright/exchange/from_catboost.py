@@ -80,12 +80,8 @@ def begins(head: bytes, ending: str) -> bool:
 def of_object(fitted: Any) -> ModelData:
     """The model of a fitted ``CatBoost``, ``CatBoostClassifier``, ``CatBoostRegressor`` or ``CatBoostRanker``.
 
-    Raises
-    ------
-    ParameterError
-        It is not fitted, or CatBoost does not write it as JSON.
-    InputFileError
-        Trees of this library cannot represent it; the message gives the reason.
+    Raises ``ParameterError``: it is not fitted, or CatBoost does not write it as JSON. ``InputFileError``: trees of
+    this library cannot represent it; the message gives the reason.
     """
     name = type(fitted).__name__
     if not callable(getattr(fitted, "save_model", None)):
@@ -103,11 +99,8 @@ def of_object(fitted: Any) -> ModelData:
 def of_file(data: bytes) -> ModelData:
     """The model in a file of JSON.
 
-    Raises
-    ------
-    InputFileError
-        It is in CatBoost's own format, damaged, or trees of this library cannot represent it; the message gives the
-        reason.
+    Raises ``InputFileError``: it is in CatBoost's own format, damaged, or trees of this library cannot represent it;
+    the message gives the reason.
     """
     if data.startswith(b"CBM1"):
         raise InputFileError(

@@ -398,10 +398,7 @@ def _tree(
 def _with_zeros_apart(tree: ForeignTree, test: _Test, most: int) -> ForeignTree:
     """The tree with three tests in place of each one that sends 0 to another branch than its cut.
 
-    Raises
-    ------
-    InputFileError
-        It would have more than ``most`` nodes: they may double with each such test on a path.
+    Raises ``InputFileError``: it would have more than ``most`` nodes: they may double with each such test on a path.
     """
     first, second, column, cut = (each.tolist() for each in (tree.left, tree.right, tree.column, tree.cut))
     to_left, missing, is_apart = (each.tolist() for each in (tree.missing_left, test.missing, test.is_apart))

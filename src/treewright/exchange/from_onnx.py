@@ -500,12 +500,8 @@ def begins(head: bytes, ending: str) -> bool:
 def of_file(data: bytes) -> ModelData:
     """The model of a file.
 
-    Raises
-    ------
-    InputFileError
-        The file is damaged, or trees of this library cannot represent its graph.
-    MissingLibraryError
-        The package onnx is not installed.
+    Raises ``InputFileError``: the file is damaged, or trees of this library cannot represent its graph;
+    ``MissingLibraryError``: the package onnx is not installed.
     """
     onnx = _onnx()
     try:

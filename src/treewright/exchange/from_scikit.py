@@ -39,11 +39,8 @@ _OF_FRIEDMAN = "friedman_mse"  # chooses splits by another score; its impurity i
 def of_object(estimator: Any) -> ModelData:
     """The model of a fitted tree, forest or boosted model of scikit-learn.
 
-    Raises
-    ------
-    ParameterError
-        It is not fitted, is not a model of trees, or trees of this library cannot represent it; the message gives the
-        reason.
+    Raises ``ParameterError``: it is not fitted, is not a model of trees, or trees of this library cannot represent it;
+    the message gives the reason.
 
     Examples
     --------
@@ -137,21 +134,14 @@ def _counts(member: Any, n_classes: Sequence[int], own: np.ndarray | None = None
 
 
 def counts_of_shares(shares: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Class counts whose proportions, as a model computes them, are bit-identical to the given ones.
+    """Class counts whose proportions, as a model computes them, are bit-identical to the given ones: float64[n, k].
 
     scikit-learn keeps ``count / weight`` but not the count. Whole counts are restored by rounding. Others (rows or
     classes have weights, or proportions were made monotone) are searched among nearby weights. If proportions do not
     add up to 1 there often are none: then a proportion differs in its last bits, and the first largest one stays the
     same.
 
-    Parameters
-    ----------
-    shares : float64[n, k], which add up to about 1
-    weight : float64[n], > 0
-
-    Returns
-    -------
-    float64[n, k]
+    ``shares`` float64[n, k], which add up to about 1; ``weight`` float64[n], > 0.
 
     Examples
     --------

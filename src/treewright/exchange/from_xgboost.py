@@ -84,10 +84,7 @@ def of_file(data: bytes) -> ModelData:
     If a wrapper (``XGBClassifier``, ...) saved it, it predicts as the wrapper does, up to the best round if training
     stopped early; if a ``Booster`` saved it, it has all rounds.
 
-    Raises
-    ------
-    InputFileError
-        The file is damaged, or trees of this library cannot represent its model.
+    Raises ``InputFileError``: the file is damaged, or trees of this library cannot represent its model.
     """
     if data[:4] in (b"binf", b"bs64"):
         raise InputFileError("XGBoost's old binary format: load it with XGBoost 3.0 or earlier and save it as .ubj")
@@ -102,10 +99,7 @@ def of_file(data: bytes) -> ModelData:
 def of_object(source: Any) -> ModelData:
     """The model of a ``Booster``, or of a wrapper such as ``XGBClassifier``.
 
-    Raises
-    ------
-    ParameterError
-        The object is not fitted, is not a model, or trees of this library cannot represent it.
+    Raises ``ParameterError``: the object is not fitted, is not a model, or trees of this library cannot represent it.
     """
     name, is_wrapper = type(source).__name__, hasattr(source, "get_booster")
     if not is_wrapper and not hasattr(source, "save_raw"):

@@ -44,10 +44,7 @@ _BOOLEAN, _NUMBERS = "BOOLEAN", ("NUMERICAL", "DISCRETIZED_NUMERICAL")
 def of_object(fitted: Any) -> ModelData:
     """The model of gradient boosted trees, a random forest or a tree of CART.
 
-    Raises
-    ------
-    ParameterError
-        Trees of this library cannot represent the object; the message gives the reason.
+    Raises ``ParameterError``: trees of this library cannot represent the object; the message gives the reason.
     """
     name = type(fitted).__name__
     if name not in (_BOOSTED, _FOREST):

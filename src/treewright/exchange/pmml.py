@@ -41,30 +41,16 @@ _TRUE = "<True/>"
 class _Names:
     """The names of fields and labels.
 
-    Attributes
-    ----------
-    given : list of str
-        The columns of the table.
-    first : list of str
-        One that the model uses: a schema may not be empty.
-    asked : list of str
-        The field that tests refer to, for every column: the column itself, or the codes of its levels.
-    labels, shares : list of str
-        The classes, and the output fields of their probabilities; empty for regression.
-    sums : list of str
-        The output fields of scores.
-    parts : dict
-        The names of output fields within a chain: readers return only those of its last model.
-    target : str
+    ``labels``, ``shares``: the classes, and the output fields of their probabilities; empty for regression.
     """
 
-    given: list[str]
-    first: list[str]
-    asked: list[str]
+    given: list[str]  # the columns of the table
+    first: list[str]  # one that the model uses: a schema may not be empty
+    asked: list[str]  # the field that tests refer to, for every column: the column itself, or the codes of its levels
     labels: list[str]
     shares: list[str]
-    sums: list[str]
-    parts: dict[str, str]
+    sums: list[str]  # the output fields of scores
+    parts: dict[str, str]  # the names of output fields within a chain: readers return only those of its last model
     target: str
 
     def apart(self, name: str) -> str:
@@ -100,18 +86,9 @@ def text_of(level: Hashable) -> str:
 def written(program: Program, name: str, target: str) -> str:
     """The PMML of a program.
 
-    Parameters
-    ----------
-    name : str
-        Name of the model.
-    target : str
-        Name of the target field, unless a column has it.
-
-    Raises
-    ------
-    ParameterError
-        The model has several outputs; a name or level holds characters that XML 1.0 does not allow, or two are the same
-        text.
+    ``name``: name of the model; ``target``: name of the target field, unless a column has it. Raises
+    ``ParameterError``: the model has several outputs; a name or level holds characters that XML 1.0 does not allow, or
+    two are the same text.
     """
     if len(program.n_classes) > 1 or (not program.n_classes and program.n_values > 1):
         raise ParameterError("PMML has one target per model, but this model has several outputs: fit one for each")

@@ -1,6 +1,6 @@
 """A model as SQL: a view over a table of rows. In: a ``Program``. Out: the text of one file.
 
-    NAME_rows (id, the columns of the table)  ->  view NAME (id, sum_1 ..., value_1 ..., answer)
+    NAME_rows (id, the columns of the table)  ->  view NAME (id, score_1 ..., probability_LABEL ..., prediction)
 
 The view is a chain of steps, each a SELECT from the step before: cells become numbers, codes of levels, or NULL if they
 are missing; columns are derived from them; trees are added up, in their order, starting at ``base``; sums become
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -70,20 +70,11 @@ class _Query:
         self.steps.append(f"q{len(self.steps)} AS {before}(\n  SELECT {text}{begin}{behind}\n)")
 
 
-def sql_of(program: Program, database: Database, name: str) -> str:
+def sql_of(program: Program, database: Database, name: str, targets: Sequence[Hashable] = ()) -> str:
     """The file that makes the view.
 
-    Parameters
-    ----------
-    program : Program
-    database : Database
-    name : str
-        Of the view; it reads the table ``NAME_rows``.
-
-    Raises
-    ------
-    ParameterError
-        The database cannot hold a name, a level or a label, or cannot distinguish two of them.
+    ``name``: of the view; it reads the table ``NAME_rows``. ``targets``: names of the targets. Raises
+    ``ParameterError``: the database cannot hold a name, a level or a label, or cannot distinguish two of them.
     """
     if not IDENTIFIER.fullmatch(name):
         raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that does not begin with a digit")
@@ -98,11 +89,14 @@ def sql_of(program: Program, database: Database, name: str) -> str:
         tables = _tables(program, database, name)
         sums = _walked(program, query, inputs, row, name)
     values = _values(program, query, sums, row)
-    answers = _answers(program, query, sums, values, row)
-    answered = ["answer"] if len(answers) == 1 else [f"answer_{at + 1}" for at in range(len(answers))]
-    said = {f"sum_{at + 1}": each for at, each in enumerate(sums)}
-    said |= {f"value_{at + 1}": each for at, each in enumerate(values)} | dict(zip(answered, answers, strict=True))
-    found = ",\n  ".join(f"{each} AS {word}" for word, each in said.items())
+    predictions = _predictions(program, query, sums, values, row)
+    probability_names, prediction_names = result_names(program, database, targets)
+    results = [
+        *((f"score_{at + 1}", each) for at, each in enumerate(sums)),
+        *zip(probability_names, values if program.n_classes else [], strict=True),
+        *zip(prediction_names, predictions, strict=True),
+    ]
+    found = ",\n  ".join(f"{each} AS {identifier(column)}" for column, each in results)
     chain = "WITH RECURSIVE " + ",\n".join(query.steps)
     last = f"q{len(query.steps) - 1}"
     if database.is_lateral:
@@ -113,7 +107,31 @@ def sql_of(program: Program, database: Database, name: str) -> str:
     else:
         body = f"{chain}\nSELECT k AS {key},\n  {found}\nFROM {last}"
     view = f"CREATE VIEW {identifier(name)} AS\n{body};\n"
-    return "\n".join([*_head(program, database, name, names), *tables, view])
+    return "\n".join([*_head(program, database, name, names, probability_names), *tables, view])
+
+
+def result_names(program: Program, database: Database, targets: Sequence[Hashable] = ()) -> tuple[list[str], list[str]]:
+    """The columns of probabilities and of predictions, named as ``predict_files`` names them.
+
+    A name that the database cuts off, or cannot distinguish from another one, has the position of the class, or of the
+    target, instead.
+    """
+    n_outputs = len(program.n_classes) or program.n_values
+    ends = [""] if n_outputs == 1 else [f"_{each}" for each in (targets or range(n_outputs))]
+    labels = [
+        f"probability{end}_{str(label).lower() if isinstance(label, bool) else label}"
+        for end, own in zip(ends, program.classes, strict=bool(program.classes))
+        for label in own
+    ]
+    found, taken = [], set[str]()
+    for stem, names in (("probability", labels), ("prediction", [f"prediction{end}" for end in ends])):
+        for at, name in enumerate(names):
+            is_cut = database.most_bytes is not None and len(name.encode(errors="replace")) > database.most_bytes
+            numbered = (f"{stem}_{at + 1}", *(f"{stem}_{at + 1}_{more}" for more in range(2, len(names) + 3)))
+            own = [*([] if is_cut or not name.isprintable() else [name]), *numbered]
+            found.append(next(each for each in own if database.folded(each) not in taken))
+            taken.add(database.folded(found[-1]))
+    return found[: len(labels)], found[len(labels) :]
 
 
 def key_of(names: Sequence[str], database: Database) -> str:
@@ -122,7 +140,7 @@ def key_of(names: Sequence[str], database: Database) -> str:
     return next(key for key in (*_KEYS, *(f"treewright_id_{at}" for at in range(len(taken) + 1))) if key not in taken)
 
 
-def _head(program: Program, database: Database, name: str, names: list[str]) -> list[str]:
+def _head(program: Program, database: Database, name: str, names: list[str], probability_names: list[str]) -> list[str]:
     """Comments that describe the file; foreign texts are written as JSON, which keeps them on one line."""
     given = program.columns[: program.n_given]
     lines = [
@@ -132,7 +150,10 @@ def _head(program: Program, database: Database, name: str, names: list[str]) -> 
         *(f"--   {json.dumps(own)}: {column.kind}" for own, column in zip(names, given, strict=True)),
     ]
     labels = [label for own in program.classes for label in own]
-    lines += [f"-- value_{at + 1} is the probability of {json.dumps(label)}" for at, label in enumerate(labels)]
+    lines += [
+        f"-- {json.dumps(own)} is the probability of {json.dumps(label)}"
+        for own, label in zip(probability_names, labels, strict=True)
+    ]
     return lines
 
 
@@ -533,7 +554,7 @@ def _walked(program: Program, query: _Query, inputs: list[str], row: list[str], 
     return _divided(program, query, sums, row)
 
 
-# Answers
+# Results
 
 
 def _added(terms: list[str]) -> str:
@@ -631,7 +652,7 @@ def _share(text: str, database: Database) -> str:
     return database.over(power, f"a{total}") if total else text
 
 
-def _answers(program: Program, query: _Query, sums: list[str], values: list[str], row: list[str]) -> list[str]:
+def _predictions(program: Program, query: _Query, sums: list[str], values: list[str], row: list[str]) -> list[str]:
     """Add the step that finds the largest probability; returns the expressions of the predictions."""
     if not program.n_classes:
         return values
@@ -660,7 +681,7 @@ def _label(database: Database, kind: str, label: Any) -> str:
     if kind == "text":
         return _text(database, label, "class")
     if kind == "truth":
-        return database.answers[label]
+        return database.predicted_truths[label]
     if isinstance(label, int):
         if abs(label) >= 2**63:
             raise ParameterError(f"class {label}: it is beyond the whole numbers of SQL: use smaller labels")
@@ -675,46 +696,27 @@ _CASES = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz
 class Database:
     """One database.
 
-    Attributes
-    ----------
-    name : str
-    double : str
-        Its type of float64.
-    most_levels : int
-        The depth limit of nested ``CASE``: the parser of SQLite ends at about 20, DuckDB at 1,000, PostgreSQL at 2,000.
-    most_bytes : int, or None
-        Of an identifier; PostgreSQL silently cuts longer ones off.
-    folds : bool
-        Whether names of columns that differ only in the case of A to Z are one name.
-    number, text : callable
-        The literal of a float64, of a string.
-    truths : (tuple of str, tuple of str)
-        The literals of false and of true in ``cells["truth"]``.
-    answers : (str, str)
-        The literals of false and true as predictions.
-    cells : dict
-        How a cell is read as a "number", a "text" or a "truth", from its expression; missing becomes NULL.
-    refused : callable
-        From the literal of a message and an expression to an expression that ends the query with both as the error.
-    exp : callable
-    plus, minus, times, over : callable
-        Of two names: IEEE arithmetic; nan becomes NULL.
-    least, greatest : str
-    fence : (str, str)
-        Text that keeps a step of a query from being copied into later ones: after AS, and at its end.
-    is_lateral : bool
-        Whether the steps are computed row by row, so that a condition on the view reads only the rows it needs.
+    ``most_levels``: the depth limit of nested ``CASE``: the parser of SQLite ends at about 20, DuckDB at 1,000,
+    PostgreSQL at 2,000.
+    ``number``, ``text``: the literal of a float64, of a string.
+    ``cells``: how a cell is read as a "number", a "text" or a "truth", from its expression; missing becomes NULL.
+    ``refused``: from the literal of a message and an expression to an expression that ends the query with both as the
+    error.
+    ``plus``, ``minus``, ``times``, ``over``: of two names: IEEE arithmetic; nan becomes NULL.
+    ``fence``: text that keeps a step of a query from being copied into later ones: after AS, and at its end.
+    ``is_lateral``: whether the steps are computed row by row, so that a condition on the view reads only the rows it
+    needs.
     """
 
     name: str
-    double: str
+    double: str  # its type of float64
     most_levels: int
-    most_bytes: int | None
-    folds: bool
+    most_bytes: int | None  # of an identifier; PostgreSQL silently cuts longer ones off
+    folds: bool  # whether names of columns that differ only in the case of A to Z are one name
     number: Callable[[float], str]
     text: Callable[[str], str]
-    truths: tuple[tuple[str, ...], tuple[str, ...]]
-    answers: tuple[str, str]
+    truths: tuple[tuple[str, ...], tuple[str, ...]]  # the literals of false and of true in ``cells["truth"]``
+    predicted_truths: tuple[str, str]  # the literals of false and true as predictions
     cells: dict[str, Callable[[str], str]]
     refused: Callable[[str, str], str]
     exp: Callable[[str], str]
@@ -763,7 +765,7 @@ DUCKDB = Database(
     number=_duckdb_number,
     text=_plain_text,
     truths=(("'false'", "'0'"), ("'true'", "'1'")),
-    answers=("FALSE", "TRUE"),
+    predicted_truths=("FALSE", "TRUE"),
     cells={
         "number": lambda cell: _no_nan(f"CAST({cell} AS DOUBLE)"),
         "text": lambda cell: f'CAST({cell} AS VARCHAR) COLLATE "C"',
@@ -824,7 +826,7 @@ SQLITE = Database(
     number=_sqlite_number,
     text=_plain_text,
     truths=(("0",), ("1",)),
-    answers=("0", "1"),
+    predicted_truths=("0", "1"),
     cells={
         "number": _sqlite_cell("'integer', 'real'", "CAST({} AS REAL)"),
         "text": _sqlite_cell("'text'", "+{}"),
@@ -918,7 +920,7 @@ POSTGRESQL = Database(
     number=_postgres_number,
     text=_postgres_text,
     truths=(("'false'", "'0'"), ("'true'", "'1'")),
-    answers=("FALSE", "TRUE"),
+    predicted_truths=("FALSE", "TRUE"),
     cells={
         "number": lambda cell: _no_nan(f"CAST({cell} AS double precision)"),
         "text": lambda cell: f'CAST({cell} AS text) COLLATE "C"',

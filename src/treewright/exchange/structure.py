@@ -86,11 +86,7 @@ class Node:
 def nodes_of(summary: TreeSummary, opened: Collection[int] | None = None) -> Iterator[Node]:
     """The nodes of a tree in the order of their numbers, parents before children.
 
-    Parameters
-    ----------
-    summary : TreeSummary
-    opened : collection of int, optional
-        Inner nodes, each with its parent; only their children are included. By default all.
+    ``opened``: inner nodes, each with its parent; only their children are included. By default all.
     """
     tree, outputs = summary.tree, summary.outputs
     inner = set(np.flatnonzero(~tree.is_leaf).tolist()) if opened is None else set(opened)
@@ -400,10 +396,7 @@ def begins(head: bytes, ending: str) -> bool:
 def of_file(data: bytes) -> ModelData:
     """The model in the bytes of a file.
 
-    Raises
-    ------
-    InputFileError
-        It was written by a newer version, or contradicts itself.
+    Raises ``InputFileError``: it was written by a newer version, or contradicts itself.
     """
     found = json_of(data)
     if found.get("format") != FORMAT or found.get("version") != VERSION:

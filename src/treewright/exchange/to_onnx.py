@@ -1,6 +1,6 @@
 """A model as ONNX. In: a ``Program``. Out: the bytes of an ``.onnx`` file with the same sums in float64.
 
-    inputs, one per column -> codes of levels -> derived columns -> [N, p] -> trees -> sums -> link -> shares -> label
+    inputs, one per column -> codes of levels -> derived columns -> [N, p] -> trees -> scores -> probabilities -> label
 
 The behaviour of onnxruntime shapes the file (docs/decisions/0014):
 
@@ -45,25 +45,12 @@ _WORK = {"plus": "Add", "minus": "Sub", "times": "Mul", "over": "Div"}
 def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -> bytes:
     """The bytes of an ONNX model.
 
-    Parameters
-    ----------
-    name : str
-        Of the graph.
-    is_matrix : bool
-        Whether there is one input ``X`` float64[N, p], for a table of numbers without names; else each column is an
-        input: float64[N, 1], or texts [N, 1] for levels.
-    version : {5, 3}
-        Of ai.onnx.ml: 5 has ``TreeEnsemble``, older runtimes know 3.
-
-    Raises
-    ------
-    ParameterError
-        ONNX cannot represent the model: it refuses cells, levels or classes are the same as texts, or trees are too
-        deep for onnxruntime.
-    MissingLibraryError
-        The package onnx is not installed.
-    TooLargeError
-        The file would have more than 2 GB.
+    ``name``: of the graph. ``is_matrix``: whether there is one input ``X`` float64[N, p], for a table of numbers
+    without names; else each column is an input: float64[N, 1], or texts [N, 1] for levels. ``version`` {5, 3}: of
+    ai.onnx.ml: 5 has ``TreeEnsemble``, older runtimes know 3.
+    Raises ``ParameterError``: ONNX cannot represent the model: it refuses cells, levels or classes are the same as
+    texts, or trees are too deep for onnxruntime; ``MissingLibraryError``: the package onnx is not installed;
+    ``TooLargeError``: the file would have more than 2 GB.
     """
     try:
         import onnx
@@ -83,7 +70,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     places = np.cumsum([0, *(bool(cell) for cell in cells)])[:-1]
     sums = _sums(graph, program, x, places, version)
     values = values_of(graph, sums, program.link, program.n_classes, program.n_sums)
-    names = [*(["label"] * len(program.n_classes)), "shares" if program.n_classes else "values", "sums"]
+    names = [*(["label"] * len(program.n_classes)), "probabilities" if program.n_classes else "values", "scores"]
     taken = [value.name for value in inputs]
     names, classes = unlike(names, taken), [_labels(own) for own in program.classes]
     outputs = []

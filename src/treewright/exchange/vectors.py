@@ -36,19 +36,12 @@ _DRAWN = 300
 def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     """Test rows for an exported model, with the sums and values that it must return.
 
-    Returns
-    -------
-    dict
-        ``format``, ``version``, ``name`` (of the functions), ``columns`` (name, kind and levels of each),
-        ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``answers`` (codes of classes, empty for
-        regression): lists of numbers; those that are not finite are the text "nan", "inf" or "-inf". A row holds codes
-        of levels; the code after the last is an unknown level. ``rounding``: the largest difference of a sum if a
-        program adds in another order; 0.0 if sums are on a grid.
-
-    Raises
-    ------
-    ParameterError
-        As for ``program_of``.
+    Returns ``format``, ``version``, ``name`` (of the functions), ``columns`` (name, kind and levels of each),
+    ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``answers`` (codes of classes, empty for
+    regression): lists of numbers; those that are not finite are the text "nan", "inf" or "-inf". A row holds codes of
+    levels; the code after the last is an unknown level. ``rounding``: the largest difference of a sum if a program adds
+    in another order; 0.0 if sums are on a grid.
+    Raises ``ParameterError``: as for ``program_of``.
 
     Examples
     --------

@@ -165,10 +165,7 @@ def _others(said: np.ndarray, codes: np.ndarray, values: np.ndarray, n_classes: 
 def read_vectors(path: Path) -> dict[str, Any]:
     """The test vectors in a file of JSON.
 
-    Raises
-    ------
-    InputFileError
-        It cannot be read, or does not hold vectors.
+    Raises ``InputFileError``: it cannot be read, or does not hold vectors.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -26,18 +26,10 @@ class Written:
 
 @dataclass(frozen=True)
 class Paper:
-    """How numbers are written.
+    """How numbers are written."""
 
-    Attributes
-    ----------
-    decimals : int
-        Digits after the point.
-    log : str
-        ``"log2"`` or ``"ln"``.
-    """
-
-    decimals: int
-    log: str = "log2"
+    decimals: int  # digits after the point
+    log: str = "log2"  # ``"log2"`` or ``"ln"``
 
     def number(self, value: float) -> str:
         """Return a number with all decimals: ``0.940``."""

@@ -1,30 +1,23 @@
-"""One candidate test with its numbers. In: a node's rows, a candidate. Out: ``AuditRow``.
-
-The numbers are computed from the rows of the branches, not taken from the search that found the candidate, so that
-the two check each other.
-
-The candidates of a node, found by repeating the search. In: a node's rows, a policy. Out: ``AuditRow``.
-
-Three functions, from the widest to the narrowest: the best test of every column, as the algorithm ranks them
-(`compared`); every cut or division of one column (`every_of`); why a column offers no test, or why the node is a leaf
-(`barred_columns`, `leaf_reason`).
-
-An audit as text, as columns and as HTML. In: ``Audit``. Out: lines, a dict of lists, a table.
-
-The text is what one would write by hand: the node and its impurity, the table of candidates, then the best one computed
-step by step with the numbers of ``explain.arithmetic``.
-
-The tests that a node could have had: the audit of one split. In: a model, rows, a node. Out: ``Audit``.
+"""The tests that a node could have had: the audit of one split. In: a model, rows, a node. Out: ``Audit``.
 
 An audit shows the best test of every column with the numbers that they are compared by, or every cut or division of one
-column. Nothing is kept while a tree grows: the search of the node-by-node grower is repeated
-(``explain.audit_search``), each number is computed from the rows of the branches (``explain.audit_rows``), and the text
-computes it step by step as by hand (``explain.audit_text``).
+column. Nothing is kept while a tree grows: the search of the node-by-node grower is repeated on the rows of the node
+(``audit_node``). Told from the widest to the narrowest:
+
+    Audit, AuditRow   the result: a row per candidate test
+    audit_model       an audit of a node of a model, or what it is refused for
+    best_tests        the best test of every column, as the algorithm ranks them; ``tests_of_column`` has every cut or
+                      division of one; why a column offers no test, or why the node is a leaf
+    measured          a candidate with its numbers, computed from the rows of the branches and not taken from the search
+                      that found it, so that the two check each other
+    text_of           the text, as one would write it by hand: the node and its impurity, the table of candidates, then
+                      the best one computed step by step with the numbers of ``explain.arithmetic``
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -60,6 +53,22 @@ from treewright.trees.summary import TreeSummary, counted, cuts_of, node_of, sum
 from treewright.trees.tests import Bound, narrowed, shared_out
 from treewright.trees.wording import IntervalTest, MultiwayTest, NodeTest, SubsetTest, conditions, cut_test
 from treewright.trees.writing import gap_digits, shorten, written_amount, written_name
+
+LogBase = Literal[2, "e"]
+
+
+def old_name(old: str, new: str) -> Any:
+    """A property that reads the attribute ``new`` by its old name, with a ``FutureWarning``."""
+
+    def read(self: Any) -> Any:
+        warnings.warn(
+            f"{type(self).__name__}.{old} is now called {new}: the old name goes with the next version",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return getattr(self, new)
+
+    return property(read, doc=f"The old name of ``{new}``.")
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,8 @@ class AuditRow:
         The column's name.
     feature : int
         Its position.
-    question : str
+    test : str
+        Its test, such as ``petal_length <= 2.45``.
     branches : tuple of AuditBranch
         Those without rows (a level that the node does not hold) included.
     n_left_out, weight_left_out : int, float
@@ -134,7 +144,7 @@ class AuditRow:
 
     column: Hashable
     feature: int
-    question: str
+    test: str
     branches: tuple[AuditBranch, ...]
     n_left_out: int
     weight_left_out: float
@@ -153,286 +163,443 @@ class AuditRow:
     chosen: bool
     threshold: float
 
+    question = old_name("question", "test")
+
     @property
     def held(self) -> tuple[AuditBranch, ...]:
         """The branches that hold rows."""
         return tuple(branch for branch in self.branches if branch.samples)
 
 
-@dataclass(frozen=True, eq=False)
-class BranchSums:
-    """Sums over the rows of each branch of a test.
+@dataclass(frozen=True)
+class Barred:
+    """A column without a candidate, and why."""
 
-    Attributes
-    ----------
-    samples : int64[b]
-    table : float64[b, n_stats]
-        As ``Candidate.table``.
-    squares : float64[b, n_outputs]
-        Sum of squares of the centred targets; empty for classes.
-    costs : float64[b] or None
-        Weight times impurity, if the statistics do not determine it (``absolute_error``).
-    medians : float64[b, n_outputs] or None
-        Only for ``absolute_error``.
-    """
-
-    samples: np.ndarray
-    table: np.ndarray
-    squares: np.ndarray
-    costs: np.ndarray | None = None
-    medians: np.ndarray | None = None
+    column: Hashable
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
-class AuditedNode:
-    """A node's rows, with the criterion that measures them.
+class Audit(Sequence[AuditRow]):
+    """The possible tests of a node: a sequence of ``AuditRow`` that prints as one would compute it by hand.
 
     Attributes
     ----------
-    unit : float
-        Factor that turns entropies in bits into the unit asked for.
-    missing : str
-        ``ModelData.missing``.
+    rows : tuple of AuditRow
+        The best test of each column, best first; or, with ``every``, all cuts or divisions of one column.
+    summary : TreeSummary
+        The tree, its classes and criterion.
+    node : int
+    path : tuple of str
+        The conditions on the path to the node, one per column.
+    n_samples, weight : int, float
+        Rows of the given data that are in the node.
+    n_fitted : int
+        Training rows in the node.
+    whole : AuditBranch
+        The node as a whole: counts or numbers, and its impurity.
+    criterion, algorithm : str
+    log_base : {2, "e"}
+        Entropies are in bits or in nats.
+    every : hashable or None
+        The column whose candidates are listed.
+    of : hashable or None
+        The column whose test is computed step by step, if it is not the best one.
+    barred : tuple of Barred
+        Columns without a candidate, and why.
+    tree_test : str
+        The test of the tree; empty at a leaf.
+    tree_feature : int
+        Its column; -1 at a leaf.
+    leaf_reason : str
+        Why the node is a leaf; empty if it is none.
+    by_ratio : bool
+        Whether columns are compared by their gain ratio.
+    average_of : tuple of float
+        Gains that the average gain is computed from, if columns below the average are left out.
+    uncounted : tuple of hashable
+        Columns with a test whose gain is not in that average: they have too many levels (C4.5).
+    gainless : tuple of hashable
+        Columns that are left out because their gain is 0, though they are not below the average (C4.5).
+    tied : tuple of hashable
+        Other columns with the winner's score.
+    n_equal_cuts : int
+        Other cuts of the winner's column with the same gain.
+    digits : int
+        Decimals in texts.
     """
 
-    problem: Problem
-    criterion: Criterion
-    instances: Instances
-    unit: float
-    missing: Missing
+    rows: tuple[AuditRow, ...]
+    summary: TreeSummary
+    node: int
+    path: tuple[str, ...]
+    n_samples: int
+    weight: float
+    n_fitted: int
+    whole: AuditBranch
+    criterion: str
+    algorithm: str
+    log_base: LogBase
+    targets: tuple[float, ...] = ()
+    every: Hashable | None = None
+    of: Hashable | None = None
+    barred: tuple[Barred, ...] = ()
+    tree_test: str = ""
+    tree_feature: int = -1
+    leaf_reason: str = ""
+    by_ratio: bool = False
+    average_of: tuple[float, ...] = ()
+    uncounted: tuple[Hashable, ...] = ()
+    gainless: tuple[Hashable, ...] = ()
+    tied: tuple[Hashable, ...] = ()
+    n_equal_cuts: int = 0
+    digits: int = 3
 
-    @cached_property
-    def weight(self) -> float:
-        """Weight of the node."""
-        return float(self.problem.weight_of(self.instances.stats))
+    asked = old_name("asked", "tree_test")
+    asked_feature = old_name("asked_feature", "tree_feature")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> AuditRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> Audit: ...
+    def __getitem__(self, index: int | slice) -> AuditRow | Audit:
+        return replace(self, rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
+
+    def __iter__(self) -> Iterator[AuditRow]:
+        return iter(self.rows)
 
     @property
-    def factor(self) -> float:
-        """Factor of impurities: only entropies have a unit to choose."""
-        return self.unit if self.criterion.number == ENTROPY else 1.0
+    def winner(self) -> AuditRow | None:
+        """The candidate that the algorithm chooses; None if it chooses none."""
+        return next((row for row in self.rows if row.chosen), None)
 
-    @cached_property
-    def parts(self) -> np.ndarray:
-        """float64[m, n_stats]: what each row adds to its branch."""
-        rows = self.instances.rows
-        parts = np.zeros((len(rows), self.problem.n_stats))
-        amounts = self.problem.amounts[rows] * self.instances.weights[:, None]
-        parts[np.arange(len(rows))[:, None], self.problem.index[rows]] = amounts
-        return parts
+    @property
+    def takes_winner(self) -> bool:
+        """Whether the tree has the chosen test: not at a leaf, nor if sampling or a limit ruled the test out."""
+        return self.winner is not None and bool(self.tree_test) and self.winner.test == self.tree_test
 
-    @cached_property
-    def squares(self) -> np.ndarray:
-        """float64[m, n_outputs]: weighted squares of the centred targets; no columns for classification."""
-        problem, rows = self.problem, self.instances.rows
-        if problem.is_classes:
-            return np.zeros((len(rows), 0))
-        centred = problem.targets[:, rows] - problem.centres[:, None]
-        squares: np.ndarray = (centred * centred * self.instances.weights).T
-        return squares
+    @property
+    def by_p(self) -> bool:
+        """Whether columns are compared by adjusted p-values (CHAID)."""
+        return any("multiplier" in row.notes for row in self.rows)
 
-    def sums(self, branch: np.ndarray, n_branches: int) -> BranchSums:
-        """Sums over the branches when row ``i`` of the node takes ``branch[i]`` (int[m]; negative: none)."""
-        kept = np.flatnonzero(branch >= 0)
-        table = np.zeros((n_branches, self.problem.n_stats))
-        np.add.at(table, branch[kept], self.parts[kept])
-        squares = np.zeros((n_branches, self.squares.shape[1]))
-        np.add.at(squares, branch[kept], self.squares[kept])
-        samples = np.bincount(branch[kept], minlength=n_branches)
-        costs, middle = None, None
-        if self.criterion.number == ABSOLUTE_ERROR:
-            costs, middle = self._by_medians(branch, n_branches)
-        return BranchSums(samples, table, squares, costs, middle)
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the candidates as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
 
-    def _by_medians(self, branch: np.ndarray, n_branches: int) -> tuple[np.ndarray, np.ndarray]:
-        """Costs and medians of the branches."""
-        costs, middle = np.zeros(n_branches), np.full((n_branches, self.problem.n_outputs), math.nan)
-        for b in np.unique(branch[branch >= 0]).tolist():
-            rows, weights = self.instances.rows[branch == b], self.instances.weights[branch == b]
-            costs[b] = medians.cost(self.problem, rows, weights)
-            middle[b] = medians.medians_of(self.problem, rows, weights)
-        return costs, middle
+        Returns
+        -------
+        dict of str to list
+            ``rank`` (int), ``column``, ``test``, ``chosen`` (bool), ``branches`` (int), ``labels`` (list of str),
+            ``samples`` (list of int), ``weights`` (list of float), ``counts`` (list per branch of the weight of each
+            class) or ``values`` and ``variances`` (list per branch of a number per output), ``impurities`` (list of
+            float), ``known`` (float, 0 to 1), ``before``, ``after``, ``price``, ``gain``, ``split_info``,
+            ``gain_ratio``, ``score``, ``p_value``, ``threshold`` (float or None), ``exact`` (bool).
+        """
+        rows = self.rows
+        columns: dict[str, list[Any]] = {
+            "rank": [row.rank for row in rows],
+            "column": [row.column for row in rows],
+            "test": [row.test for row in rows],
+            "chosen": [row.chosen for row in rows],
+            "branches": [len(row.branches) for row in rows],
+            "labels": [[branch.label for branch in row.branches] for row in rows],
+            "samples": [[branch.samples for branch in row.branches] for row in rows],
+            "weights": [[branch.weight for branch in row.branches] for row in rows],
+        }
+        if self.summary.counts_classes:
+            columns["counts"] = [[list(branch.counts) for branch in row.branches] for row in rows]
+        else:
+            columns["values"] = [[list(branch.values) for branch in row.branches] for row in rows]
+            columns["variances"] = [[list(branch.variances) for branch in row.branches] for row in rows]
+        columns["impurities"] = [[branch.impurity for branch in row.branches] for row in rows]
+        columns["known"] = [row.share_known for row in rows]
+        for name in ("before", "after", "price", "gain", "split_info", "gain_ratio", "score", "p_value"):
+            columns[name] = [getattr(row, name) for row in rows]
+        columns["threshold"] = [None if math.isnan(row.threshold) else row.threshold for row in rows]
+        columns["exact"] = [row.exact for row in rows]
+        return columns
 
-    def impurities(self, sums: BranchSums) -> np.ndarray:
-        """float64[b]: impurity of each branch, in the unit asked for."""
-        if sums.costs is not None:
-            weights = self.problem.weight_of(sums.table)
-            return np.divide(sums.costs, weights, out=np.zeros_like(sums.costs), where=weights > 0)
-        return self.criterion.impurities(self.problem, sums.table) * self.factor
+    def __str__(self) -> str:
+        return text_of(self)
 
-    def before(self, branch: np.ndarray | None, table: np.ndarray) -> float:
-        """Impurity of all rows that the branches of a test hold together (``table`` is their statistics)."""
-        if self.criterion.number == ABSOLUTE_ERROR:
-            kept = slice(None) if branch is None else branch >= 0
-            rows, weights = self.instances.rows[kept], self.instances.weights[kept]
-            return medians.cost(self.problem, rows, weights) / float(weights.sum())
-        return float(self.criterion.impurities(self.problem, table)) * self.factor
+    def __repr__(self) -> str:
+        what = "candidates" if self.every is None else f"candidates of {self.every!r}"
+        return f"<treewright.Audit: node {self.node}, {len(self)} {what}>"
+
+    def _repr_html_(self) -> str:
+        """Return the candidates as an HTML table for notebooks."""
+        shown = best_rows(self, MAX_HTML_ROWS)
+        titles, cells = titles_and_cells(self, shown, width=None)
+        hidden = len(self) - len(shown)
+        note = f"{hidden} more: see to_dict()" if hidden else ""
+        return html_table(head_lines(self), titles, cells, note)
 
 
-def measured(
-    node: AuditedNode,
-    candidate: Candidate,
-    *,
-    sums: BranchSums | None = None,
-    digits: int = 6,
-    price: float = 0.0,
-    score: float = math.nan,
-    rank: int = 0,
-    chosen: bool = False,
-) -> AuditRow:
-    """Return a candidate with its numbers.
+# An audit of a node.
+
+# Parameters that the search of an algorithm cannot do without.
+NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "cart": {"criterion": str, "nominal_splits": str, "min_weight_fraction_leaf": (int, float)},
+    "id3": {},
+    "c45": {"nominal_splits": str},
+    "chaid": {
+        "alpha": (int, float), "alpha_merge": (int, float), "bonferroni": bool, "exhaustive": bool, "n_bins": int,
+    },
+}  # fmt: skip
+UNITS: dict[object, float] = {2: 1.0, "e": LOG_OF_2}
+LARGEST = 1e150  # the squares of a million such numbers add up to a float64
+MOST_TARGETS = 8  # a variance of more numbers is not written out
+
+
+def audit_model(
+    model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, node: int, **options: Any
+) -> Audit:
+    """Audit a node of a model on encoded rows; the algorithm is that of the model's facts.
 
     Parameters
     ----------
-    node : AuditedNode
-    candidate : Candidate
-    sums : BranchSums, optional
-        Sums over its branches, if they are known already.
-    digits : int
-        Significant digits of cuts in texts.
-    price, score, rank, chosen
-        As in ``AuditRow``, in the unit asked for.
+    model : ModelData
+        Of one tree; a tree of bagging is audited by the algorithm of the members.
+    matrix : float[n, p]
+    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+    node : int
+    **options
+        As `audit_node`.
     """
-    problem = node.problem
-    branch = None
-    if sums is None or node.criterion.number == ABSOLUTE_ERROR:
-        branch = candidate.branches(problem, node.instances.rows)
-        sums = node.sums(branch, candidate.n_branches)
-    weights = problem.weight_of(sums.table)
-    impurities = node.impurities(sums)
-    known = float(weights.sum())
-    share = min(known / node.weight, 1.0)
-    n_out = len(node.instances) - int(sums.samples.sum())
-    # Without rows left out a share of 1 - 1e-16 would be written as a product.
-    share, left_out = (share, max(node.weight - known, 0.0)) if n_out else (1.0, 0.0)
-    before = node.before(branch, sums.table.sum(axis=0))
-    after = float((weights * impurities).sum()) / known
-    gain = max(share * (before - after), 0.0) - price
-    split_info = split_information(np.append(weights, left_out)) * node.unit
-    test = candidate_test(problem.schema, candidate, node.missing)
-    labels = [test.edge(b, digits=digits) for b in range(candidate.n_branches)]
-    p_value = candidate.p_value if not math.isnan(candidate.p_value) else independence_p(problem, sums)
-    return AuditRow(
-        column=problem.schema.columns[candidate.feature].name,
-        feature=candidate.feature,
-        question=test.question(digits=digits),
-        branches=branches_of(problem, labels, sums, impurities),
-        n_left_out=n_out,
-        weight_left_out=left_out * problem.weight_unit,
-        share_known=share,
-        before=before,
-        after=after,
-        price=price,
-        gain=gain,
-        split_info=split_info,
-        gain_ratio=gain / split_info if split_info > 0.0 else math.nan,
-        score=score,
-        p_value=p_value,
-        exact=candidate.exact,
-        notes=candidate.notes,
-        rank=rank,
-        chosen=chosen,
-        threshold=candidate.threshold if candidate.kind == THRESHOLD else math.nan,
-    )
-
-
-def branches_of(
-    problem: Problem, labels: Sequence[str], sums: BranchSums, impurities: np.ndarray
-) -> tuple[AuditBranch, ...]:
-    """Return the branches of a test, named ``labels``, with their numbers."""
-    weights = problem.weight_of(sums.table)
-    no_numbers: tuple[float, ...] = ()
-    branches = []
-    for b, samples in enumerate(sums.samples.tolist()):
-        counts, values, variances = no_numbers, no_numbers, no_numbers
-        if problem.is_classes:
-            counts = tuple((sums.table[b] * problem.weight_unit).tolist())
-        elif samples:
-            means = sums.table[b, 1::3] / weights[b]
-            variances = tuple(np.maximum(sums.squares[b] / weights[b] - means * means, 0.0).tolist())
-            values = tuple((means + problem.centres if sums.medians is None else sums.medians[b]).tolist())
-        else:
-            values = variances = (math.nan,) * problem.n_outputs
-        branches.append(
-            AuditBranch(
-                labels[b],
-                samples,
-                float(weights[b]) * problem.weight_unit,
-                counts,
-                values,
-                variances,
-                float(impurities[b]),
+    refuse_other_growth(model)
+    growth = growth_of(model)
+    for name, kind in NEEDED[growth.algorithm].items():
+        if not isinstance(growth.parameters.get(name), kind):
+            raise ParameterError(
+                f"the facts of the model lack {name!r} of {growth.algorithm}, so its search cannot be repeated: "
+                "audit the fitted estimator, or fit again"
             )
+    algorithm, parameters, facts = growth.algorithm, growth.parameters, model.facts
+    n_rows = int(facts.get("n_samples", len(matrix)))
+    if growth.is_member:
+        # The audit reads the facts of one tree; shares of rows are those of the rows that bagging drew for it.
+        n_rows = int(model.trees[0].n_samples[0])
+        model = replace(model, facts={**facts, "algorithm": algorithm, "parameters": dict(parameters)})
+    problem = problem_of(algorithm, parameters, model.missing, matrix, model.schema, target, weights, model.n_classes)
+    policy = policy_of(algorithm, parameters, problem, n_rows)
+    return audit_rows(model, problem, policy, matrix, node, **options)
+
+
+def audit_rows(
+    model: ModelData, problem: Problem, policy: Policy, matrix: np.ndarray, node: int, **options: Any
+) -> Audit:
+    """Audit a node on the rows of a problem that reach it; arguments as `audit_model`."""
+    refuse_other_growth(model)
+    check_node(node)
+    node_of(model, node)  # refuses a node that is not there
+    rows, shares = rows_at(model, matrix, node)
+    audit = audit_node(model, problem, policy, rows, problem.weights[rows] * shares, node, **options)
+    is_chosen_here = audit.every is None and bool(audit.tree_test) and audit.n_samples == audit.n_fitted
+    if is_chosen_here and not audit.takes_winner and growth_of(model).splitter == "hist":
+        raise ParameterError(
+            f"node {node} tests {audit.tree_test!r}, the best cut between bins (splitter='hist'); audit compares the "
+            f"cuts between all values, and another one is better: fit a tree with splitter='best' to see how one is "
+            "chosen"
         )
-    return tuple(branches)
+    return audit
 
 
-def candidate_test(schema: Schema, candidate: Candidate, missing: Missing) -> NodeTest:
-    """Return the readable test of a candidate."""
-    feature, column = candidate.feature, schema.columns[candidate.feature]
-    name, quote = written_name(column.name), column.family == "object"
-    if candidate.kind == THRESHOLD:
-        return cut_test(
-            column,
-            feature,
-            candidate.threshold,
-            candidate.missing_branch,
-            n_branches=candidate.n_branches,
-            missing=missing,
+def refuse_other_growth(model: ModelData) -> None:
+    """Refuse trees whose nodes did not choose the best of all tests: an audit would mark another one."""
+    growth = growth_of(model)
+    instead = "fit a tree with splitter='best' to see how one is chosen"
+    boosted = model.facts.get("algorithm")
+    if boosted in BOOSTED:
+        raise ParameterError(
+            f"audit compares the tests of a node by the target of its rows, and a tree of {boosted} "
+            f"{BOOSTED[boosted]}. show(tree=i) shows the tests of a tree; {instead}"
         )
-    if candidate.kind == INTERVALS:
-        levels = column.levels if column.kind == "ordinal" else ()
-        cuts = tuple(candidate.cuts.tolist())
-        return IntervalTest(name, feature, cuts, candidate.missing_branch, column.missing_seen, levels, quote, missing)
-    entries = candidate.branch_of
-    ways, present = np.where(entries < 0, ~entries, entries), entries >= 0
-    kind = MultiwayTest if candidate.kind == MULTIWAY else SubsetTest
-    return kind(
-        name,
-        feature,
-        branches=shared_out(column, ways[:-1], present[:-1], candidate.n_branches),
-        absent=shared_out(column, ways[:-1], ~present[:-1], candidate.n_branches),
-        unseen_edge=int(ways[-1]),
-        missing_edge=candidate.missing_branch,
-        missing_seen=column.missing_seen,
-        quote_levels=quote,
-        missing=missing,
-    )
+    if growth.algorithm in FORESTS:
+        raise ParameterError(
+            f"audit compares all possible tests of a node, and the trees of {FORESTS[growth.algorithm]} do not choose "
+            f"so: their nodes sample columns or cuts at random. show(tree=i) shows the tests of a tree; {instead}"
+        )
+    if growth.splitter not in ("best", "hist"):
+        raise ParameterError(
+            f"audit compares all possible tests of a node, and this tree was fitted with splitter="
+            f"{growth.splitter!r}, which samples one cut of each column at random: {instead}"
+        )
+    if growth.algorithm not in SEARCHED:
+        raise ParameterError(
+            f"audit supports the algorithms {', '.join(SEARCHED)}; the facts of the model name {growth.algorithm!r}"
+        )
 
 
-def independence_p(problem: Problem, sums: BranchSums) -> float:
-    """Return the p-value of "the target does not depend on the branch"; nan if there is no such test.
+def rows_at(model: ModelData, matrix: np.ndarray, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that reach a node (int32[m]) and the share of each row that reaches it (float64[m], above 0)."""
+    if node == 0:
+        return np.arange(len(matrix), dtype=np.int32), np.ones(len(matrix))
+    leaves = values.predict_leaves(model, matrix)
+    if model.missing != "fractional":
+        rows = np.flatnonzero(is_below(model.trees[0], node)[leaves]).astype(np.int32)
+        return rows, np.ones(len(rows))
+    path = paths.decision_path(model, matrix, leaves).tocsc()
+    column = slice(path.indptr[node], path.indptr[node + 1])
+    rows, shares = path.indices[column].astype(np.int32), path.data[column].astype(np.float64)
+    order = np.argsort(rows, kind="stable")
+    return rows[order], shares[order]
 
-    Notes
-    -----
-    Pearson's chi-squared of branches and classes, or the F test of a one-way analysis of variance. Weights count as
-    numbers of rows.
+
+def audit_node(
+    model: ModelData,
+    problem: Problem,
+    policy: Policy,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    node: int,
+    *,
+    every: Hashable | None = None,
+    tree: int = 0,
+    log_base: LogBase = 2,
+    digits: int = 3,
+) -> Audit:
+    """Return the audit of one node.
+
+    Parameters
+    ----------
+    model : ModelData
+    problem : Problem
+        The training rows, or others.
+    policy : Policy
+        The algorithm, on that problem.
+    rows : int32[m], weights : float64[m]
+        The instances of the problem that are in the node.
+    node : int
+    every : hashable, optional
+        The name or position of a column, to list its cuts or divisions one by one.
+    tree : int
+        Which of the model's trees.
+    log_base : {2, "e"}
+        Whether entropies are in bits or in nats.
+    digits : int, 1 to 12
+        Decimals in texts.
+
     """
-    if problem.n_outputs > 1:
-        return math.nan
-    from scipy.special import chdtrc, fdtrc
+    check_options(node, log_base, digits)
+    summary = summarize(model, tree)
+    path = path_texts(model, summary, int(node))
+    feature = None if every is None else position_of(model, every)
+    order = np.asarray(rows, np.int32), np.asarray(weights, np.float64)
+    instances = some_instances(problem, *order)
+    search = getattr(policy, "search", None)
+    # CHAID chooses by tests of independence; its nodes hold an impurity none the less.
+    owner: Any = policy if search is None else search
+    criterion: Criterion = owner.criterion
+    here = AuditedNode(problem, criterion, instances, UNITS[log_base], model.missing)
+    refuse_beyond_squares(here)
+    arrays = summary.tree
+    audit = Audit(
+        rows=(),
+        summary=summary,
+        node=int(node),
+        path=path,
+        n_samples=len(instances),
+        weight=here.weight * problem.weight_unit,
+        n_fitted=int(arrays.n_samples[node]),
+        whole=node_as_branch(here),
+        criterion=criterion.name if criterion.number != ENTROPY else "entropy",
+        algorithm=summary.algorithm,
+        log_base=log_base,
+        targets=targets_to_write(here),
+        tree_test="" if arrays.is_leaf[node] else node_test(model, arrays, int(node)).question(),
+        tree_feature=int(arrays.feature[node]),
+        by_ratio=policy.by_ratio,
+        digits=digits,
+    )
+    if not len(instances):
+        return replace(audit, leaf_reason="no row reaches it" if arrays.is_leaf[node] else "")
+    if problem.is_classes and problem.n_stats == 1:
+        return replace(audit, leaf_reason="the target has one class")  # no test could tell anything apart
+    if feature is not None:
+        pure = PURE if not audit.tree_test and is_pure(summary, audit.node) else ""
+        listed = tuple(tests_of_column(here, policy, feature))
+        return replace(audit, rows=listed, every=model.schema.columns[feature].name, leaf_reason=pure)
+    return best_tests(audit, here, policy)
 
-    table = sums.table[sums.samples > 0]
-    if problem.is_classes:
-        table = table[:, table.sum(axis=0) > 0]
-        dof = (table.shape[0] - 1) * (table.shape[1] - 1)
-        if dof < 1:
-            return math.nan
-        weights = table.sum(axis=1, keepdims=True)
-        expected = weights * (table.sum(axis=0) / weights.sum())
-        apart = table - expected
-        return float(chdtrc(dof, (apart * (apart / expected)).sum()))
-    weights, totals, squares = table[:, 0], table[:, 1], sums.squares[sums.samples > 0, 0]
-    dof_between, dof_within = len(table) - 1, float(weights.sum()) - len(table)
-    if dof_between < 1 or dof_within <= 0:
-        return math.nan
-    between = float((weights * (totals / weights - totals.sum() / weights.sum()) ** 2).sum())
-    within = float(np.maximum(squares - totals * totals / weights, 0.0).sum())
-    # A sum of squares within rounding error is 0.
-    noise = 1e-14 * float(squares.sum())
-    if within <= noise:
-        return 0.0 if between > noise else math.nan
-    return float(fdtrc(dof_between, dof_within, between / dof_between / (within / dof_within)))
 
+def check_options(node: object, log_base: object, digits: object) -> None:
+    """Refuse options out of range."""
+    if isinstance(log_base, np.ndarray) or log_base not in (2, "e"):
+        raise ParameterError(f"log_base is {shown(log_base)}; choose 2 (bits) or 'e' (nats)")
+    if type(digits) is not int or not 1 <= digits <= 12:
+        raise ParameterError(f"digits is {shown(digits)}; give a whole number from 1 to 12")
+    check_node(node)
+
+
+def check_node(node: object) -> None:
+    """Refuse anything but the number of a node, such as a table in its place."""
+    if isinstance(node, bool) or not isinstance(node, int | np.integer):
+        raise ParameterError(
+            f"node is {shown(node)}; give audit the number of a node, 0 for the root, and after it, optionally, a "
+            "table and its target"
+        )
+
+
+def refuse_beyond_squares(here: AuditedNode) -> None:
+    """Refuse weights and targets whose squares add up to more than float64 holds."""
+    problem, rows = here.problem, here.instances.rows
+    weight = here.weight * problem.weight_unit
+    if weight > LARGEST:
+        raise DataError(f"the weights in the node add up to {weight:g}: divide them all by {weight:.0e}")
+    largest = float(np.abs(problem.targets[:, rows]).max(initial=0.0)) if not problem.is_classes else 0.0
+    if largest > LARGEST:
+        raise DataError(f"the largest target in the node is {largest:g}: divide them all by {largest:.0e}")
+
+
+def path_texts(model: ModelData, summary: TreeSummary, node: int) -> tuple[str, ...]:
+    """Return the conditions on the path to a node, one per column."""
+    bounds: dict[int, Bound] = {}
+    arrays = summary.tree
+    for above, branch in path_to(arrays, node):
+        feature = int(arrays.feature[above])
+        before = bounds.get(feature, Bound())
+        bounds[feature] = narrowed(before, model.schema.columns[feature], arrays, above, branch)
+    return conditions(model.schema, bounds, exact=False, max_levels=12, missing=model.missing)
+
+
+def position_of(model: ModelData, column: Hashable) -> int:
+    """Return the position of a column that is given by its name, or by its position."""
+    names = model.schema.names
+    try:
+        if column in model.schema.positions:
+            return model.schema.positions[column]
+    except TypeError:
+        raise ParameterError(f"every is {column!r}; give the name of a column") from None
+    if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
+        return int(column)
+    known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+    raise ParameterError(f"every is {shown(column)}; the model's columns are {known}")
+
+
+def node_as_branch(here: AuditedNode) -> AuditBranch:
+    """Return the node's own counts or numbers as one branch."""
+    if not len(here.instances):
+        empty = np.zeros(1, np.int64)
+        sums = BranchSums(empty, np.zeros((1, here.problem.n_stats)), np.zeros((1, here.problem.n_outputs)))
+        impurities = np.zeros(1)
+    else:
+        sums = here.sums(np.zeros(len(here.instances), np.int64), 1)
+        impurities = here.impurities(sums)
+    return branches_of(here.problem, [""], sums, impurities)[0]
+
+
+def targets_to_write(here: AuditedNode) -> tuple[float, ...]:
+    """Return the target of each row if they are few enough to write out a variance; else nothing."""
+    problem, instances = here.problem, here.instances
+    plain = not problem.is_classes and problem.n_outputs == 1 and bool((instances.weights == 1.0).all())
+    return tuple(problem.targets[0, instances.rows].tolist()) if plain and len(instances) <= MOST_TARGETS else ()
+
+
+# The candidates of a node.
 
 NO_ORDER_OF_ITS_OWN = 1e-12  # scores of an algorithm that states no tolerance are equal within this
 OWN_BRANCH_NUMBER = 2  # a third branch of missing values, next to the two sides of a cut
@@ -444,14 +611,18 @@ DOES_NOT_PAY = "no cut gains more than the price of the choice among so many"
 NOT_OFFERED = "the algorithm offers no test of it"
 
 
-def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
+def best_tests(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
     """Return the audit with the best candidate of each column, ranked."""
     instances = here.instances
     choice = policy.choose(instances, None)
     chosen = -1 if choice.chosen is None else choice.chosen.feature
     candidates = policy.candidates(instances)
-    # nan scores are last: the algorithm leaves them out.
-    candidates.sort(key=lambda one: (one.feature != chosen, math.isnan(one.score), -_plain(one.score), -one.gain))
+
+    def place(one: Candidate) -> tuple[bool, bool, float, float]:
+        is_out = math.isnan(one.score)  # the algorithm leaves it out: such columns are last
+        return one.feature != chosen, is_out, 0.0 if is_out else -one.score, -one.gain
+
+    candidates.sort(key=place)
     scale = here.factor if isinstance(policy, GainPolicy) and not policy.by_ratio else 1.0
     rows = [
         measured(
@@ -472,7 +643,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
         tolerance = CLOSE
     if isinstance(policy, RatioPolicy | C45Policy):
         average = tuple((policy.averaged(instances) * here.factor).tolist())
-    uncounted, gainless = out_of_c45(policy, candidates, instances)
+    uncounted, gainless = columns_out_of_c45(policy, candidates, instances)
     best = candidates[0].score if candidates and chosen >= 0 else math.nan
     tied = tuple(
         row.column
@@ -489,7 +660,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
         tied=tied,
         n_equal_cuts=equal_cuts(here, policy, candidates[0]) if chosen >= 0 else 0,
     )
-    if audit.asked:
+    if audit.tree_test:
         return audit
     if is_pure(audit.summary, audit.node):
         # Every candidate of a pure node has gain 0: there is nothing to show.
@@ -498,7 +669,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
             leaf_reason=PURE,
         )  # fmt: skip
     best_row = next(iter(rows), None)
-    chance = None if choice.chosen is None else judged(audit, here, policy, choice.chosen)
+    chance = None if choice.chosen is None else chance_of_winner(audit, here, policy, choice.chosen)
     return replace(
         audit,
         leaf_reason=leaf_reason(
@@ -508,7 +679,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
     )  # fmt: skip
 
 
-def judged(audit: Audit, here: AuditedNode, policy: Policy, chosen: Candidate) -> Chance | None:
+def chance_of_winner(audit: Audit, here: AuditedNode, policy: Policy, chosen: Candidate) -> Chance | None:
     """Return how significant the winner is among the tests of all columns; None without ``max_p_value``."""
     limit = audit.summary.model.facts.get("parameters", {}).get("max_p_value")
     # Facts may come from a file of any origin.
@@ -517,7 +688,7 @@ def judged(audit: Audit, here: AuditedNode, policy: Policy, chosen: Candidate) -
     return chance_of(policy, here.instances, chosen, float(limit))
 
 
-def out_of_c45(
+def columns_out_of_c45(
     policy: Policy, candidates: Sequence[Candidate], instances: Instances
 ) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
     """Return the columns that C4.5 does not count in the average gain, and those left out for a gain of 0."""
@@ -530,11 +701,6 @@ def out_of_c45(
     uncounted = tuple(columns[one.feature].name for one in ordered if not policy.is_counted[one.feature])
     gainless = tuple(columns[one.feature].name for one in ordered if math.isnan(one.score) and one.gain >= least)
     return uncounted, gainless
-
-
-def _plain(score: float) -> float:
-    """A score to sort by: nan is last."""
-    return -math.inf if math.isnan(score) else score
 
 
 def price_of(policy: Policy, candidate: Candidate, here: AuditedNode) -> float:
@@ -555,7 +721,7 @@ def equal_cuts(here: AuditedNode, policy: Policy, candidate: Candidate) -> int:
     return int((gains >= gains.max() - tolerance).sum()) - 1 if len(gains) else 0
 
 
-def every_of(here: AuditedNode, policy: Policy, feature: int) -> list[AuditRow]:
+def tests_of_column(here: AuditedNode, policy: Policy, feature: int) -> list[AuditRow]:
     """Return all candidates of one column; the best one is marked."""
     search = getattr(policy, "search", None)
     name = here.problem.schema.columns[feature].name
@@ -590,7 +756,7 @@ def same_test(row: AuditRow, other: AuditRow) -> bool:
         return False
     if not math.isnan(row.threshold):
         return row.threshold == other.threshold and _held(row) == _held(other)
-    return row.question == other.question and _held(row) == _held(other)
+    return row.test == other.test and _held(row) == _held(other)
 
 
 def _held(row: AuditRow) -> list[int]:
@@ -630,10 +796,7 @@ def allowed_cuts(node: AuditedNode, search: Search, feature: int) -> CutList:
 def every_cut(node: AuditedNode, search: Search, feature: int, price: float) -> list[AuditRow]:
     """Return every allowed cut of an ordered column, the lowest first.
 
-    Parameters
-    ----------
-    price : float
-        What each loses for the choice among them.
+    ``price``: what each loses for the choice among them.
     """
     cuts = allowed_cuts(node, search, feature)
     if not len(cuts.gains):
@@ -765,14 +928,6 @@ def _division(node: AuditedNode, feature: int, held: np.ndarray, mask: np.ndarra
     return measured(node, Candidate(feature, SUBSET, n_branches, side, 0.0, 0.0, branch_of=branch_of))
 
 
-@dataclass(frozen=True)
-class Barred:
-    """A column without a candidate, and why."""
-
-    column: Hashable
-    reason: str
-
-
 def barred_columns(here: AuditedNode, policy: Policy, offered: Sequence[int]) -> tuple[Barred, ...]:
     """Return the columns that offer no test, in column order, each with the reason."""
     columns = here.problem.schema.columns
@@ -820,16 +975,9 @@ def leaf_reason(
 ) -> str:
     """Return why a node is a leaf.
 
-    Parameters
-    ----------
-    winner : AuditRow or None
-        The candidate that the algorithm would choose there.
-    best : AuditRow or None
-        The best one, chosen or not.
-    none_gains : bool
-        Whether none is chosen because no candidate has a positive gain.
-    chance : Chance or None
-        The p-values of the winner, if growth has a limit of p-values.
+    ``winner``: the candidate that the algorithm would choose there; ``best``: the best one, chosen or not;
+    ``none_gains``: whether none is chosen because no candidate has a positive gain; ``chance``: the p-values of the
+    winner, if growth has a limit of p-values.
     """
     tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
     if is_pure(summary, node):
@@ -847,11 +995,14 @@ def leaf_reason(
         return "no column has a positive gain"
     if winner is None:
         return "no column offers a test that the algorithm would choose"
-    decrease, asked = winner.gain * here.weight / float(tree.weight[0]), parameters.get("min_impurity_decrease") or 0.0
-    if decrease < asked * (1 - 1e-12):
+    decrease, required = (
+        winner.gain * here.weight / float(tree.weight[0]),
+        parameters.get("min_impurity_decrease") or 0.0,
+    )
+    if decrease < required * (1 - 1e-12):
         return (
             f"its best test lowers the impurity of the tree by {decrease:.3g}, and min_impurity_decrease requires "
-            f"{asked:.3g}"
+            f"{required:.3g}"
         )
     if chance is not None and not chance.is_significant:
         return f"its best test is {significance_text(chance)} (max_p_value)"
@@ -917,10 +1068,270 @@ def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
     return "a split was possible: the tree was pruned, or fitted on other rows"
 
 
+# The numbers of a candidate.
+
+
+@dataclass(frozen=True, eq=False)
+class BranchSums:
+    """Sums over the rows of each branch of a test.
+
+    ``costs`` float64[b] or None: weight times impurity, if the statistics do not determine it (``absolute_error``).
+    """
+
+    samples: np.ndarray  # int64[b]
+    table: np.ndarray  # float64[b, n_stats]: as ``Candidate.table``
+    squares: np.ndarray  # float64[b, n_outputs]: sum of squares of the centred targets; empty for classes
+    costs: np.ndarray | None = None
+    medians: np.ndarray | None = None  # float64[b, n_outputs] or None: only for ``absolute_error``
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedNode:
+    """A node's rows, with the criterion that measures them."""
+
+    problem: Problem
+    criterion: Criterion
+    instances: Instances
+    unit: float  # factor that turns entropies in bits into the unit asked for
+    missing: Missing  # ``ModelData.missing``
+
+    @cached_property
+    def weight(self) -> float:
+        """Weight of the node."""
+        return float(self.problem.weight_of(self.instances.stats))
+
+    @property
+    def factor(self) -> float:
+        """Factor of impurities: only entropies have a unit to choose."""
+        return self.unit if self.criterion.number == ENTROPY else 1.0
+
+    @cached_property
+    def parts(self) -> np.ndarray:
+        """float64[m, n_stats]: what each row adds to its branch."""
+        rows = self.instances.rows
+        parts = np.zeros((len(rows), self.problem.n_stats))
+        amounts = self.problem.amounts[rows] * self.instances.weights[:, None]
+        parts[np.arange(len(rows))[:, None], self.problem.index[rows]] = amounts
+        return parts
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """float64[m, n_outputs]: weighted squares of the centred targets; no columns for classification."""
+        problem, rows = self.problem, self.instances.rows
+        if problem.is_classes:
+            return np.zeros((len(rows), 0))
+        centred = problem.targets[:, rows] - problem.centres[:, None]
+        squares: np.ndarray = (centred * centred * self.instances.weights).T
+        return squares
+
+    def sums(self, branch: np.ndarray, n_branches: int) -> BranchSums:
+        """Sums over the branches when row ``i`` of the node takes ``branch[i]`` (int[m]; negative: none)."""
+        kept = np.flatnonzero(branch >= 0)
+        table = np.zeros((n_branches, self.problem.n_stats))
+        np.add.at(table, branch[kept], self.parts[kept])
+        squares = np.zeros((n_branches, self.squares.shape[1]))
+        np.add.at(squares, branch[kept], self.squares[kept])
+        samples = np.bincount(branch[kept], minlength=n_branches)
+        costs, middle = None, None
+        if self.criterion.number == ABSOLUTE_ERROR:
+            costs, middle = self._by_medians(branch, n_branches)
+        return BranchSums(samples, table, squares, costs, middle)
+
+    def _by_medians(self, branch: np.ndarray, n_branches: int) -> tuple[np.ndarray, np.ndarray]:
+        """Costs and medians of the branches."""
+        costs, middle = np.zeros(n_branches), np.full((n_branches, self.problem.n_outputs), math.nan)
+        for b in np.unique(branch[branch >= 0]).tolist():
+            rows, weights = self.instances.rows[branch == b], self.instances.weights[branch == b]
+            costs[b] = medians.cost(self.problem, rows, weights)
+            middle[b] = medians.medians_of(self.problem, rows, weights)
+        return costs, middle
+
+    def impurities(self, sums: BranchSums) -> np.ndarray:
+        """float64[b]: impurity of each branch, in the unit asked for."""
+        if sums.costs is not None:
+            weights = self.problem.weight_of(sums.table)
+            return np.divide(sums.costs, weights, out=np.zeros_like(sums.costs), where=weights > 0)
+        return self.criterion.impurities(self.problem, sums.table) * self.factor
+
+    def before(self, branch: np.ndarray | None, table: np.ndarray) -> float:
+        """Impurity of all rows that the branches of a test hold together (``table`` is their statistics)."""
+        if self.criterion.number == ABSOLUTE_ERROR:
+            kept = slice(None) if branch is None else branch >= 0
+            rows, weights = self.instances.rows[kept], self.instances.weights[kept]
+            return medians.cost(self.problem, rows, weights) / float(weights.sum())
+        return float(self.criterion.impurities(self.problem, table)) * self.factor
+
+
+def measured(
+    node: AuditedNode,
+    candidate: Candidate,
+    *,
+    sums: BranchSums | None = None,
+    digits: int = 6,
+    price: float = 0.0,
+    score: float = math.nan,
+    rank: int = 0,
+    chosen: bool = False,
+) -> AuditRow:
+    """Return a candidate with its numbers.
+
+    Parameters
+    ----------
+    node : AuditedNode
+    candidate : Candidate
+    sums : BranchSums, optional
+        Sums over its branches, if they are known already.
+    digits : int
+        Significant digits of cuts in texts.
+    price, score, rank, chosen
+        As in ``AuditRow``, in the unit asked for.
+    """
+    problem = node.problem
+    branch = None
+    if sums is None or node.criterion.number == ABSOLUTE_ERROR:
+        branch = candidate.branches(problem, node.instances.rows)
+        sums = node.sums(branch, candidate.n_branches)
+    weights = problem.weight_of(sums.table)
+    impurities = node.impurities(sums)
+    known = float(weights.sum())
+    share = min(known / node.weight, 1.0)
+    n_out = len(node.instances) - int(sums.samples.sum())
+    # Without rows left out a share of 1 - 1e-16 would be written as a product.
+    share, left_out = (share, max(node.weight - known, 0.0)) if n_out else (1.0, 0.0)
+    before = node.before(branch, sums.table.sum(axis=0))
+    after = float((weights * impurities).sum()) / known
+    gain = max(share * (before - after), 0.0) - price
+    split_info = split_information(np.append(weights, left_out)) * node.unit
+    test = candidate_test(problem.schema, candidate, node.missing)
+    labels = [test.edge(b, digits=digits) for b in range(candidate.n_branches)]
+    p_value = candidate.p_value if not math.isnan(candidate.p_value) else independence_p(problem, sums)
+    return AuditRow(
+        column=problem.schema.columns[candidate.feature].name,
+        feature=candidate.feature,
+        test=test.question(digits=digits),
+        branches=branches_of(problem, labels, sums, impurities),
+        n_left_out=n_out,
+        weight_left_out=left_out * problem.weight_unit,
+        share_known=share,
+        before=before,
+        after=after,
+        price=price,
+        gain=gain,
+        split_info=split_info,
+        gain_ratio=gain / split_info if split_info > 0.0 else math.nan,
+        score=score,
+        p_value=p_value,
+        exact=candidate.exact,
+        notes=candidate.notes,
+        rank=rank,
+        chosen=chosen,
+        threshold=candidate.threshold if candidate.kind == THRESHOLD else math.nan,
+    )
+
+
+def branches_of(
+    problem: Problem, labels: Sequence[str], sums: BranchSums, impurities: np.ndarray
+) -> tuple[AuditBranch, ...]:
+    """Return the branches of a test, named ``labels``, with their numbers."""
+    weights = problem.weight_of(sums.table)
+    no_numbers: tuple[float, ...] = ()
+    branches = []
+    for b, samples in enumerate(sums.samples.tolist()):
+        counts, values, variances = no_numbers, no_numbers, no_numbers
+        if problem.is_classes:
+            counts = tuple((sums.table[b] * problem.weight_unit).tolist())
+        elif samples:
+            means = sums.table[b, 1::3] / weights[b]
+            variances = tuple(np.maximum(sums.squares[b] / weights[b] - means * means, 0.0).tolist())
+            values = tuple((means + problem.centres if sums.medians is None else sums.medians[b]).tolist())
+        else:
+            values = variances = (math.nan,) * problem.n_outputs
+        branches.append(
+            AuditBranch(
+                labels[b],
+                samples,
+                float(weights[b]) * problem.weight_unit,
+                counts,
+                values,
+                variances,
+                float(impurities[b]),
+            )
+        )
+    return tuple(branches)
+
+
+def candidate_test(schema: Schema, candidate: Candidate, missing: Missing) -> NodeTest:
+    """Return the readable test of a candidate."""
+    feature, column = candidate.feature, schema.columns[candidate.feature]
+    name, quote = written_name(column.name), column.family == "object"
+    if candidate.kind == THRESHOLD:
+        return cut_test(
+            column,
+            feature,
+            candidate.threshold,
+            candidate.missing_branch,
+            n_branches=candidate.n_branches,
+            missing=missing,
+        )
+    if candidate.kind == INTERVALS:
+        levels = column.levels if column.kind == "ordinal" else ()
+        cuts = tuple(candidate.cuts.tolist())
+        return IntervalTest(name, feature, cuts, candidate.missing_branch, column.missing_seen, levels, quote, missing)
+    entries = candidate.branch_of
+    ways, present = np.where(entries < 0, ~entries, entries), entries >= 0
+    kind = MultiwayTest if candidate.kind == MULTIWAY else SubsetTest
+    return kind(
+        name,
+        feature,
+        branches=shared_out(column, ways[:-1], present[:-1], candidate.n_branches),
+        absent=shared_out(column, ways[:-1], ~present[:-1], candidate.n_branches),
+        unseen_edge=int(ways[-1]),
+        missing_edge=candidate.missing_branch,
+        missing_seen=column.missing_seen,
+        quote_levels=quote,
+        missing=missing,
+    )
+
+
+def independence_p(problem: Problem, sums: BranchSums) -> float:
+    """Return the p-value of "the target does not depend on the branch"; nan if there is no such test.
+
+    Pearson's chi-squared of branches and classes, or the F test of a one-way analysis of variance. Weights count as
+    numbers of rows.
+    """
+    if problem.n_outputs > 1:
+        return math.nan
+    from scipy.special import chdtrc, fdtrc
+
+    table = sums.table[sums.samples > 0]
+    if problem.is_classes:
+        table = table[:, table.sum(axis=0) > 0]
+        dof = (table.shape[0] - 1) * (table.shape[1] - 1)
+        if dof < 1:
+            return math.nan
+        weights = table.sum(axis=1, keepdims=True)
+        expected = weights * (table.sum(axis=0) / weights.sum())
+        apart = table - expected
+        return float(chdtrc(dof, (apart * (apart / expected)).sum()))
+    weights, totals, squares = table[:, 0], table[:, 1], sums.squares[sums.samples > 0, 0]
+    dof_between, dof_within = len(table) - 1, float(weights.sum()) - len(table)
+    if dof_between < 1 or dof_within <= 0:
+        return math.nan
+    between = float((weights * (totals / weights - totals.sum() / weights.sum()) ** 2).sum())
+    within = float(np.maximum(squares - totals * totals / weights, 0.0).sum())
+    # A sum of squares within rounding error is 0.
+    noise = 1e-14 * float(squares.sum())
+    if within <= noise:
+        return 0.0 if between > noise else math.nan
+    return float(fdtrc(dof_between, dof_within, between / dof_between / (within / dof_within)))
+
+
+# Text.
+
 MAX_TEXT_ROWS = 20  # candidates that print shows; to_dict has them all
 MAX_NAMES = 8
 MAX_CLASSES = 5  # with more of them a branch shows its rows alone
-QUESTION_WIDTH, BRANCHES_WIDTH = 40, 60
+TEST_WIDTH, BRANCHES_WIDTH = 40, 60
 CLASSES_WIDTH = 26  # of all class names together
 TERMS = {"squared_error": "variance", "poisson": "half deviance", "absolute_error": "distance to the median"}
 UNIT_NAMES = {2: "bits", "e": "nats"}
@@ -970,7 +1381,9 @@ def unit_of(audit: Audit) -> str:
 def head_lines(audit: Audit) -> list[str]:
     """Return the lines about the node: its rows, its path, its impurity, and notes."""
     place = "the root" if audit.node == 0 else "if " + " and ".join(audit.path)
-    lines = [f"Node {audit.node}, {place}: {counted(audit.n_samples, 'row')}{weight_note(audit)}"]
+    is_counted = math.isclose(audit.weight, audit.n_samples, rel_tol=1e-9)
+    weight = "" if is_counted else f", weight {written_amount(audit.weight, digits=6)}"
+    lines = [f"Node {audit.node}, {place}: {counted(audit.n_samples, 'row')}{weight}"]
     if audit.n_samples:
         lines.append(holds_text(audit))
         lines.append(impurity_line(audit, audit.whole, term_of(audit)))
@@ -984,12 +1397,6 @@ def head_lines(audit: Audit) -> list[str]:
     return lines
 
 
-def weight_note(audit: Audit) -> str:
-    """Return the weight, if it is not the number of rows."""
-    same = math.isclose(audit.weight, audit.n_samples, rel_tol=1e-9)
-    return "" if same else f", weight {written_amount(audit.weight, digits=6)}"
-
-
 def holds_text(audit: Audit) -> str:
     """Return the weights of the node's classes, or the mean of its targets."""
     outputs = audit.summary.outputs
@@ -998,7 +1405,7 @@ def holds_text(audit: Audit) -> str:
         if output.classes:
             counts = audit.whole.counts[output.start : output.stop]
             held = [
-                f"{shorten(label, QUESTION_WIDTH)} {plain(count)}"
+                f"{shorten(label, TEST_WIDTH)} {plain(count)}"
                 for label, count in zip(output.classes, counts, strict=True)
                 if count
             ]
@@ -1036,7 +1443,7 @@ def best_rows(audit: Audit, most: int) -> list[AuditRow]:
 def table_lines(audit: Audit) -> list[str]:
     """Return the table of candidates."""
     shown = best_rows(audit, MAX_TEXT_ROWS)
-    titles, cells = titles_and_cells(audit, shown, width=QUESTION_WIDTH)
+    titles, cells = titles_and_cells(audit, shown, width=TEST_WIDTH)
     aligns = ["right", "left", "left", *["right"] * (len(titles) - 3)]
     columns = [
         aligned(TextColumn(title, [row[at] for row in cells], align))  # type: ignore[arg-type]
@@ -1069,13 +1476,13 @@ def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | Non
     titles += (["split info", "gain ratio"] if with_ratio else []) + ["adjusted p" if audit.by_p else "p-value"]
     cells = []
     for row in rows:
-        question, branches = row.question, branches_text(audit, row)
+        test, branches = row.test, branches_text(audit, row)
         if width is not None:
-            question, branches = shorten(question, width), shorten(branches, BRANCHES_WIDTH)
+            test, branches = shorten(test, width), shorten(branches, BRANCHES_WIDTH)
         numbers = [row.after, row.gain] + ([row.split_info, row.gain_ratio] if with_ratio else [])
         mark = f"* {row.rank}" if row.chosen else "-" if is_out(audit, row) else str(row.rank)
         p_value = "-" if math.isnan(row.p_value) else f"{row.p_value:.2g}"
-        cells.append([mark, question, branches, *map(paper.number, numbers), p_value])
+        cells.append([mark, test, branches, *map(paper.number, numbers), p_value])
     return titles, cells
 
 
@@ -1113,7 +1520,7 @@ def barred_lines(audit: Audit) -> list[str]:
     lines = ["Columns without a test:"]
     for reason, names in by_reason.items():
         more = f", ... {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-        lines.append(f"  {', '.join(shorten(name, QUESTION_WIDTH) for name in names[:MAX_NAMES])}{more}: {reason}")
+        lines.append(f"  {', '.join(shorten(name, TEST_WIDTH) for name in names[:MAX_NAMES])}{more}: {reason}")
     return lines
 
 
@@ -1121,7 +1528,7 @@ def winner_lines(audit: Audit, row: AuditRow) -> list[str]:
     """Return the arithmetic of one candidate, as one would write it by hand."""
     paper, term = paper_of(audit), term_of(audit)
     held = row.held
-    lines = [f"{shorten(row.question, 2 * QUESTION_WIDTH)}, by hand"]
+    lines = [f"{shorten(row.test, 2 * TEST_WIDTH)}, by hand"]
     if row.n_left_out:
         way = LEFT_OUT.get(audit.summary.model.missing, "")
         lines.append(
@@ -1129,7 +1536,7 @@ def winner_lines(audit: Audit, row: AuditRow) -> list[str]:
             f"counts{': ' + way if way else ''}"
         )
         lines.append(f"  {known_line(audit, row)}")
-    labels = [f"{term}({shorten(branch.label, QUESTION_WIDTH)})" for branch in held[:MOST_TERMS]]
+    labels = [f"{term}({shorten(branch.label, TEST_WIDTH)})" for branch in held[:MOST_TERMS]]
     lines += [f"  {impurity_line(audit, branch, label)}" for branch, label in zip(held, labels, strict=False)]
     if len(held) > MOST_TERMS:
         lines.append(f"  ... {len(held) - MOST_TERMS} more branches")
@@ -1195,7 +1602,7 @@ def average_lines(audit: Audit) -> list[str]:
 def names_text(names: Sequence[Hashable]) -> str:
     """Return the names of columns, the first few of many."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(shorten(written_name(name), QUESTION_WIDTH) for name in names[:MAX_NAMES]) + more
+    return ", ".join(shorten(written_name(name), TEST_WIDTH) for name in names[:MAX_NAMES]) + more
 
 
 def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
@@ -1208,7 +1615,7 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
     elif row.gain <= 1e-12 * max(audit.whole.impurity, 1e-300):
         lines.append(
             "The gain is 0: the split does not reduce the impurity."
-            if audit.asked
+            if audit.tree_test
             else "The gain would be 0: the split would not reduce the impurity."
         )
     if audit.n_equal_cuts:
@@ -1220,9 +1627,9 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
         lines.append(f"{others} the same gain: the lowest is chosen.")
     if not row.exact:
         lines.append("Not every split of its levels was tried: a better one may exist.")
-    if audit.every is None and audit.asked and not (row.chosen and audit.takes_winner):
-        asked = shorten(audit.asked, 2 * QUESTION_WIDTH)
-        lines.append(f"The tree tests '{asked}' here, which is not the best test of these rows{why_other(audit)}.")
+    if audit.every is None and audit.tree_test and not (row.chosen and audit.takes_winner):
+        test = shorten(audit.tree_test, 2 * TEST_WIDTH)
+        lines.append(f"The tree tests '{test}' here, which is not the best test of these rows{why_other(audit)}.")
     return lines
 
 
@@ -1251,7 +1658,7 @@ def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
         lines.append(f"Tie: {names_text(audit.tied)} {verb} the same score; the first column in the table is chosen.")
     elif rivals:
         rival = rivals[0]
-        name = shorten(rival.question, QUESTION_WIDTH)
+        name = shorten(rival.test, TEST_WIDTH)
         if audit.by_p:
             lines.append(f"Runner-up: {name}, adjusted p {rival.p_value:.3g}.")
         else:
@@ -1329,435 +1736,10 @@ def squares_lines(row: AuditRow, paper: Paper, statistic: float) -> list[str]:
     parts, printed = [], []
     for branch, observed in zip(held, table, strict=True):
         expected = [sum(observed) * total / whole for total in totals]
-        label = shorten(branch.label, QUESTION_WIDTH)
+        label = shorten(branch.label, TEST_WIDTH)
         lines.append(f"expected({label}): " + ", ".join(map(paper.expected, expected)))
         parts.append(sum((o - e) ** 2 / e for o, e in zip(observed, expected, strict=True)))
         printed.append(paper.as_printed(parts[-1]))
         lines.append(paper.line(f"chi-squared({label})", paper.squares(observed, expected), parts[-1]))
     terms = Written(" + ".join(map(paper.number, parts)), sum(printed))
     return [*lines, paper.line("chi-squared", terms, statistic)]
-
-
-def columns_of(audit: Audit) -> dict[str, list[Any]]:
-    """Return the columns that ``Audit.to_dict`` describes."""
-    rows = audit.rows
-    columns: dict[str, list[Any]] = {
-        "rank": [row.rank for row in rows],
-        "column": [row.column for row in rows],
-        "question": [row.question for row in rows],
-        "chosen": [row.chosen for row in rows],
-        "branches": [len(row.branches) for row in rows],
-        "labels": [[branch.label for branch in row.branches] for row in rows],
-        "samples": [[branch.samples for branch in row.branches] for row in rows],
-        "weights": [[branch.weight for branch in row.branches] for row in rows],
-    }
-    if audit.summary.counts_classes:
-        columns["counts"] = [[list(branch.counts) for branch in row.branches] for row in rows]
-    else:
-        columns["values"] = [[list(branch.values) for branch in row.branches] for row in rows]
-        columns["variances"] = [[list(branch.variances) for branch in row.branches] for row in rows]
-    columns["impurities"] = [[branch.impurity for branch in row.branches] for row in rows]
-    columns["known"] = [row.share_known for row in rows]
-    for name in ("before", "after", "price", "gain", "split_info", "gain_ratio", "score", "p_value"):
-        columns[name] = [getattr(row, name) for row in rows]
-    columns["threshold"] = [None if math.isnan(row.threshold) else row.threshold for row in rows]
-    columns["exact"] = [row.exact for row in rows]
-    return columns
-
-
-def html_of(audit: Audit) -> str:
-    """Return the candidates as an HTML table; every text is escaped."""
-    shown = best_rows(audit, MAX_HTML_ROWS)
-    titles, cells = titles_and_cells(audit, shown, width=None)
-    hidden = len(audit) - len(shown)
-    note = f"{hidden} more: see to_dict()" if hidden else ""
-    return html_table(head_lines(audit), titles, cells, note)
-
-
-LogBase = Literal[2, "e"]
-# Parameters that the search of an algorithm cannot do without.
-NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "cart": {"criterion": str, "nominal_splits": str, "min_weight_fraction_leaf": (int, float)},
-    "id3": {},
-    "c45": {"nominal_splits": str},
-    "chaid": {
-        "alpha": (int, float), "alpha_merge": (int, float), "bonferroni": bool, "exhaustive": bool, "n_bins": int,
-    },
-}  # fmt: skip
-UNITS: dict[object, float] = {2: 1.0, "e": LOG_OF_2}
-LARGEST = 1e150  # the squares of a million such numbers add up to a float64
-MOST_TARGETS = 8  # a variance of more numbers is not written out
-
-
-@dataclass(frozen=True, eq=False)
-class Audit(Sequence[AuditRow]):
-    """The possible tests of a node: a sequence of ``AuditRow`` that prints as one would compute it by hand.
-
-    Attributes
-    ----------
-    rows : tuple of AuditRow
-        The best test of each column, best first; or, with ``every``, all cuts or divisions of one column.
-    summary : TreeSummary
-        The tree, its classes and criterion.
-    node : int
-    path : tuple of str
-        The conditions on the path to the node, one per column.
-    n_samples, weight : int, float
-        Rows of the given data that are in the node.
-    n_fitted : int
-        Training rows in the node.
-    whole : AuditBranch
-        The node as a whole: counts or numbers, and its impurity.
-    criterion, algorithm : str
-    log_base : {2, "e"}
-        Entropies are in bits or in nats.
-    every : hashable or None
-        The column whose candidates are listed.
-    of : hashable or None
-        The column whose test is computed step by step, if it is not the best one.
-    barred : tuple of Barred
-        Columns without a candidate, and why.
-    asked : str
-        The test of the tree; empty at a leaf.
-    asked_feature : int
-        Its column; -1 at a leaf.
-    leaf_reason : str
-        Why the node is a leaf; empty if it is none.
-    by_ratio : bool
-        Whether columns are compared by their gain ratio.
-    average_of : tuple of float
-        Gains that the average gain is computed from, if columns below the average are left out.
-    uncounted : tuple of hashable
-        Columns with a test whose gain is not in that average: they have too many levels (C4.5).
-    gainless : tuple of hashable
-        Columns that are left out because their gain is 0, though they are not below the average (C4.5).
-    tied : tuple of hashable
-        Other columns with the winner's score.
-    n_equal_cuts : int
-        Other cuts of the winner's column with the same gain.
-    digits : int
-        Decimals in texts.
-    """
-
-    rows: tuple[AuditRow, ...]
-    summary: TreeSummary
-    node: int
-    path: tuple[str, ...]
-    n_samples: int
-    weight: float
-    n_fitted: int
-    whole: AuditBranch
-    criterion: str
-    algorithm: str
-    log_base: LogBase
-    targets: tuple[float, ...] = ()
-    every: Hashable | None = None
-    of: Hashable | None = None
-    barred: tuple[Barred, ...] = ()
-    asked: str = ""
-    asked_feature: int = -1
-    leaf_reason: str = ""
-    by_ratio: bool = False
-    average_of: tuple[float, ...] = ()
-    uncounted: tuple[Hashable, ...] = ()
-    gainless: tuple[Hashable, ...] = ()
-    tied: tuple[Hashable, ...] = ()
-    n_equal_cuts: int = 0
-    digits: int = 3
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> AuditRow: ...
-    @overload
-    def __getitem__(self, index: slice) -> Audit: ...
-    def __getitem__(self, index: int | slice) -> AuditRow | Audit:
-        return replace(self, rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
-
-    def __iter__(self) -> Iterator[AuditRow]:
-        return iter(self.rows)
-
-    @property
-    def winner(self) -> AuditRow | None:
-        """The candidate that the algorithm chooses; None if it chooses none."""
-        return next((row for row in self.rows if row.chosen), None)
-
-    @property
-    def takes_winner(self) -> bool:
-        """Whether the tree has the chosen test: not at a leaf, nor if sampling or a limit ruled the test out."""
-        return self.winner is not None and bool(self.asked) and self.winner.question == self.asked
-
-    @property
-    def by_p(self) -> bool:
-        """Whether columns are compared by adjusted p-values (CHAID)."""
-        return any("multiplier" in row.notes for row in self.rows)
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Return the candidates as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
-
-        Returns
-        -------
-        dict of str to list
-            ``rank`` (int), ``column``, ``question``, ``chosen`` (bool), ``branches`` (int), ``labels`` (list of str),
-            ``samples`` (list of int), ``weights`` (list of float), ``counts`` (list per branch of the weight of each
-            class) or ``values`` and ``variances`` (list per branch of a number per output), ``impurities`` (list of
-            float), ``known`` (float, 0 to 1), ``before``, ``after``, ``price``, ``gain``, ``split_info``,
-            ``gain_ratio``, ``score``, ``p_value``, ``threshold`` (float or None), ``exact`` (bool).
-        """
-        return columns_of(self)
-
-    def __str__(self) -> str:
-        return text_of(self)
-
-    def __repr__(self) -> str:
-        what = "candidates" if self.every is None else f"candidates of {self.every!r}"
-        return f"<treewright.Audit: node {self.node}, {len(self)} {what}>"
-
-    def _repr_html_(self) -> str:
-        """Return the candidates as an HTML table for notebooks."""
-        return html_of(self)
-
-
-def audit_model(
-    model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, node: int, **options: Any
-) -> Audit:
-    """Audit a node of a model on encoded rows; the algorithm is that of the model's facts.
-
-    Parameters
-    ----------
-    model : ModelData
-        Of one tree; a tree of bagging is audited by the algorithm of the members.
-    matrix : float[n, p]
-    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
-    weights : float64[n], > 0, or None
-    node : int
-    **options
-        As `audit_node`.
-    """
-    refuse_other_growth(model)
-    growth = growth_of(model)
-    for name, kind in NEEDED[growth.algorithm].items():
-        if not isinstance(growth.parameters.get(name), kind):
-            raise ParameterError(
-                f"the facts of the model lack {name!r} of {growth.algorithm}, so its search cannot be repeated: "
-                "audit the fitted estimator, or fit again"
-            )
-    algorithm, parameters, facts = growth.algorithm, growth.parameters, model.facts
-    n_rows = int(facts.get("n_samples", len(matrix)))
-    if growth.is_member:
-        # The audit reads the facts of one tree; shares of rows are those of the rows that bagging drew for it.
-        n_rows = int(model.trees[0].n_samples[0])
-        model = replace(model, facts={**facts, "algorithm": algorithm, "parameters": dict(parameters)})
-    problem = problem_of(algorithm, parameters, model.missing, matrix, model.schema, target, weights, model.n_classes)
-    policy = policy_of(algorithm, parameters, problem, n_rows)
-    return audit_rows(model, problem, policy, matrix, node, **options)
-
-
-def audit_rows(
-    model: ModelData, problem: Problem, policy: Policy, matrix: np.ndarray, node: int, **options: Any
-) -> Audit:
-    """Audit a node on the rows of a problem that reach it; arguments as `audit_model`."""
-    refuse_other_growth(model)
-    check_node(node)
-    node_of(model, node)  # refuses a node that is not there
-    rows, shares = rows_at(model, matrix, node)
-    audit = audit_node(model, problem, policy, rows, problem.weights[rows] * shares, node, **options)
-    is_chosen_here = audit.every is None and bool(audit.asked) and audit.n_samples == audit.n_fitted
-    if is_chosen_here and not audit.takes_winner and growth_of(model).splitter == "hist":
-        raise ParameterError(
-            f"node {node} tests {audit.asked!r}, the best cut between bins (splitter='hist'); audit compares the cuts "
-            f"between all values, and another one is better: fit a tree with splitter='best' to see how one is chosen"
-        )
-    return audit
-
-
-def refuse_other_growth(model: ModelData) -> None:
-    """Refuse trees whose nodes did not choose the best of all tests: an audit would mark another one."""
-    growth = growth_of(model)
-    instead = "fit a tree with splitter='best' to see how one is chosen"
-    boosted = model.facts.get("algorithm")
-    if boosted in BOOSTED:
-        raise ParameterError(
-            f"audit compares the tests of a node by the target of its rows, and a tree of {boosted} "
-            f"{BOOSTED[boosted]}. show(tree=i) shows the tests of a tree; {instead}"
-        )
-    if growth.algorithm in FORESTS:
-        raise ParameterError(
-            f"audit compares all possible tests of a node, and the trees of {FORESTS[growth.algorithm]} do not choose "
-            f"so: their nodes sample columns or cuts at random. show(tree=i) shows the tests of a tree; {instead}"
-        )
-    if growth.splitter not in ("best", "hist"):
-        raise ParameterError(
-            f"audit compares all possible tests of a node, and this tree was fitted with splitter="
-            f"{growth.splitter!r}, which samples one cut of each column at random: {instead}"
-        )
-    if growth.algorithm not in SEARCHED:
-        raise ParameterError(
-            f"audit supports the algorithms {', '.join(SEARCHED)}; the facts of the model name {growth.algorithm!r}"
-        )
-
-
-def rows_at(model: ModelData, matrix: np.ndarray, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that reach a node (int32[m]) and the share of each row that reaches it (float64[m], above 0)."""
-    if node == 0:
-        return np.arange(len(matrix), dtype=np.int32), np.ones(len(matrix))
-    leaves = values.predict_leaves(model, matrix)
-    if model.missing != "fractional":
-        rows = np.flatnonzero(is_below(model.trees[0], node)[leaves]).astype(np.int32)
-        return rows, np.ones(len(rows))
-    path = paths.decision_path(model, matrix, leaves).tocsc()
-    column = slice(path.indptr[node], path.indptr[node + 1])
-    rows, shares = path.indices[column].astype(np.int32), path.data[column].astype(np.float64)
-    order = np.argsort(rows, kind="stable")
-    return rows[order], shares[order]
-
-
-def audit_node(
-    model: ModelData,
-    problem: Problem,
-    policy: Policy,
-    rows: np.ndarray,
-    weights: np.ndarray,
-    node: int,
-    *,
-    every: Hashable | None = None,
-    tree: int = 0,
-    log_base: LogBase = 2,
-    digits: int = 3,
-) -> Audit:
-    """Return the audit of one node.
-
-    Parameters
-    ----------
-    model : ModelData
-    problem : Problem
-        The training rows, or others.
-    policy : Policy
-        The algorithm, on that problem.
-    rows : int32[m], weights : float64[m]
-        The instances of the problem that are in the node.
-    node : int
-    every : hashable, optional
-        The name or position of a column, to list its cuts or divisions one by one.
-    tree : int
-        Which of the model's trees.
-    log_base : {2, "e"}
-        Whether entropies are in bits or in nats.
-    digits : int, 1 to 12
-        Decimals in texts.
-
-    """
-    check_options(node, log_base, digits)
-    summary = summarize(model, tree)
-    path = path_texts(model, summary, int(node))
-    feature = None if every is None else position_of(model, every)
-    order = np.asarray(rows, np.int32), np.asarray(weights, np.float64)
-    instances = some_instances(problem, *order)
-    search = getattr(policy, "search", None)
-    # CHAID chooses by tests of independence; its nodes hold an impurity none the less.
-    owner: Any = policy if search is None else search
-    criterion: Criterion = owner.criterion
-    here = AuditedNode(problem, criterion, instances, UNITS[log_base], model.missing)
-    refuse_beyond_squares(here)
-    arrays = summary.tree
-    audit = Audit(
-        rows=(),
-        summary=summary,
-        node=int(node),
-        path=path,
-        n_samples=len(instances),
-        weight=here.weight * problem.weight_unit,
-        n_fitted=int(arrays.n_samples[node]),
-        whole=whole_of(here),
-        criterion=criterion.name if criterion.number != ENTROPY else "entropy",
-        algorithm=summary.algorithm,
-        log_base=log_base,
-        targets=few_targets(here),
-        asked="" if arrays.is_leaf[node] else node_test(model, arrays, int(node)).question(),
-        asked_feature=int(arrays.feature[node]),
-        by_ratio=policy.by_ratio,
-        digits=digits,
-    )
-    if not len(instances):
-        return replace(audit, leaf_reason="no row reaches it" if arrays.is_leaf[node] else "")
-    if problem.is_classes and problem.n_stats == 1:
-        return replace(audit, leaf_reason="the target has one class")  # no test could tell anything apart
-    if feature is not None:
-        pure = PURE if not audit.asked and is_pure(summary, audit.node) else ""
-        listed = tuple(every_of(here, policy, feature))
-        return replace(audit, rows=listed, every=model.schema.columns[feature].name, leaf_reason=pure)
-    return compared(audit, here, policy)
-
-
-def check_options(node: object, log_base: object, digits: object) -> None:
-    """Refuse options out of range."""
-    if isinstance(log_base, np.ndarray) or log_base not in (2, "e"):
-        raise ParameterError(f"log_base is {shown(log_base)}; choose 2 (bits) or 'e' (nats)")
-    if type(digits) is not int or not 1 <= digits <= 12:
-        raise ParameterError(f"digits is {shown(digits)}; give a whole number from 1 to 12")
-    check_node(node)
-
-
-def check_node(node: object) -> None:
-    """Refuse anything but the number of a node, such as a table in its place."""
-    if isinstance(node, bool) or not isinstance(node, int | np.integer):
-        raise ParameterError(
-            f"node is {shown(node)}; give audit the number of a node, 0 for the root, and after it, optionally, a "
-            "table and its target"
-        )
-
-
-def refuse_beyond_squares(here: AuditedNode) -> None:
-    """Refuse weights and targets whose squares add up to more than float64 holds."""
-    problem, rows = here.problem, here.instances.rows
-    weight = here.weight * problem.weight_unit
-    if weight > LARGEST:
-        raise DataError(f"the weights in the node add up to {weight:g}: divide them all by {weight:.0e}")
-    largest = float(np.abs(problem.targets[:, rows]).max(initial=0.0)) if not problem.is_classes else 0.0
-    if largest > LARGEST:
-        raise DataError(f"the largest target in the node is {largest:g}: divide them all by {largest:.0e}")
-
-
-def path_texts(model: ModelData, summary: TreeSummary, node: int) -> tuple[str, ...]:
-    """Return the conditions on the path to a node, one per column."""
-    bounds: dict[int, Bound] = {}
-    arrays = summary.tree
-    for above, branch in path_to(arrays, node):
-        feature = int(arrays.feature[above])
-        before = bounds.get(feature, Bound())
-        bounds[feature] = narrowed(before, model.schema.columns[feature], arrays, above, branch)
-    return conditions(model.schema, bounds, exact=False, max_levels=12, missing=model.missing)
-
-
-def position_of(model: ModelData, column: Hashable) -> int:
-    """Return the position of a column that is given by its name, or by its position."""
-    names = model.schema.names
-    try:
-        if column in model.schema.positions:
-            return model.schema.positions[column]
-    except TypeError:
-        raise ParameterError(f"every is {column!r}; give the name of a column") from None
-    if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
-        return int(column)
-    known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-    raise ParameterError(f"every is {shown(column)}; the model's columns are {known}")
-
-
-def whole_of(here: AuditedNode) -> AuditBranch:
-    """Return the node's own counts or numbers as one branch."""
-    if not len(here.instances):
-        empty = np.zeros(1, np.int64)
-        sums = BranchSums(empty, np.zeros((1, here.problem.n_stats)), np.zeros((1, here.problem.n_outputs)))
-        impurities = np.zeros(1)
-    else:
-        sums = here.sums(np.zeros(len(here.instances), np.int64), 1)
-        impurities = here.impurities(sums)
-    return branches_of(here.problem, [""], sums, impurities)[0]
-
-
-def few_targets(here: AuditedNode) -> tuple[float, ...]:
-    """Return the target of each row if they are few enough to write out a variance; else nothing."""
-    problem, instances = here.problem, here.instances
-    plain = not problem.is_classes and problem.n_outputs == 1 and bool((instances.weights == 1.0).all())
-    return tuple(problem.targets[0, instances.rows].tolist()) if plain and len(instances) <= MOST_TARGETS else ()

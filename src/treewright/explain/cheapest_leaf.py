@@ -44,23 +44,12 @@ MAX_STEPS = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A row that is to be changed.
-
-    Attributes
-    ----------
-    schema : Schema
-    cells : float64[p]
-        Encoded; nan is missing.
-    keep : frozenset of int
-        Columns that must stay as they are.
-    scales : float64[p]
-        How much of each numeric column counts as 1; > 0.
-    """
+    """A row that is to be changed."""
 
     schema: Schema
-    cells: np.ndarray
-    keep: frozenset[int]
-    scales: np.ndarray
+    cells: np.ndarray  # float64[p]: encoded; nan is missing
+    keep: frozenset[int]  # columns that must stay as they are
+    scales: np.ndarray  # float64[p]: how much of each numeric column counts as 1; > 0
 
     def is_missing(self, feature: int) -> bool:
         """Whether the cell is missing."""
@@ -69,14 +58,7 @@ class Asked:
     def narrowed(self, way: Way, feature: int, bound: Bound, *, own: bool) -> Way | None:
         """Return the way with a bound of a column; None if no value meets it, or if the column must stay.
 
-        Parameters
-        ----------
-        way : Way
-        feature : int
-        bound : Bound
-            All that is now required of the column.
-        own : bool
-            Whether the row's own cell meets the new part of it.
+        ``bound``: all that is now required of the column; ``own``: whether the row's own cell meets the new part of it.
         """
         before = way.held.get(feature)
         if own and (before is None or before.kept):
@@ -102,34 +84,18 @@ class Asked:
 
 
 class Held(NamedTuple):
-    """What a way requires of one column.
+    """What a way requires of one column."""
 
-    Attributes
-    ----------
-    bound : Bound
-        What a new value must be.
-    kept : bool
-        Whether the row's own cell goes this way; a missing one then stays missing.
-    """
-
-    bound: Bound
-    kept: bool
+    bound: Bound  # what a new value must be
+    kept: bool  # whether the row's own cell goes this way; a missing one then stays missing
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What the tests above a node require of a row.
+    """What the tests above a node require of a row."""
 
-    Attributes
-    ----------
-    held : dict of int to Held
-        Every tested column, in the order of the tests.
-    distances : dict of int to float
-        Of the columns that have to change: how far.
-    """
-
-    held: dict[int, Held]
-    distances: dict[int, float]
+    held: dict[int, Held]  # every tested column, in the order of the tests
+    distances: dict[int, float]  # of the columns that have to change: how far
 
     @property
     def distance(self) -> float:
@@ -141,42 +107,20 @@ class Way:
 
 
 class Reached(NamedTuple):
-    """A leaf with the way that leads there.
-
-    Attributes
-    ----------
-    leaf : int
-    way : Way
-    exact : bool
-        Whether no other change is cheaper: False if there were too many choices about missing cells.
-    """
+    """A leaf with the way that leads there."""
 
     leaf: int
     way: Way
-    exact: bool
+    exact: bool  # whether no other change is cheaper: False if there were too many choices about missing cells
 
 
 def cheapest_leaf(model: ModelData, asked: Asked, wanted: np.ndarray) -> Reached | None:
     """Return the wanted leaf that requires the smallest change of a row.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of one tree.
-    asked : Asked
-    wanted : bool[n_nodes]
-        Which leaves will do.
-
-    Returns
-    -------
-    Reached or None
-        The fewest columns, then the least distance, then the lowest leaf; None if no wanted leaf can be reached.
-
-    Notes
-    -----
-    O(nodes x columns on a way). Under ``missing="fractional"`` a missing cell takes several branches, so it is filled
-    in if it is tested. Surrogates tie columns to each other: a missing cell may stay or be filled in, and
-    both are tried, for up to ``MAX_STEPS`` nodes.
+    ``model``: of one tree; ``wanted`` bool[n_nodes]: which leaves will do. Returns the fewest columns, then the least
+    distance, then the lowest leaf; None if no wanted leaf can be reached. O(nodes x columns on a way). Under
+    ``missing="fractional"`` a missing cell takes several branches, so it is filled in if it is tested. Surrogates tie
+    columns to each other: a missing cell may stay or be filled in, and both are tried, for up to ``MAX_STEPS`` nodes.
     """
     search = _Search(model, asked, leads_to(model.trees[0], wanted))
     try:
@@ -331,20 +275,9 @@ class _Search:
 def nearest_value(column: Column, bound: Bound, cell: float, preferred: int | None = None) -> float:
     """Return the value within a bound that is nearest to a cell; of a nominal column the preferred or first level.
 
-    Parameters
-    ----------
-    column : Column
-    bound : Bound
-        Some value meets it.
-    cell : float
-        Encoded, outside of the bound; nan is missing: it becomes the upper end, the lowest level, else 0.
-    preferred : int, optional
-        Code of a level.
-
-    Returns
-    -------
-    float
-        Encoded. Just above a lower end that is the next float64.
+    ``bound``: some value meets it. ``cell``: encoded, outside of the bound; nan is missing: it becomes the upper end,
+    the lowest level, else 0. ``preferred``: code of a level. Returns encoded. Just above a lower end that is the next
+    float64.
 
     Examples
     --------

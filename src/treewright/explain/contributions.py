@@ -68,33 +68,16 @@ _SCRATCH_BYTES = 2**26  # of what is noted of every node of the largest tree for
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """The game of the columns: the trees of a model as kernels take them, and who plays.
-
-    Attributes
-    ----------
-    trees : AllTrees
-    tables : Branches
-    surrogates : Surrogates
-    share_of_slot : float64[l, d]
-        Of each leaf the shares of its players.
-    players : tuple of int
-        The column that each player is named after.
-    n_outputs : int
-        Number of class probabilities, numbers or scores.
-    start : float64[n_kept]
-        What the model predicts without any tree.
-    asked : int64[q]
-        Columns that some tree tests.
-    """
+    """The game of the columns: the trees of a model as kernels take them, and who plays."""
 
     trees: AllTrees
     tables: Branches
     surrogates: Surrogates
-    share_of_slot: np.ndarray
-    players: tuple[int, ...]
-    n_outputs: int
-    start: np.ndarray
-    asked: np.ndarray
+    share_of_slot: np.ndarray  # float64[l, d]: of each leaf the shares of its players
+    players: tuple[int, ...]  # the column that each player is named after
+    n_outputs: int  # number of class probabilities, numbers or scores
+    start: np.ndarray  # float64[n_kept]: what the model predicts without any tree
+    asked: np.ndarray  # int64[q]: columns that some tree tests
 
     @property
     def n_kept(self) -> int:
@@ -267,9 +250,7 @@ def gauss_legendre(longest: int) -> tuple[np.ndarray, np.ndarray]:
     The integrand has degree ``longest - 1``, and m points are exact up to degree 2 m - 1. By Newton's method, whose
     last bits, unlike those of an eigenvalue problem, are the same on every processor.
 
-    Returns
-    -------
-    points, weights : float64[m]
+    Returns ``points``, ``weights`` float64[m].
 
     Examples
     --------
@@ -307,19 +288,11 @@ def _legendre(m: int, x: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Contributions to the predictions for some rows.
+    """Contributions to the predictions for some rows."""
 
-    Attributes
-    ----------
-    values : float64[n, n_players, n_outputs], of pairs float64[n, n_players, n_players, n_outputs]
-    base : float64[n_outputs]
-    players : tuple of int
-        The column of the schema that each player is named after.
-    """
-
-    values: np.ndarray
-    base: np.ndarray
-    players: tuple[int, ...]
+    values: np.ndarray  # float64[n, n_players, n_outputs], of pairs float64[n, n_players, n_players, n_outputs]
+    base: np.ndarray  # float64[n_outputs]
+    players: tuple[int, ...]  # the column of the schema that each player is named after
 
 
 Work = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
@@ -337,26 +310,11 @@ def contributions_of(
 ) -> Contributions:
     """What each player, or each pair, contributes to the predictions.
 
-    Parameters
-    ----------
-    matrix : float [n, p]
-        Encoded rows.
-    kind : {"path", "interventional", "steps"}
-    pairs : bool
-        Not for "steps".
-    background : float [m, p]
-        Encoded rows that stand for unknown players; for "interventional".
-    worths : bool
-        For "interventional": not Shapley values but what knowing a player alone changes (its partial dependence less
-        ``base``), and of pairs, on the other places, what knowing both changes beyond that.
-    n_jobs : int or None
-        Number of threads.
-
-    Returns
-    -------
-    Contributions
-        The sum over the players (or over all pairs) and ``base`` are the prediction: class probabilities, numbers or
-        scores, to within about 1e-13 of the sizes that trees add up. The same bytes for any number of threads.
+    ``pairs``: not for "steps". ``background`` float [m, p]: encoded rows that stand for unknown players; for
+    "interventional". ``worths``: for "interventional": not Shapley values but what knowing a player alone changes (its
+    partial dependence less ``base``), and of pairs, on the other places, what knowing both changes beyond that.
+    Returns the sum over the players (or over all pairs) and ``base`` are the prediction: class probabilities, numbers
+    or scores, to within about 1e-13 of the sizes that trees add up. The same bytes for any number of threads.
     """
     game, n_threads = game_of(model), threads.resolve_jobs(n_jobs)
     n, n_players, n_kept = len(matrix), len(game.players), game.n_kept

@@ -217,12 +217,7 @@ def counterfactual(
 
 
 class Answering:
-    """Writes the result of a search.
-
-    Attributes
-    ----------
-    asked : Asked
-    """
+    """Writes the result of a search."""
 
     def __init__(self, model: ModelData, given: GivenRow, asked: Asked, goal: Goal) -> None:
         self.model, self.given, self.asked, self.goal = model, given, asked, goal
@@ -279,29 +274,17 @@ class Answering:
 
 @dataclass(frozen=True, eq=False)
 class GivenRow:
-    """A row, encoded and as given.
+    """A row, encoded and as given."""
 
-    Attributes
-    ----------
-    cells : float64[p]
-        Encoded.
-    raw : tuple of cells, one for each column of the table
-        As given, in the order of the schema; None where a cell is missing.
-    """
-
-    cells: np.ndarray
-    raw: tuple[Any, ...]
+    cells: np.ndarray  # float64[p]: encoded
+    raw: tuple[Any, ...]  # as given, in the order of the schema; None where a cell is missing
 
 
 def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
     """Read one row as ``predict`` would read it.
 
-    Parameters
-    ----------
-    model : ModelData
-    row : mapping from column name to cell, sequence of p cells, or table of one row
-    owner : str
-        Who is named in messages.
+    ``row`` mapping from column name to cell, sequence of p cells, or table of one row; ``owner``: who is named in
+    messages.
     """
     schema, table = model.schema, _table(model, row, owner)
     if table.n_rows != 1:
@@ -318,23 +301,15 @@ def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
 class Goal(NamedTuple):
     """The wanted prediction.
 
-    Attributes
-    ----------
-    now : int32 or float64 [1, n_outputs]
-        What the model predicts for the row: codes of classes, or numbers.
-    low, high : float64[n_outputs]
-        The wanted prediction is from ``low`` to ``high`` in each target.
-    other : bool
-        Any prediction but the one of now.
-    text : str
-        In words.
+    ``now`` int32 or float64 [1, n_outputs]: what the model predicts for the row: codes of classes, or numbers; ``low``,
+    ``high`` float64[n_outputs]: the wanted prediction is from ``low`` to ``high`` in each target.
     """
 
     now: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    other: bool
-    text: str
+    other: bool  # any prediction but the one of now
+    text: str  # in words
 
     def holds(self, predicted: np.ndarray) -> np.ndarray:
         """bool[n]: which predictions (``[n, n_outputs]``) will do."""
@@ -445,12 +420,9 @@ def position_of(schema: Schema, name: Any) -> int:
 
 
 def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
-    """Return the distance between the outermost cuts of each numeric column.
+    """Return the distance between the outermost cuts of each numeric column: float64[p].
 
-    Returns
-    -------
-    float64[p]
-        Of one cut its size; 1 if that is 0, if there is no cut, and for ordinal and nominal columns.
+    Of one cut its size; 1 if that is 0, if there is no cut, and for ordinal and nominal columns.
     """
     low, high = np.full(len(schema), np.inf), np.full(len(schema), -np.inf)
     one = np.flatnonzero((tree.kind == THRESHOLD) & np.isfinite(tree.threshold))
@@ -467,19 +439,10 @@ def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
 
 
 def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
-    """Return how far the values of each numeric column lie apart.
+    """Return how far the values of each numeric column lie apart: float64[p].
 
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p]
-        Encoded rows.
-
-    Returns
-    -------
-    float64[p]
-        The median distance from the column's median; if more than half of the rows are equal their mean distance;
-        1 if all are, and for ordinal and nominal columns.
+    The median distance from the column's median; if more than half of the rows are equal their mean distance; 1 if all
+    are, and for ordinal and nominal columns.
     """
     scales = np.ones(len(schema))
     for feature, column in enumerate(schema.columns):
@@ -497,12 +460,7 @@ def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
 class ChangeWriter:
     """Writes the changes that a path requires.
 
-    Attributes
-    ----------
-    model : ModelData
-    asked : Asked
-    raw : tuple
-        The row's cells as given.
+    ``raw``: the row's cells as given.
     """
 
     def __init__(self, model: ModelData, asked: Asked, row: GivenRow) -> None:
@@ -607,10 +565,7 @@ def _raw(cells: Cells) -> Any:
 def preferred_level(bound: Bound) -> int | None:
     """Code of the first level that follows this path and occurred at the last test; None if there is none.
 
-    Parameters
-    ----------
-    bound : Bound
-        Of a nominal column.
+    ``bound``: of a nominal column.
     """
     if bound.allowed is None or bound.named is None:
         return None

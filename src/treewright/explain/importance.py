@@ -15,24 +15,11 @@ BoostedKind = Literal["gain", "cover", "frequency"]
 
 
 def boosted_importances(trees: Trees, n_columns: int, kind: Any = "gain") -> np.ndarray:
-    """Return the importance of each column in the trees of a boosted model.
+    """Return the importance of each column in the trees of a boosted model: float64[p].
 
-    Parameters
-    ----------
-    trees : PackedTrees or BoostedTrees
-    n_columns : int
-    kind : {"gain", "cover", "frequency"}
-        The gain of the column's tests; the sum of the hessians of the rows that they test; their number.
-
-    Returns
-    -------
-    float64[p]
-        Shares of the whole: they sum to one, or are all 0 if no tree has a split (or none has a gain).
-
-    Raises
-    ------
-    ParameterError
-        There is no such kind.
+    ``kind``: the gain of the column's tests; the sum of the hessians of the rows that they test; their number. Shares
+    of the whole: they sum to one, or are all 0 if no tree has a split (or none has a gain). Raises ``ParameterError``:
+    there is no such kind.
     """
     if kind not in list(get_args(BoostedKind)):  # a list: kind may be unhashable
         raise ParameterError(f"kind is {kind!r}; choose one of {', '.join(get_args(BoostedKind))}")

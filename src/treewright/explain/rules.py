@@ -515,18 +515,10 @@ class OutcomeTeller:
 
 @dataclass(eq=False)
 class Wording:
-    """Turns bounds into `ColumnBound`, each bound once: the leaves below a node share them.
-
-    Attributes
-    ----------
-    model : ModelData
-    readable : dict
-        From `readable_cuts`; empty to write every cut exactly.
-    max_levels : int or None
-    """
+    """Turns bounds into `ColumnBound`, each bound once: the leaves below a node share them."""
 
     model: ModelData
-    readable: dict[int, dict[float, float]]
+    readable: dict[int, dict[float, float]]  # from `readable_cuts`; empty to write every cut exactly
     max_levels: int | None
     # Weak: with 10,000 levels a bound is large, and it is shared only while the walk is below its node.
     _made: WeakKeyDictionary[Bound, ColumnBound | None] = field(default_factory=WeakKeyDictionary)
@@ -586,11 +578,8 @@ class Wording:
 def readable_cuts(tree: Tree) -> dict[int, dict[float, float]]:
     """Return for each column its cuts with the number to write instead.
 
-    Returns
-    -------
-    dict of int to dict of float to float
-        Feature position to cut to the cut with 6 significant digits, or as many as keep the column's cuts different
-        and in their order.
+    Returns feature position to cut to the cut with 6 significant digits, or as many as keep the column's cuts different
+    and in their order.
     """
     found: dict[int, list[np.ndarray]] = {}
     is_cut = tree.kind == THRESHOLD

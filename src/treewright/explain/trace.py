@@ -9,7 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from treewright.explain.audit import TERMS, candidate_test, significance_text
+from treewright.explain.audit import TERMS, candidate_test, old_name, significance_text
 from treewright.grow.by_node.grower import Step
 from treewright.show.table import html_table
 from treewright.trees.data import ModelData
@@ -18,7 +18,7 @@ from treewright.trees.writing import shorten, written_amount, written_name
 
 MAX_LINES = 200  # steps that print and a page show; to_dict has them all
 MAX_INDENT = 20  # deeper nodes are not indented further
-QUESTION_WIDTH = 60
+TEST_WIDTH = 60
 SMALLEST_P = 300  # smaller p-values than 1e-300 are not told apart
 
 
@@ -35,8 +35,8 @@ class TraceStep:
     weight, impurity : float
     column : hashable
         The column that it tests.
-    question : str
-        The test; of a node that was not split, the best one.
+    test : str
+        Its test; of a node that was not split, the best one.
     gain, score : float
         Decrease of impurity; what the algorithm compares columns by.
     runner_up : hashable or None
@@ -60,7 +60,7 @@ class TraceStep:
     weight: float
     impurity: float
     column: Hashable
-    question: str
+    test: str
     gain: float
     score: float
     runner_up: Hashable | None
@@ -71,6 +71,8 @@ class TraceStep:
     adjusted_p_value: float = math.nan
     is_split: bool = True
     significance: str = ""
+
+    question = old_name("question", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,7 @@ class Trace(Sequence[TraceStep]):
         """Return the steps as an HTML table for notebooks."""
         name = score_name(self.summary)
         ours, theirs = ((name,), (f"its {name}",)) if name else ((), ())
-        is_judged = any(step.significance for step in self.steps)
+        has_significance = any(step.significance for step in self.steps)
         titles = (
             "node",
             "depth",
@@ -155,7 +157,7 @@ class Trace(Sequence[TraceStep]):
             "its gain",
             *theirs,
             "exact",
-            *(("significance",) if is_judged else ()),
+            *(("significance",) if has_significance else ()),
         )
         cells = []
         for step in self.steps[:MAX_LINES]:
@@ -167,14 +169,14 @@ class Trace(Sequence[TraceStep]):
                     str(step.depth),
                     str(step.n_samples),
                     written_amount(step.impurity),
-                    step.question,
+                    step.test,
                     written_amount(step.gain),
                     *(score_text(score, name) for score in (step.score,) if name),
                     rival,
                     rival_gain,
                     *(score_text(score, name) for score in (step.runner_up_score,) if name),
                     "yes" if step.exact else "no",
-                    *((step.significance,) if is_judged else ()),
+                    *((step.significance,) if has_significance else ()),
                 )
             )
         hidden = len(self) - len(cells)
@@ -204,7 +206,7 @@ def score_text(score: float, name: str) -> str:
     return f"{10.0**-score:.3g}" if score < SMALLEST_P else f"below 1e-{SMALLEST_P}"
 
 
-def judged_text(gain: float, score: float, name: str) -> str:
+def gain_text(gain: float, score: float, name: str) -> str:
     """Return the gain, and the score that columns were compared by if it is another."""
     text = f"gain {written_amount(gain)}"
     return f"{text}, {name} {score_text(score, name)}" if name and not math.isnan(score) else text
@@ -215,12 +217,12 @@ def step_text(step: TraceStep, name: str = "") -> str:
     impurity = written_amount(step.impurity)
     parts = [
         f"node {step.node}: {counted(step.n_samples, 'row')}, impurity {impurity}",
-        f"{'splits on' if step.is_split else 'stays a leaf, best test'} {shorten(step.question, QUESTION_WIDTH)}",
-        judged_text(step.gain, step.score, name),
+        f"{'splits on' if step.is_split else 'stays a leaf, best test'} {shorten(step.test, TEST_WIDTH)}",
+        gain_text(step.gain, step.score, name),
     ]
     if step.runner_up is not None:
-        rival = shorten(written_name(step.runner_up), QUESTION_WIDTH)
-        parts.append(f"runner-up {rival} ({judged_text(step.runner_up_gain, step.runner_up_score, name)})")
+        rival = shorten(written_name(step.runner_up), TEST_WIDTH)
+        parts.append(f"runner-up {rival} ({gain_text(step.runner_up_gain, step.runner_up_score, name)})")
     if step.significance:
         parts.append(step.significance)
     if not step.exact:
@@ -231,13 +233,7 @@ def step_text(step: TraceStep, name: str = "") -> str:
 def trace_of(model: ModelData, steps: Sequence[Step], *, tree: int = 0) -> Trace:
     """Return the steps of a grower as a table that prints.
 
-    Parameters
-    ----------
-    model : ModelData
-    steps : sequence of Step
-        ``Grown.trace``, or what ``retrace`` returns.
-    tree : int
-        Which of the model's trees.
+    ``steps``: ``Grown.trace``, or what ``retrace`` returns; ``tree``: which of the model's trees.
     """
     return Trace(
         tuple(_step(model, step) for step in steps), summarize(model, tree), sum(step.is_split for step in steps)
@@ -259,7 +255,7 @@ def _step(model: ModelData, step: Step) -> TraceStep:
         weight=step.weight,
         impurity=step.impurity,
         column=columns[chosen.feature].name,
-        question=candidate_test(model.schema, chosen, model.missing).question(),
+        test=candidate_test(model.schema, chosen, model.missing).question(),
         gain=own_gain,
         score=own_score,
         runner_up=None if rival is None else columns[rival].name,

@@ -129,15 +129,9 @@ def factorial_weight(one, other):
 def fill_of_shares(d, shares, points, weights, left, right, pairs, table):
     """Contributions of each pattern to each player for a leaf of value 1; unknown players count by shares of rows.
 
-    Parameters
-    ----------
-    shares : float64[>= d], IN
-    points, weights : float64[m], IN
-        Gauss-Legendre on 0 to 1.
-    left, right : float64[>= d + 1], scratch
-    pairs : bool
-        Whether pairs are computed: then targets are all (i, j >= i), else all i.
-    table : float64[n_targets, 2**d], OUT
+    ``shares`` float64[>= d], IN; ``points``, ``weights`` float64[m], IN: Gauss-Legendre on 0 to 1; ``left``, ``right``
+    float64[>= d + 1], scratch; ``pairs`` bool: whether pairs are computed: then targets are all (i, j >= i), else all
+    i; ``table`` float64[n_targets, 2**d], OUT.
     """
     n_patterns = 1 << d
     table[:, :] = 0.0
@@ -382,14 +376,8 @@ def count_patterns(first, last, trees, tables, surrogates, rows, cells, ways, pa
 def look_up(first, last, trees, tables, surrogates, rows, cells, starts, pairs, n_players, found, ways, patterns, sums):
     """Add the contributions of the trees ``first`` to ``last - 1``, looked up in tables.
 
-    Parameters
-    ----------
-    starts : int64[l], IN
-        As in ``fill_tables``.
-    found : float64[...], IN
-        The tables.
-    sums : float64[n_outputs, n_targets, b], IN and OUT
-        A target is a player, or a pair: its first player times ``n_players`` plus its second.
+    ``starts`` int64[l], IN: as in ``fill_tables``; ``found`` float64[...], IN: the tables; ``sums`` float64[n_outputs,
+    n_targets, b], IN and OUT: a target is a player, or a pair: its first player times ``n_players`` plus its second.
     """
     n = len(ways)
     for tree in range(first, last):
@@ -451,17 +439,13 @@ def integrate(
 ):  # fmt: skip
     """Add the contributions of the trees ``first`` to ``last - 1`` by quadrature, row after row.
 
-    Parameters
-    ----------
-    points, weights : float64[m], IN
-        Gauss-Legendre on 0 to 1, exact for the longest path.
-    known : float64[>= n_nodes of a tree], scratch
-        The row's part in all edges so far that test a node's player: 0 or 1, or the share of a missing cell.
-    inverse, products : float64[>= n_nodes of a tree, m], scratch
-        One over the factor of a node's player; the product of the factors of all players on the path.
-    parts : float64[k, >= n_nodes of a tree, m], scratch
-        Products times the values of the leaves below.
-    sums : float64[n_outputs, n_players, b], IN and OUT
+    ``points``, ``weights`` float64[m], IN: Gauss-Legendre on 0 to 1, exact for the longest path.
+    ``known`` float64[>= n_nodes of a tree], scratch: the row's part in all edges so far that test a node's player: 0 or
+    1, or the share of a missing cell.
+    ``inverse``, ``products`` float64[>= n_nodes of a tree, m], scratch: one over the factor of a node's player; the
+    product of the factors of all players on the path.
+    ``parts`` float64[k, >= n_nodes of a tree, m], scratch: products times the values of the leaves below.
+    ``sums`` float64[n_outputs, n_players, b], IN and OUT.
     """
     m, n_values = len(points), trees.values.shape[1]
     for tree in range(first, last):
@@ -581,15 +565,9 @@ def compare(
 
     For paths too long for tables. Only nodes that one of the two can reach are visited.
 
-    Parameters
-    ----------
-    others, other_cells : as ``rows`` and ``cells``, IN
-        The background.
-    sides : uint8[>= n_nodes of a tree], scratch
-        For a node's player: 1 if only the row agrees so far, 2 if only the other does, 3 if both do.
-    stack : int64[>= n_nodes of a tree], scratch
-    held : uint8[> d], scratch
-    sums : as in ``look_up``
+    ``others``, ``other_cells`` as ``rows`` and ``cells``, IN: the background; ``sides`` uint8[>= n_nodes of a tree],
+    scratch: for a node's player: 1 if only the row agrees so far, 2 if only the other does, 3 if both do; ``stack``
+    int64[>= n_nodes of a tree], scratch; ``held`` uint8[> d], scratch; ``sums`` as in ``look_up``.
     """
     share = 1.0 / others.shape[0]
     for tree in range(first, last):

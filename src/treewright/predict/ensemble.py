@@ -15,7 +15,7 @@ import numpy as np
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
-from treewright.predict.walks import add_listed, empty_sums, reading_of, sums_of
+from treewright.predict.walks import Reading, add_listed, empty_sums, leaves_in_listed_tree, packed_leaves, sums_of
 from treewright.trees.data import ModelData, Trees, answers_of, on_grid, together, weighted_median
 from treewright.trees.packed import PackedTrees
 from treewright.trees.repacking import Repacked, repacked
@@ -32,13 +32,10 @@ _parts: WeakKeyDictionary[ModelData, tuple[Trees, tuple[float, ...]]] = WeakKeyD
 
 
 def contents_of(model: ModelData) -> tuple[np.ndarray, ...]:
-    """The leaf contents of many trees, made once.
+    """The leaf contents of many trees, made once: tuple of float64[m, n_values].
 
-    Returns
-    -------
-    tuple of float64[m, n_values]
-        One for packed trees: a row per row of the leaf table. Else one per tree, a row per node. Class proportions; for
-        trees that vote, a 1 for the most frequent class; for regression, predictions.
+    One for packed trees: a row per row of the leaf table. Else one per tree, a row per node. Class proportions; for
+    trees that vote, a 1 for the most frequent class; for regression, predictions.
     """
     contents = _contents.get(model)
     if contents is None:
@@ -66,22 +63,11 @@ def _of_each_tree(model: ModelData, made: Callable[[ModelData, np.ndarray], np.n
 
 
 def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """The combined prediction of the trees.
+    """The combined prediction of the trees: float64[n, n_values].
 
-    Parameters
-    ----------
-    model : ModelData
-        Of many trees.
-    matrix : float64 or float32 [n, p]
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    float64[n, n_values]
-        Class proportions or numbers, averaged over the trees; the share of the trees, or of their weight, that vote for
-        a class, each for the one that it predicts alone; the weighted median; or the predictions from the scores. A
-        mean is finite even if the sum is beyond float64.
+    ``model``: of many trees. Class proportions or numbers, averaged over the trees; the share of the trees, or of their
+    weight, that vote for a class, each for the one that it predicts alone; the weighted median; or the predictions from
+    the scores. A mean is finite even if the sum is beyond float64.
     """
     how = model.aggregation
     if how.has_scores:
@@ -123,15 +109,10 @@ def _median(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndar
 def predictions_of_trees(
     model: ModelData, matrix: np.ndarray, n_jobs: int | None, n_trees: int | None = None
 ) -> np.ndarray:
-    """Predictions of one number by each of the trees, or of the first ones.
-
-    Returns
-    -------
-    float64[n, n_trees]
-    """
+    """Predictions of one number by each of the trees, or of the first ones: float64[n, n_trees]."""
     n_trees = len(model.trees) if n_trees is None else n_trees
     check_fits(len(matrix) * n_trees * 8, f"{len(matrix)} x {n_trees} predictions", "pass fewer rows")
-    contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
+    contents, reading = contents_of(model), Reading(model, matrix, n_jobs)
     predicted = np.empty((len(matrix), n_trees))
     for tree in range(n_trees):
         predicted[:, tree] = reading.of_tree(tree, contents)[:, 0]
@@ -199,19 +180,8 @@ def _listed_scores(
 def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:
     """The combined prediction after each round: one tree per score, or one tree if trees have weights.
 
-    Parameters
-    ----------
-    model : ModelData
-        With ``has_rounds``.
-    matrix : float64 or float32 [n, p]
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Yields
-    ------
-    float64[n, n_values]
-        As ``combined`` of the rounds so far; the last is that of all. While all trees so far have weight 0, they count
-        equally.
+    ``model``: with ``has_rounds``. Yields float64[n, n_values]: as ``combined`` of the rounds so far; the last is that
+    of all. While all trees so far have weight 0, they count equally.
     """
     how = model.aggregation
     if how.has_scores:
@@ -226,19 +196,8 @@ def answers_after(
 ) -> Iterator[np.ndarray]:
     """The combined prediction of the first trees, for several numbers of trees; each tree is walked once.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of many trees.
-    matrix : float64 or float32 [n, p]
-    counts : sequence of int, 1 to the number of trees (of a model of gradient boosting: of rounds), ascending
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Yields
-    ------
-    float64[n, n_values]
-        As ``combined`` of only these trees, a new array.
+    ``model``: of many trees; ``counts`` sequence of int, 1 to the number of trees (of a model of gradient boosting: of
+    rounds), ascending. Yields float64[n, n_values]: as ``combined`` of only these trees, a new array.
     """
     how = model.aggregation
     if how.sorts:
@@ -260,7 +219,7 @@ def _medians(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs
 def _votes(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Iterator[np.ndarray]:
     """Share of the weight that votes for each class, after each tree."""
     weights = model.aggregation.weights_of(len(model.trees))
-    contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
+    contents, reading = contents_of(model), Reading(model, matrix, n_jobs)
     sums = empty_sums(len(matrix), contents[0].shape[1])
     total = 0.0
     alike = np.zeros_like(sums)  # of the first rounds, while no tree has a weight
@@ -281,7 +240,7 @@ def _means(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: 
     shift = 0 if largest * 2.0 < np.finfo(np.float64).max / len(model.trees) else len(model.trees).bit_length() + 1
     if shift:
         contents = tuple(np.ldexp(content, -shift) for content in contents)
-    reading = reading_of(model, matrix, n_jobs)
+    reading = Reading(model, matrix, n_jobs)
     sums, before = empty_sums(len(matrix), contents[0].shape[1]), 0
     for count in counts:
         reading.add(before, count, contents, sums)
@@ -291,11 +250,12 @@ def _means(model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: 
 
 
 def leaves_of_trees(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Position of each row's leaf in every tree.
-
-    Returns
-    -------
-    int64[n, n_trees]
-        For a row in several leaves of a tree the one with its largest share, the lowest of equal ones.
-    """
-    return reading_of(model, matrix, n_jobs).leaves()
+    """int64[n, n_trees]: position of each row's leaf in every tree, as ``leaves_in_listed_tree`` chooses it."""
+    trees, n, n_trees = model.trees, len(matrix), len(model.trees)
+    if isinstance(trees, PackedTrees):
+        return packed_leaves(trees, matrix, n_jobs)
+    check_fits(n * n_trees * 8, f"{n} x {n_trees} leaf positions", "pass fewer rows")
+    leaves = np.empty((n, n_trees), np.int64)
+    for at, tree in enumerate(trees):
+        leaves[:, at] = leaves_in_listed_tree(model, tree, matrix, n_jobs)
+    return leaves

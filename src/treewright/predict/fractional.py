@@ -43,10 +43,7 @@ _portions: WeakKeyDictionary[Tree, np.ndarray] = WeakKeyDictionary()
 def portions_of(tree: Tree) -> npt.NDArray[np.float64]:
     """Each node's part of a missing value at its parent: its weight over the weight of all branches of the parent.
 
-    Returns
-    -------
-    float64[n_nodes]
-        1.0 at the root.
+    Returns float64[n_nodes]: 1.0 at the root.
     """
     portions = _portions.get(tree)
     if portions is None:
@@ -61,16 +58,7 @@ def portions_of(tree: Tree) -> npt.NDArray[np.float64]:
 
 
 def rows_with_missing(matrix: np.ndarray) -> npt.NDArray[np.int64]:
-    """Positions of the rows that have a missing cell.
-
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-
-    Returns
-    -------
-    int64[k], ascending
-    """
+    """Positions of the rows that have a missing cell: int64[k], ascending."""
     if matrix.flags.forc and not has_nan(matrix):
         return np.empty(0, np.int64)
     found = np.zeros(len(matrix), bool)
@@ -83,15 +71,8 @@ def rows_with_missing(matrix: np.ndarray) -> npt.NDArray[np.int64]:
 def spread_row(matrix: np.ndarray, row: int, tables: Branches, portions: np.ndarray, spread: Spread) -> int:
     """Find the nodes that a row reaches with any share.
 
-    Parameters
-    ----------
-    matrix : float [n, p], IN
-    portions : float64[n_nodes], IN
-
-    Returns
-    -------
-    int
-        Number of nodes; the root is the first of them.
+    ``matrix`` float [n, p], IN; ``portions`` float64[n_nodes], IN. Returns number of nodes; the root is the first of
+    them.
     """
     nodes, shares = spread.nodes, spread.shares
     nodes[0], shares[0] = 0, 1.0
@@ -126,13 +107,8 @@ def average_leaves(
 ) -> None:
     """Average the contents of the leaves, weighted by the row's shares.
 
-    Parameters
-    ----------
-    matrix : float [n, p], IN
-    portions : float64[n_nodes], IN
-    content : float64[n_nodes, m], IN
-        Content of each node.
-    out : float64[n, m], OUT
+    ``matrix`` float [n, p], IN; ``portions`` float64[n_nodes], IN; ``content`` float64[n_nodes, m], IN: content of each
+    node; ``out`` float64[n, m], OUT.
     """
     for row in range(len(matrix)):
         out[row, :] = 0.0
@@ -208,22 +184,10 @@ def _as_rows(matrix: np.ndarray) -> np.ndarray:
 def average_of_leaves(
     tree: Tree, matrix: np.ndarray, rows: npt.NDArray[np.int64], content: np.ndarray, n_jobs: int | None = None
 ) -> npt.NDArray[np.float64]:
-    """The contents of the leaves of given rows, averaged by the rows' shares in them.
+    """The contents of the leaves of given rows, averaged by the rows' shares in them: float64[k, m].
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-        Encoded rows; nan is missing.
-    rows : int64[k]
-        The given rows.
-    content : float64[n_nodes, m]
-        Content of each node: class proportions, or numbers.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    float64[k, m]
+    ``rows`` int64[k]: the given rows; ``content`` float64[n_nodes, m]: content of each node: class proportions, or
+    numbers.
     """
     out = np.empty((len(rows), content.shape[1]))
     tables, portions = branches_of(tree), portions_of(tree)
@@ -239,17 +203,9 @@ def average_of_leaves(
 def main_leaf_of(
     tree: Tree, matrix: np.ndarray, leaves: npt.NDArray[np.int32], n_jobs: int | None = None
 ) -> npt.NDArray[np.int32]:
-    """Position of the leaf that holds the largest share of each row, the lowest of equal ones.
+    """Position of the leaf that holds the largest share of each row, the lowest of equal ones: int32[n].
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-    leaves : int32[n]
-        The leaf of each row without missing cells; the others are replaced.
-
-    Returns
-    -------
-    int32[n]
+    ``leaves`` int32[n]: the leaf of each row without missing cells; the others are replaced.
     """
     rows = rows_with_missing(matrix)
     main = leaves.copy()
@@ -266,16 +222,9 @@ def main_leaf_of(
 
 
 def share_path(tree: Tree, matrix: np.ndarray) -> csr_matrix:
-    """Share of each row in each node that it reaches.
+    """Share of each row in each node that it reaches: csr_matrix of float64[n, n_nodes].
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-
-    Returns
-    -------
-    csr_matrix of float64[n, n_nodes]
-        1.0 at the root; indices are sorted.
+    1.0 at the root; indices are sorted.
     """
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 

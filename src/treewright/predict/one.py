@@ -1,7 +1,7 @@
 """The leaf of one row.
 
 A walk in plain Python over lists: a step takes a tenth of a microsecond; for trees of up to a few dozen levels this is
-faster than a call of a kernel. It takes the same branches as ``predict.branches``; the tests compare them.
+faster than a call of a kernel. It takes the same branches as ``route.branch_of``; the tests compare them.
 """
 
 from __future__ import annotations
@@ -79,10 +79,7 @@ def _rest_of(tree: Tree) -> Rest:
 def leaf_of_row(tree: Tree, row: Sequence[float]) -> int:
     """Position of the leaf that one encoded row ends in.
 
-    Parameters
-    ----------
-    row : sequence of p floats
-        nan is missing.
+    ``row`` sequence of p floats: nan is missing.
     """
     kind, feature, threshold, first_child, missing_branch, level_set, words, rest = lists_of(tree)
     surrogates = rest.surrogates

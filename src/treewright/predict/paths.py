@@ -23,22 +23,12 @@ if TYPE_CHECKING:
 def decision_path(
     model: ModelData, matrix: npt.NDArray[np.floating], leaf_positions: npt.NDArray[np.integer], tree: int = 0
 ) -> csr_matrix:
-    """Indicator of the nodes that each row passes, root and leaf included.
+    """Indicator of the nodes that each row passes, root and leaf included: csr_matrix of int64[n, n_nodes].
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-        The encoded rows; only their number is used, except under ``missing="fractional"``.
-    leaf_positions : int[n]
-        The leaf of each row in that tree, as ``leaf_of`` returns it.
-    tree : int, default 0
-        Number of the tree in the model.
-
-    Returns
-    -------
-    csr_matrix of int64[n, n_nodes]
-        1 if the row passes the node. Indices are sorted, so a row lists its path from the root to the leaf. Under
-        ``missing="fractional"`` float64: the share of the row that passes the node.
+    ``matrix`` float64 or float32 [n, p]: the encoded rows; only their number is used, except under
+    ``missing="fractional"``. ``leaf_positions`` int[n]: the leaf of each row in that tree, as ``leaf_of`` returns it.
+    ``tree``: number of the tree in the model. 1 if the row passes the node. Indices are sorted, so a row lists its path
+    from the root to the leaf. Under ``missing="fractional"`` float64: the share of the row that passes the node.
     """
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 
@@ -85,18 +75,10 @@ def _ancestors(
 def decision_paths(model: ModelData, matrix: np.ndarray, leaves: np.ndarray) -> tuple[csr_matrix, np.ndarray]:
     """Indicator of the nodes of all trees that each row passes, in the format of scikit-learn's forests.
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-    leaves : int64[n, n_trees]
-        The leaf of each row in every tree.
-
-    Returns
-    -------
-    path : csr_matrix of int64[n, nodes of all trees]
-        Indices are sorted: tree by tree, from the root to the leaf. Under ``missing="fractional"`` float64 shares.
-    n_nodes_ptr : int64[n_trees + 1]
-        The nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
+    ``leaves`` int64[n, n_trees]: the leaf of each row in every tree. Returns ``path`` csr_matrix of int64[n, nodes of
+    all trees]: indices are sorted: tree by tree, from the root to the leaf. Under ``missing="fractional"`` float64
+    shares. ``n_nodes_ptr`` int64[n_trees + 1]: the nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to
+    ``n_nodes_ptr[i + 1]``.
     """
     from scipy.sparse import csr_matrix
 

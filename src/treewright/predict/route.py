@@ -1,13 +1,12 @@
-"""The branch that a value takes.
+"""The branch that a value takes, and the leaves of rows in one tree.
 
-The meaning of every kind of test, for all kernels: walks to a leaf, rows divided among branches, rows sent down again
-while a tree is pruned.
+``branch_of`` and ``surrogate_branch`` are the meaning of every kind of test, for all kernels: walks to a leaf, rows
+divided among branches, rows sent down again while a tree is pruned.
 
-The leaves of rows in one tree.
-
-A tree is packed into 16 bytes per node, so that a step of a walk touches one cache line. Several rows walk together:
-while one waits for memory the others go on. A row's path does not depend on its neighbours: a batch equals row by row.
-Trees with other tests than thresholds and subsets, with three branches or with surrogates use a second, general walk.
+For ``leaf_of`` a tree is packed into 16 bytes per node, so that a step of a walk touches one cache line. Several rows
+walk together: while one waits for memory the others go on. A row's path does not depend on its neighbours: a batch
+equals row by row. Trees with other tests than thresholds and subsets, with three branches or with surrogates use a
+second, general walk.
 """
 
 from __future__ import annotations
@@ -121,13 +120,7 @@ def level_goes_left(words: np.ndarray, offset: int, code: int) -> bool:
 
 @inner_kernel
 def branch_of(tables: Branches, node: int, x: float) -> int:
-    """The branch that a value takes at an inner node; -1 for a missing one.
-
-    Parameters
-    ----------
-    x : float
-        A number, or the code of a level.
-    """
+    """The branch that a value takes at an inner node; -1 for a missing one. ``x`` is a number, or a level's code."""
     if x != x:
         return -1
     kind = tables.kind[node]
@@ -154,9 +147,7 @@ def branch_of(tables: Branches, node: int, x: float) -> int:
 def surrogate_branch(tables: Branches, surrogates: Surrogates, matrix: np.ndarray, row: int, node: int) -> int:
     """The branch of the first surrogate with a value for a row; the missing branch if there is none.
 
-    Parameters
-    ----------
-    matrix : float [n, p]
+    ``matrix`` float [n, p].
     """
     for at in range(surrogates.begins[node], surrogates.begins[node + 1]):
         x = matrix[row, surrogates.feature[at]]
@@ -164,12 +155,12 @@ def surrogate_branch(tables: Branches, surrogates: Surrogates, matrix: np.ndarra
             continue
         begin = int(surrogates.level_set[at])
         if begin < 0:
-            answer = 0 if x <= surrogates.threshold[at] else 1
+            branch = 0 if x <= surrogates.threshold[at] else 1
         else:
             if not level_goes_left(surrogates.seen, begin, int(x)):
                 continue
-            answer = 0 if level_goes_left(tables.words, begin, int(x)) else 1
-        return answer ^ int(surrogates.flipped[at])
+            branch = 0 if level_goes_left(tables.words, begin, int(x)) else 1
+        return branch ^ int(surrogates.flipped[at])
     return int(tables.missing_branch[node])
 
 
@@ -194,42 +185,19 @@ class Route(NamedTuple):
     words: np.ndarray
 
 
-class SubsetRoute(NamedTuple):
-    """A ``Route`` with nominal tests.
-
-    A separate type, so that numeric trees are walked without a check of the kind.
-    """
-
-    records: np.ndarray
-    words: np.ndarray
-
-
-# Whether the packed form can hold a tree.
-_packs: WeakKeyDictionary[Tree, bool] = WeakKeyDictionary()
-_routes: WeakKeyDictionary[Tree, Route | SubsetRoute] = WeakKeyDictionary()
+_routes: WeakKeyDictionary[Tree, Route | None] = WeakKeyDictionary()
 
 
 def is_packable(tree: Tree) -> bool:
     """Whether a tree has only threshold and subset tests with two branches, and no surrogates."""
-    answer = _packs.get(tree)
-    if answer is None:
-        two_ways = bool((tree.kind <= SUBSET).all() and (tree.n_branches <= 2).all())
-        answer = _packs[tree] = two_ways and not len(tree.surrogate_node)
-    return answer
+    return bool((tree.kind <= SUBSET).all() and (tree.n_branches <= 2).all()) and not len(tree.surrogate_node)
 
 
-def route_of(tree: Tree) -> Route | SubsetRoute:
-    """The packed form of a packable tree, made once."""
-    route = _routes.get(tree)
-    if route is None:
-        route = _routes[tree] = _pack(tree)
-    return route
-
-
-def _pack(tree: Tree) -> Route | SubsetRoute:
-    """Pack a tree."""
-    made = SubsetRoute if (tree.kind == SUBSET).any() else Route
-    return made(records_of(tree), np.array(tree.levels_left))
+def route_of(tree: Tree) -> Route | None:
+    """The packed form of a tree, made once; None if it needs the general walk."""
+    if tree not in _routes:
+        _routes[tree] = Route(records_of(tree), np.array(tree.levels_left)) if is_packable(tree) else None
+    return _routes[tree]
 
 
 def records_of(tree: Tree) -> np.ndarray:
@@ -264,18 +232,9 @@ def next_node(records, thresholds, words, tests_subsets, here, packed, x):
 def walk(matrix, route, tests_subsets, start, stop, leaves):
     """Find the leaf of each row.
 
-    Parameters
-    ----------
-    matrix : float32 or float64 [n, p], C-order, IN
-    tests_subsets : bool
-        Whether any test is a subset test.
-    start, stop : int
-        Rows of this task.
-    leaves : int32[n], OUT
-
-    Notes
-    -----
-    O(rows x depth). ``_LANES`` rows walk at once; a lane whose row has arrived takes the next one.
+    ``matrix`` float32 or float64 [n, p], C-order, IN; ``tests_subsets`` bool: whether any test is a subset test;
+    ``start``, ``stop`` int: rows of this task; ``leaves`` int32[n], OUT. O(rows x depth). ``_LANES`` rows walk at once;
+    a lane whose row has arrived takes the next one.
     """
     records = route.records
     thresholds = records.view(np.float64)
@@ -310,12 +269,8 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
 def walk_any(matrix, tables, surrogates, start, stop, leaves):
     """Find the leaf of each row in a tree with any kinds of tests.
 
-    Parameters
-    ----------
-    matrix : float32 or float64 [n, p], C-order, IN
-    start, stop : int
-        Rows of this task.
-    leaves : int32[n], OUT
+    ``matrix`` float32 or float64 [n, p], C-order, IN; ``start``, ``stop`` int: rows of this task; ``leaves`` int32[n],
+    OUT.
     """
     for row in range(start, stop):
         node = np.int64(0)
@@ -327,51 +282,30 @@ def walk_any(matrix, tables, surrogates, start, stop, leaves):
         leaves[row] = node
 
 
-def _walk(tree: Tree, matrix: np.ndarray, leaves: np.ndarray) -> None:
-    """Leaves of a block of rows."""
-    # Only this block is converted to row-major order, so that a column-major table is never copied as a whole.
-    rows = np.ascontiguousarray(matrix)
-    if is_packable(tree):
-        route = route_of(tree)
-        walk(rows, route, isinstance(route, SubsetRoute), 0, len(rows), leaves)
-    else:
-        walk_any(rows, branches_of(tree), surrogates_of(tree), 0, len(rows), leaves)
-
-
 def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Position of the leaf that each row ends in.
+    """int32[n]: position of the leaf that each row ends in.
 
-    Parameters
-    ----------
-    matrix : float64 or float32 [n, p]
-        Encoded rows; nan is missing: the first surrogate with a value decides, else the missing branch is taken.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    int32[n]
+    ``matrix`` float64 or float32 [n, p], encoded; nan is missing: the first surrogate with a value decides, else the
+    missing branch is taken. The result does not depend on the threads.
     """
-    n_threads = threads.resolve_jobs(n_jobs)
-    n = len(matrix)
-    leaves = np.empty(n, np.int32)
+    leaves, route = np.empty(len(matrix), np.int32), route_of(tree)
 
     def walk_block(start: int, stop: int) -> None:
-        _walk(tree, matrix[start:stop], leaves[start:stop])
+        # Only this block is converted to row-major order, so that a column-major table is never copied as a whole.
+        rows, found = np.ascontiguousarray(matrix[start:stop]), leaves[start:stop]
+        if route is None:
+            walk_any(rows, branches_of(tree), surrogates_of(tree), 0, len(rows), found)
+        else:
+            walk(rows, route, len(route.words) > 0, 0, len(rows), found)
 
-    in_blocks(walk_block, n, n_threads)
+    in_blocks(walk_block, len(matrix), threads.resolve_jobs(n_jobs))
     return leaves
 
 
 def in_blocks(work: Callable[[int, int], None], n: int, n_threads: int) -> None:
     """Call ``work(start, stop)`` for blocks of ``n`` rows, on threads if that is faster.
 
-    Parameters
-    ----------
-    work : callable
-        Its result for a row must not depend on the block that the row is in.
-    n : int >= 0
-    n_threads : int >= 1
+    Its result for a row must not depend on the block that the row is in.
     """
     if n <= _INLINE_ROWS:
         work(0, n)

@@ -10,7 +10,7 @@ import numpy as np
 from treewright.predict.ensemble import combined, leaves_of_trees
 from treewright.predict.fractional import average_of_leaves, rows_with_missing
 from treewright.predict.route import leaf_of
-from treewright.predict.walks import answers_of_tree, leaves_of_tree
+from treewright.predict.walks import contents_in_tree, leaves_in_listed_tree
 from treewright.trees.data import ModelData, class_shares, first_largest, output_columns, predicted_codes
 
 __all__ = [
@@ -60,9 +60,7 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 
     If the model has a decision threshold, it decides the class.
 
-    Returns
-    -------
-    int32[n, n_outputs]
+    Returns int32[n, n_outputs].
     """
     if not model.is_single_tree:
         return predicted_codes(model, combined(model, matrix, n_jobs))
@@ -76,17 +74,14 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
     """Class probabilities of each row, an array per output; shares of votes if the trees vote.
 
-    Returns
-    -------
-    list of float64[n, n_classes]
-        Rows sum to one.
+    Returns list of float64[n, n_classes]: rows sum to one.
     """
     if model.is_single_tree and model.missing != "fractional":
         shares = leaf_table(model).shares
         leaves = leaf_of(model.trees[0], matrix, n_jobs)
         return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model.n_classes)]
     if model.is_single_tree:
-        answers = answers_of_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
+        answers = contents_in_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
     else:
         answers = combined(model, matrix, n_jobs)
     answers = np.minimum(answers, 1.0)  # averages of ones may be rounded to more
@@ -94,24 +89,17 @@ def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
 
 
 def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Predicted numbers of each row.
-
-    Returns
-    -------
-    float64[n, n_outputs]
-    """
+    """Predicted numbers of each row: float64[n, n_outputs]."""
     if not model.is_single_tree:
         return combined(model, matrix, n_jobs)
-    return answers_of_tree(model, model.trees[0], leaf_table(model).values, matrix, n_jobs)
+    return contents_in_tree(model, model.trees[0], leaf_table(model).values, matrix, n_jobs)
 
 
 def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Position of each row's leaf; for a row in several leaves the one with its largest share, the lowest of equals.
 
-    Returns
-    -------
-    int32[n], or int64[n, n_trees] for many trees
+    Returns int32[n], or int64[n, n_trees] for many trees.
     """
     if not model.is_single_tree:
         return leaves_of_trees(model, matrix, n_jobs)
-    return leaves_of_tree(model, model.trees[0], matrix, n_jobs)
+    return leaves_in_listed_tree(model, model.trees[0], matrix, n_jobs)

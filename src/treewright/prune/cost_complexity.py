@@ -36,20 +36,14 @@ from treewright.trees.edit import collapse
 class Path(NamedTuple):
     """Nested subtrees, from the largest to the root alone.
 
-    Attributes
-    ----------
-    alphas : float64[k], strictly ascending, the first 0.0
-        The lowest price of a leaf at which each subtree is the one wanted.
-    n_leaves : int64[k]
-    risks : float64[k]
-        Cost of each subtree's leaves, as a share of the weight of all rows.
-    collapse_step : int64[n_nodes]
-        The first position in these arrays at which a node is no inner node; 0 for leaves, never less than below it.
+    ``alphas`` float64[k], strictly ascending, the first 0.0: the lowest price of a leaf at which each subtree is the
+    one wanted. ``collapse_step`` int64[n_nodes]: the first position in these arrays at which a node is no inner node; 0
+    for leaves, never less than below it.
     """
 
     alphas: np.ndarray
-    n_leaves: np.ndarray
-    risks: np.ndarray
+    n_leaves: np.ndarray  # int64[k]
+    risks: np.ndarray  # float64[k]: cost of each subtree's leaves, as a share of the weight of all rows
     collapse_step: np.ndarray
 
     def step_at(self, alpha: float) -> int:
@@ -60,10 +54,7 @@ class Path(NamedTuple):
 def path_of(model: ModelData, risk: Risk = "impurity") -> Path:
     """The whole path in one pass.
 
-    Parameters
-    ----------
-    risk : {"impurity", "error"}
-        What a leaf costs: its impurity (as in scikit-learn), or its misclassification rate (as in rpart).
+    ``risk``: what a leaf costs: its impurity (as in scikit-learn), or its misclassification rate (as in rpart).
     """
     cost, unit = costs_in_units(model, risk)
     if risk == "impurity" or model.task == "regression":
@@ -74,12 +65,8 @@ def path_of(model: ModelData, risk: Risk = "impurity") -> Path:
 def path_of_costs(tree: Tree, cost: np.ndarray, unit: float = 1.0) -> Path:
     """The path for a given cost of each node as a leaf.
 
-    Parameters
-    ----------
-    cost : float64[n_nodes], >= 0
-    unit : float > 0
-        Divisor of the path's alphas and risks. With a unit the costs can be whole numbers, which are added up without
-        rounding: equal links are then cut in one step.
+    ``cost`` float64[n_nodes], >= 0. ``unit`` float > 0: divisor of the path's alphas and risks. With a unit the costs
+    can be whole numbers, which are added up without rounding: equal links are then cut in one step.
     """
     if not np.isfinite(cost).all():
         node = int(np.flatnonzero(~np.isfinite(cost))[0])
@@ -193,30 +180,18 @@ def _at_step(model: ModelData, path: Path, step: int) -> Decision:
 
 @allocating_kernel
 def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, risks, n_leaves):
-    """Cut the weakest link until the root is alone.
+    """Cut the weakest link until the root is alone: int.
 
-    Parameters
-    ----------
-    first_child, n_branches, parent : int64[n], IN
-    cost : float64[n], IN
-    collapse_step : int64[n], OUT - given as -1
-    alphas, risks : float64[n + 1], OUT
-    n_leaves : int64[n + 1], OUT
+    ``first_child``, ``n_branches``, ``parent`` int64[n], IN; ``cost`` float64[n], IN; ``collapse_step`` int64[n], OUT -
+    given as -1; ``alphas``, ``risks`` float64[n + 1], OUT; ``n_leaves`` int64[n + 1], OUT. Steps written.
 
-    Returns
-    -------
-    int
-        Steps written.
-
-    Notes
-    -----
-    O(n x depth x log of the branches). Gains are added up anew on the path to the root, not subtracted: the sums of
-    the last of 20,000 steps are as accurate as those of the first. The children of a node are added up in pairs, pairs
-    of pairs and so on, so that a cut adds up only the pairs it is in.
+    O(n x depth x log of the branches). Gains are added up anew on the path to the root, not subtracted: the sums of the
+    last of 20,000 steps are as accurate as those of the first. The children of a node are added up in pairs, pairs of
+    pairs and so on, so that a cut adds up only the pairs it is in.
 
     Step 0 goes from the leaves up: if a split raises the cost (a user-defined criterion may), the node above it is
-    compared with the best subtree below. From then on every link has a gain, and cutting one never makes another
-    weaker than it, so that the search for the weakest may begin anywhere in the tree.
+    compared with the best subtree below. From then on every link has a gain, and cutting one never makes another weaker
+    than it, so that the search for the weakest may begin anywhere in the tree.
     """
     n = len(cost)
     place = _places(first_child, n_branches)
@@ -345,21 +320,11 @@ PathLoss = Literal["misclassification", "log_loss", "squared_error", "absolute_e
 
 
 class PathLosses(NamedTuple):
-    """Sums of losses over rows, one for each subtree.
+    """Sums of losses over rows, one for each subtree."""
 
-    Attributes
-    ----------
-    loss : float64[m]
-        Sum of weight times loss.
-    square : float64[m]
-        Sum of weight times squared loss.
-    weight : float
-        Sum of the weights.
-    """
-
-    loss: np.ndarray
-    square: np.ndarray
-    weight: float
+    loss: np.ndarray  # float64[m]: sum of weight times loss
+    square: np.ndarray  # float64[m]: sum of weight times squared loss
+    weight: float  # sum of the weights
 
 
 def path_losses(
@@ -380,24 +345,14 @@ def path_losses(
     therefore summed per node first, in time proportional to the row's depth, and then added to the subtrees by binary
     intervals. Numbers are only added, never subtracted, so that a subtree without a loss has exactly 0.0.
 
-    Parameters
-    ----------
-    steps : int64[m], ascending
-        Which subtrees; a step may be repeated.
-    matrix : float64[n, p]
-        Encoded rows.
-    truth : float64[n, n_outputs]
-        Class codes, or numbers already divided by ``scale``.
-    weights : float64[n], >= 0
-    loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
-        Of one row: the mean over the outputs. Log loss is of one output.
-    codes : tuple of int[n_classes], optional
-        Per output the code in ``truth`` of each of the model's classes; by default they are the same.
-    scale : float, a power of 2
-        Predictions of numbers are divided by it, so that squares stay within float64.
+    ``steps`` int64[m], ascending: which subtrees; a step may be repeated.
+    ``truth`` float64[n, n_outputs]: class codes, or numbers already divided by ``scale``.
+    ``weights`` float64[n], >= 0.
+    ``loss``: of one row: the mean over the outputs. Log loss is of one output.
+    ``codes`` tuple of int[n_classes], optional: per output the code in ``truth`` of each of the model's classes; by
+    default they are the same.
+    ``scale`` float, a power of 2: predictions of numbers are divided by it, so that squares stay within float64.
 
-    Notes
-    -----
     O(rows x depth + nodes x log m). Under ``missing="fractional"`` a row with a missing cell is in several leaves and
     its prediction is their average: such rows are predicted with each different subtree, as ``predict`` does.
     """
@@ -449,20 +404,13 @@ def _over_steps(begin: np.ndarray, end: np.ndarray, at_node: np.ndarray, n_steps
 class _Compared(NamedTuple):
     """Rows, and the function that makes of a prediction what is compared with their true values.
 
-    Attributes
-    ----------
-    is_counted : bool[n]
-    truth : float64[n, n_outputs]
-    number : int
-        The loss.
-    answer : callable
-        Takes probabilities or values float64[m, n_values] and their most probable classes int32[m, n_outputs], returns
-        what is compared: float64[m, n_outputs].
+    ``answer``: takes probabilities or values float64[m, n_values] and their most probable classes int32[m, n_outputs],
+    returns what is compared: float64[m, n_outputs].
     """
 
-    is_counted: np.ndarray
-    truth: np.ndarray
-    number: int
+    is_counted: np.ndarray  # bool[n]
+    truth: np.ndarray  # float64[n, n_outputs]
+    number: int  # the loss
     answer: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -567,12 +515,8 @@ def sum_at_nodes(leaves, is_counted, parent, begin, end, predicted, truth, weigh
 def lay_over_steps(begin, end, at_node, sums):
     """Add the sums of each node to every subtree in which the node is a leaf.
 
-    Parameters
-    ----------
-    begin, end : int64[n_nodes], IN
-    at_node : float64[n_nodes, 2], IN
-    sums : float64[2 m, 2], OUT - given as 0.0
-        A binary tree of intervals over the m subtrees; their sums are its second half.
+    ``begin``, ``end`` int64[n_nodes], IN. ``at_node`` float64[n_nodes, 2], IN. ``sums`` float64[2 m, 2], OUT - given as
+    0.0: a binary tree of intervals over the m subtrees; their sums are its second half.
     """
     m = len(sums) // 2
     for node in range(len(begin)):

@@ -16,18 +16,11 @@ EQUAL = 1e-12  # costs that differ by this part are equal: they are the same num
 
 
 def node_risk(model: ModelData, kind: Risk = "error") -> np.ndarray:
-    """Cost of each node as a leaf, as a share of the weight of all training rows.
+    """Cost of each node as a leaf, as a share of the weight of all training rows: float64[n_nodes].
 
-    Parameters
-    ----------
-    kind : {"impurity", "error"}
-        The impurity that the nodes hold, or the error of the prediction: the misclassification rate (the mean over
-        several outputs); for regression the impurity as well.
-
-    Returns
-    -------
-    float64[n_nodes]
-        Summed over the leaves of a tree it is the tree's training cost. 0.0 for a leaf without training rows.
+    ``kind``: the impurity that the nodes hold, or the error of the prediction: the misclassification rate (the mean
+    over several outputs); for regression the impurity as well. Summed over the leaves of a tree it is the tree's
+    training cost. 0.0 for a leaf without training rows.
     """
     cost, unit = costs_in_units(model, kind)
     return cost / unit
@@ -104,12 +97,9 @@ def scaled_weights(model: ModelData) -> np.ndarray:
 class Backward(NamedTuple):
     """The nodes to cut, and the costs below each node.
 
-    Attributes
-    ----------
-    nodes : int64[k]
-        The inner nodes that cost no more as a leaf than their best subtree; children before their parents.
-    below : float64[n_nodes]
-        Cost of the best subtree of each inner node, with its own split; of a leaf, its cost.
+    ``nodes`` int64[k]: the inner nodes that cost no more as a leaf than their best subtree; children before their
+    parents. ``below`` float64[n_nodes]: cost of the best subtree of each inner node, with its own split; of a leaf, its
+    cost.
     """
 
     nodes: np.ndarray
@@ -119,14 +109,9 @@ class Backward(NamedTuple):
 def cheapest(tree: Tree, as_leaf: np.ndarray, of_split: np.ndarray | None = None, *, slack: float = EQUAL) -> Backward:
     """The subtree of least cost, the smallest if several have it, found in one pass from the leaves up.
 
-    Parameters
-    ----------
-    as_leaf : float64[n_nodes], finite
-        Cost of each node as a leaf.
-    of_split : float64[n_nodes], optional
-        Cost of each inner node's test; 0 by default.
-    slack : float >= 0
-        Costs whose relative difference is at most this count as equal: the leaf is then preferred.
+    ``as_leaf`` float64[n_nodes], finite: cost of each node as a leaf. ``of_split`` float64[n_nodes], optional: cost of
+    each inner node's test; 0 by default. ``slack`` float >= 0: costs whose relative difference is at most this count as
+    equal: the leaf is then preferred.
     """
     leaf_cost = as_leaf.tolist()
     below = ([0.0] * tree.n_nodes) if of_split is None else np.where(tree.is_leaf, 0.0, of_split).tolist()

@@ -127,28 +127,16 @@ def prune_error_based(
 ) -> Tree:
     """Prune a classification tree as C4.5 does after growing it.
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree with class counts of one output, without surrogates.
-    matrix : float64 or float32 [n, p]
-        Its encoded training rows; a row with a missing value is divided among all branches, regardless of the
-        tree's ``missing_branch``.
-    codes : int32[n]
-        Their classes.
-    weights : float64[n] or None
-        None: every row weighs one.
-    confidence : float in (0, 0.5], default 0.25
-        Confidence of the upper limit of the errors; smaller prunes more.
-    raising : bool, default True
-        Whether the largest branch of a node may take its place.
-    schema : Schema, optional
-        If given, the result is checked against it.
-
-    Returns
-    -------
-    Tree
-        In level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are computed again from the rows.
+    ``tree``: a tree with class counts of one output, without surrogates.
+    ``matrix`` float64 or float32 [n, p]: its encoded training rows; a row with a missing value is divided among all
+    branches, regardless of the tree's ``missing_branch``.
+    ``codes`` int32[n]: their classes.
+    ``weights`` float64[n] or None: None: every row weighs one.
+    ``confidence`` float in (0, 0.5], default 0.25: confidence of the upper limit of the errors; smaller prunes more.
+    ``raising``: whether the largest branch of a node may take its place.
+    ``schema``: if given, the result is checked against it.
+    Returns in level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are computed again from the
+    rows.
     """
     limit = limit_of(confidence)
     if len(tree.surrogate_node):
@@ -313,20 +301,10 @@ def added_errors(total: float, errors: float, confidence: float = 0.25) -> float
 
 
 def class_impurities(model: ModelData, name: str, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Impurities of class counts.
+    """Impurities of class counts: float64[k].
 
-    Parameters
-    ----------
-    model : ModelData
-        A classifier.
-    name : str
-        As ``criterion_of`` gives it.
-    counts : float64[k, n_values]
-
-    Returns
-    -------
-    float64[k]
-        0.0 where there are no counts.
+    ``model``: a classifier; ``name``: as ``criterion_of`` gives it; ``counts`` float64[k, n_values]. 0.0 where there
+    are no counts.
     """
     # A criterion reads from the problem only the layout of the outputs' statistics: one row is enough for that.
     one_row = np.full((1, len(model.schema)), np.nan)

@@ -1,20 +1,11 @@
-"""Minimum error pruning by the m-estimate.
+"""Four pruners that compare an estimate of each node's error with that of its subtree.
 
-The expected error of a node on new rows is estimated from its own rows and ``m`` more with the distribution of the
-root. A node becomes a leaf if its expected error is no larger than that of its best subtree.
-
-Pessimistic error pruning.
-
-Training errors are too optimistic: each leaf gets half an error more, the continuity correction of the binomial
-(Quinlan 1987). A node becomes a leaf if it then has no more errors than its subtree plus one standard error.
-
-Reduced-error pruning.
-
-From the leaves up, a subtree becomes a leaf unless that raises the loss on held-out rows (Quinlan 1987). The result is
-the subtree with the lowest loss on these rows, and the smallest one of those. If rows are divided among branches, this
-holds for the sum of the losses of their parts (``reduced_error``, Notes).
-
-Merging leaves that predict the same.
+reduced_error       on held-out rows, from the leaves up (Quinlan 1987): the result is the subtree with the lowest
+                    loss on these rows, and the smallest one of those
+minimum_error       the m-estimate, from the node's own rows and ``m`` more with the distribution of the root
+pessimistic         training errors are too optimistic: each leaf gets half an error more, the continuity correction
+                    of the binomial (Quinlan 1987), and the subtree one standard error
+merge_equal_leaves  no estimate: siblings that predict the same predict it together
 """
 
 from __future__ import annotations
@@ -34,6 +25,91 @@ from treewright.prune.requirements import checked_number, require_squared_error
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
 from treewright.trees.edit import collapse
+
+
+def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> Decision:
+    """The smallest subtree with the lowest loss on held-out rows.
+
+    Parameters
+    ----------
+    model : ModelData
+        A leaf predicts from its training rows: the most frequent class, or the number.
+    rows : Rows
+        Rows that the tree was not fitted on. A node that none of them reaches is cut.
+    loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
+        None: the misclassified weight for classes (the mean over several outputs); for regression the loss of the
+        tree's criterion, else the squared error.
+
+    Returns
+    -------
+    Decision
+        ``error_as_leaf`` and ``error_of_subtree`` are sums of weight times loss over the hold-out rows in the node,
+        ``holdout_weight`` is their weight. Children come before their parents.
+
+    Raises
+    ------
+    DataError
+        There are no rows; or they are all of one of several classes: a single leaf would be as good as any tree.
+    ParameterError
+        There is no such loss, or it is not one for the task.
+
+    Notes
+    -----
+    Quinlan, J. R. (1987), Simplifying decision trees, *International Journal of Man-Machine Studies* 27, 221-234.
+    Weka's REPTree and its J48 with ``-R`` decide in the same way.
+
+    Under ``missing="fractional"`` a row with missing cells is in several leaves, and each counts its loss times the
+    share of the row there, as in J48. A prediction averages these leaves instead, so that another subtree may predict
+    such rows better.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["no", "no", "no", "yes", "no", "yes"]
+    >>> est = tw.DecisionTreeClassifier().fit(X, y)
+    >>> small = est.prune("reduced_error", [[1.5], [4.5], [5.0]], ["no", "yes", "yes"])
+    >>> est.get_n_leaves(), small.get_n_leaves()
+    (4, 2)
+    """
+    chosen = loss_of(model, loss)
+    check_holdout(model, rows.target)
+    losses = node_losses(model, rows, chosen)
+    tree = model.trees[0]
+    found = cheapest(tree, losses.cost, slack=0.0 if losses.is_exact else EQUAL)
+    numbers = {
+        "error_as_leaf": _in_real(losses.cost[found.nodes], losses.unit),
+        "error_of_subtree": _in_real(found.below[found.nodes], losses.unit),
+        "holdout_weight": _in_real(losses.weight[found.nodes], losses.weight_unit),
+    }
+    return Decision(collapse(tree, found.nodes), found.nodes, numbers, used={"loss": chosen} if loss is None else None)
+
+
+def _in_real(numbers: np.ndarray, unit: float) -> np.ndarray:
+    """Numbers times their unit; infinite beyond float64, and 0.0 stays 0.0 even for an infinite unit."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(numbers == 0.0, 0.0, numbers * unit)
+
+
+def check_holdout(model: ModelData, target: np.ndarray) -> None:
+    """Refuse hold-out rows that cannot compare trees: none, or all of one class.
+
+    ``target`` int32[n, n_outputs] class codes, or float64[n, n_outputs].
+    """
+    if not len(target):
+        raise DataError("there are no hold-out rows of weight above 0: pass rows that the tree was not fitted on")
+    for output, classes in enumerate(model.classes):
+        codes = target[:, output]
+        if len(classes) > 1 and (codes == codes[0]).all():
+            where = f" (output {output})" if model.n_outputs > 1 else ""
+            raise DataError(
+                f"the {len(codes)} hold-out row(s) are all of class {shown(classes.tolist()[codes[0]])}{where}, one of "
+                f"the model's {len(classes)}: a single leaf would look perfect. ",
+                Phrase(
+                    "Sample the rows so that all classes occur, as train_test_split(..., stratify=y) does",
+                    "draw rows",
+                ),
+            )
+
 
 _M_OF_NUMBERS = 2.0
 
@@ -219,8 +295,8 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
         as_leaf = wrong_weight(model) + per_leaf * np.minimum(weight, 1.0)
         subtree = leaf_sums(tree, as_leaf)
         # More errors than rows (a large correction): the variance is 0.
-        share_right = np.maximum(1.0 - subtree / np.where(weight > 0, weight, 1.0), 0.0)
-        standard_error = np.sqrt(np.where(share_right > 0, subtree, 0.0) * share_right)
+        accuracy = np.maximum(1.0 - subtree / np.where(weight > 0, weight, 1.0), 0.0)
+        standard_error = np.sqrt(np.where(accuracy > 0, subtree, 0.0) * accuracy)
         cut = ~tree.is_leaf & (as_leaf <= (subtree + n_errors * standard_error) * (1 + EQUAL))
     nodes = _topmost(tree, cut)
     numbers = {
@@ -242,92 +318,6 @@ def _topmost(tree: Tree, cut: np.ndarray) -> np.ndarray:
         elif gone[node]:
             top.append(node)
     return np.array(top, np.int64)
-
-
-def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> Decision:
-    """The smallest subtree with the lowest loss on held-out rows.
-
-    Parameters
-    ----------
-    model : ModelData
-        A leaf predicts from its training rows: the most frequent class, or the number.
-    rows : Rows
-        Rows that the tree was not fitted on. A node that none of them reaches is cut.
-    loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
-        None: the misclassified weight for classes (the mean over several outputs); for regression the loss of the
-        tree's criterion, else the squared error.
-
-    Returns
-    -------
-    Decision
-        ``error_as_leaf`` and ``error_of_subtree`` are sums of weight times loss over the hold-out rows in the node,
-        ``holdout_weight`` is their weight. Children come before their parents.
-
-    Raises
-    ------
-    DataError
-        There are no rows; or they are all of one of several classes: a single leaf would be as good as any tree.
-    ParameterError
-        There is no such loss, or it is not one for the task.
-
-    Notes
-    -----
-    Quinlan, J. R. (1987), Simplifying decision trees, *International Journal of Man-Machine Studies* 27, 221-234.
-    Weka's REPTree and its J48 with ``-R`` decide in the same way.
-
-    Under ``missing="fractional"`` a row with missing cells is in several leaves, and each counts its loss times the
-    share of the row there, as in J48. A prediction averages these leaves instead, so that another subtree may predict
-    such rows better.
-
-    Examples
-    --------
-    >>> import treewright as tw
-    >>> X, y = [[1], [2], [3], [4], [5], [6]], ["no", "no", "no", "yes", "no", "yes"]
-    >>> est = tw.DecisionTreeClassifier().fit(X, y)
-    >>> small = est.prune("reduced_error", [[1.5], [4.5], [5.0]], ["no", "yes", "yes"])
-    >>> est.get_n_leaves(), small.get_n_leaves()
-    (4, 2)
-    """
-    chosen = loss_of(model, loss)
-    check_holdout(model, rows.target)
-    losses = node_losses(model, rows, chosen)
-    tree = model.trees[0]
-    found = cheapest(tree, losses.cost, slack=0.0 if losses.is_exact else EQUAL)
-    numbers = {
-        "error_as_leaf": _in_real(losses.cost[found.nodes], losses.unit),
-        "error_of_subtree": _in_real(found.below[found.nodes], losses.unit),
-        "holdout_weight": _in_real(losses.weight[found.nodes], losses.weight_unit),
-    }
-    return Decision(collapse(tree, found.nodes), found.nodes, numbers, used={"loss": chosen} if loss is None else None)
-
-
-def _in_real(numbers: np.ndarray, unit: float) -> np.ndarray:
-    """Numbers times their unit; infinite beyond float64, and 0.0 stays 0.0 even for an infinite unit."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.where(numbers == 0.0, 0.0, numbers * unit)
-
-
-def check_holdout(model: ModelData, target: np.ndarray) -> None:
-    """Refuse hold-out rows that cannot compare trees: none, or all of one class.
-
-    Parameters
-    ----------
-    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
-    """
-    if not len(target):
-        raise DataError("there are no hold-out rows of weight above 0: pass rows that the tree was not fitted on")
-    for output, classes in enumerate(model.classes):
-        codes = target[:, output]
-        if len(classes) > 1 and (codes == codes[0]).all():
-            where = f" (output {output})" if model.n_outputs > 1 else ""
-            raise DataError(
-                f"the {len(codes)} hold-out row(s) are all of class {shown(classes.tolist()[codes[0]])}{where}, one of "
-                f"the model's {len(classes)}: a single leaf would look perfect. ",
-                Phrase(
-                    "Sample the rows so that all classes occur, as train_test_split(..., stratify=y) does",
-                    "draw rows",
-                ),
-            )
 
 
 def merge_equal_leaves(model: ModelData) -> Decision:

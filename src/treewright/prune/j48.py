@@ -40,29 +40,19 @@ Impurity = Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64]], npt.NDAr
 class Places(NamedTuple):
     """The nodes of a tree that is being pruned; all arrays are written to.
 
-    Attributes
-    ----------
-    test_of : int32[n_nodes]
-        The node whose test and children each node has: itself at first, another one after a subtree was raised.
-    leaf : bool[n_nodes]
-    begin, end : int64[n_nodes]
-        The node's rows are in ``Pool`` from ``begin`` to ``end - 1``, leaf by leaf; a divided row occurs several times.
-    counts : float64[n_nodes, n_classes]
-    n_samples : int64[n_nodes]
-    errors : float64[n_nodes]
-        Estimated errors of the node as a leaf.
-    seen : uint64[n_words]
-        ``levels_seen`` of the tree; a raised subtree may see more levels.
+    ``test_of`` int32[n_nodes]: the node whose test and children each node has: itself at first, another one after a
+    subtree was raised. ``begin``, ``end`` int64[n_nodes]: the node's rows are in ``Pool`` from ``begin`` to ``end -
+    1``, leaf by leaf; a divided row occurs several times.
     """
 
     test_of: np.ndarray
-    leaf: np.ndarray
+    leaf: np.ndarray  # bool[n_nodes]
     begin: np.ndarray
     end: np.ndarray
-    counts: np.ndarray
-    n_samples: np.ndarray
-    errors: np.ndarray
-    seen: np.ndarray
+    counts: np.ndarray  # float64[n_nodes, n_classes]
+    n_samples: np.ndarray  # int64[n_nodes]
+    errors: np.ndarray  # float64[n_nodes]: estimated errors of the node as a leaf
+    seen: np.ndarray  # uint64[n_words]: ``levels_seen`` of the tree; a raised subtree may see more levels
 
 
 class Pool(NamedTuple):
@@ -73,28 +63,14 @@ class Pool(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The inputs that stay the same while a tree is pruned.
-
-    Attributes
-    ----------
-    matrix : float [n, p]
-    codes : int32[n]
-        Classes of the rows.
-    tables : Branches
-        ``level_branch`` is written to where rows settle.
-    slots : int32[n], scratch
-        -1 everywhere.
-    limit : Limit
-    divides : bool
-        Whether a row without a value is divided among all branches, instead of taking the missing branch.
-    """
+    """The inputs that stay the same while a tree is pruned."""
 
     matrix: np.ndarray
-    codes: np.ndarray
-    tables: Branches
-    slots: np.ndarray
+    codes: np.ndarray  # int32[n]: classes of the rows
+    tables: Branches  # ``level_branch`` is written to where rows settle
+    slots: np.ndarray  # int32[n], scratch: -1 everywhere
     limit: Limit
-    divides: bool
+    divides: bool  # whether a row without a value is divided among all branches, instead of taking the missing branch
 
 
 class Limit(NamedTuple):
@@ -107,20 +83,13 @@ class Limit(NamedTuple):
 class Step(NamedTuple):
     """One decision.
 
-    Attributes
-    ----------
-    node : int
-        Position of the pruned node in the original tree.
-    action : {"leaf", "raise"}
-    training : (float, float)
-        Training errors as a leaf, of the subtree; nan where they did not decide.
-    estimated : (float, float, float)
-        Estimated errors as a leaf, of the subtree, of the largest branch with all rows; nan where they did not decide.
+    ``estimated``: estimated errors as a leaf, of the subtree, of the largest branch with all rows; nan where they did
+    not decide.
     """
 
-    node: int
+    node: int  # position of the pruned node in the original tree
     action: Action
-    training: tuple[float, float]
+    training: tuple[float, float]  # training errors as a leaf, of the subtree; nan where they did not decide
     estimated: tuple[float, float, float]
 
 
@@ -135,13 +104,7 @@ def _at_most(a: float, b: float) -> bool:
 class Pruning:
     """A tree while it is pruned: nodes keep their positions, their tests and children move.
 
-    Attributes
-    ----------
-    tree : Tree
-        As it was.
-    places : Places
-        What the nodes hold now.
-    steps : list of Step
+    ``tree``: as it was; ``places``: what the nodes hold now.
     """
 
     def __init__(self, tree: Tree, limit: Limit) -> None:
@@ -177,13 +140,8 @@ class Pruning:
     ) -> None:
         """Send the training rows down: computes all counts again, so that subtrees can be raised.
 
-        Parameters
-        ----------
-        matrix : float64 or float32 [n, p]
-        codes : int32[n]
-        weights : float64[n] or None
-        divides : bool
-            Whether a row without a value is divided among all branches, instead of taking the missing branch.
+        ``codes`` int32[n]; ``weights`` float64[n] or None; ``divides``: whether a row without a value is divided among
+        all branches, instead of taking the missing branch.
         """
         n = len(matrix)
         rows = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
@@ -310,13 +268,9 @@ class Pruning:
     def result(self, impurity_of: Impurity, *, keeps_own: bool = False) -> Tree:
         """The pruned tree, level by level; call it after ``send``.
 
-        Parameters
-        ----------
-        impurity_of : callable
-            Takes class counts float64[n_nodes, n_classes] and their sums, returns impurities.
-        keeps_own : bool
-            Whether nodes whose rows did not change keep their numbers, and moved tests their missing branch.
-            Otherwise all numbers are computed again, and missing values take the heaviest branch.
+        ``impurity_of``: takes class counts float64[n_nodes, n_classes] and their sums, returns impurities.
+        ``keeps_own``: whether nodes whose rows did not change keep their numbers, and moved tests their missing branch.
+        Otherwise all numbers are computed again, and missing values take the heaviest branch.
         """
         tree, places = self.tree, self.places
         order = self._level_order()
@@ -369,8 +323,6 @@ def _above(total: float, errors: float, z: float) -> float:
 def added_by(limit: Limit, total: float, errors: float) -> float:
     """Errors that the upper limit adds to ``errors`` among ``total``.
 
-    Notes
-    -----
     Quinlan (1993), section 4.2: exact for no error, the normal approximation with a correction for continuity from one
     error on, in between the straight line.
     """

@@ -35,19 +35,8 @@ NUMBERS = OF_CLASSES | OF_NUMBERS
 def row_loss(target: np.ndarray, row: int, predictions: np.ndarray, at: int, loss: int) -> float:
     """Loss of a row, summed over the outputs.
 
-    Parameters
-    ----------
-    target : float64[n, n_outputs], IN
-        Class codes or numbers.
-    predictions : float64[m, n_outputs], IN
-        Above 0 for the Poisson deviance.
-    at : int
-        Index of the row's prediction.
-    loss : int
-        One of the constants of this module.
-
-    Notes
-    -----
+    ``target`` float64[n, n_outputs], IN: class codes or numbers; ``predictions`` float64[m, n_outputs], IN: above 0 for
+    the Poisson deviance; ``at``: index of the row's prediction; ``loss``: one of the constants of this module.
     Poisson's deviance of y at a prediction m is 2 (y log(y / m) - y + m).
     """
     total = 0.0
@@ -73,24 +62,15 @@ _EXACT = 2.0**53  # up to here sums of whole numbers are exact
 class Losses(NamedTuple):
     """Losses of rows, summed at each node.
 
-    Attributes
-    ----------
-    cost : float64[n_nodes]
-        Sum of weight times loss of the rows that pass the node, in ``unit``.
-    weight : float64[n_nodes]
-        Their weight, in ``weight_unit``.
-    unit, weight_unit : float > 0
-        Cost and weight times these are the real numbers. 1.0 unless several outputs are averaged or sums of numbers so
-        large or small would leave float64.
-    is_exact : bool
-        Whether the costs are whole numbers without any rounding.
+    ``unit``, ``weight_unit`` float > 0: cost and weight times these are the real numbers. 1.0 unless several outputs
+    are averaged or sums of numbers so large or small would leave float64.
     """
 
-    cost: np.ndarray
-    weight: np.ndarray
+    cost: np.ndarray  # float64[n_nodes]: sum of weight times loss of the rows that pass the node, in ``unit``
+    weight: np.ndarray  # float64[n_nodes]: their weight, in ``weight_unit``
     unit: float
     weight_unit: float
-    is_exact: bool
+    is_exact: bool  # whether the costs are whole numbers without any rounding
 
 
 class Answers(NamedTuple):
@@ -105,11 +85,8 @@ class Answers(NamedTuple):
 def loss_of(model: ModelData, loss: object = None) -> Loss:
     """The loss of that name, or the default for the model.
 
-    Parameters
-    ----------
-    loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
-        None: the misclassification rate for classes; for regression the loss of the tree's criterion, else the squared
-        error.
+    ``loss``: None: the misclassification rate for classes; for regression the loss of the tree's criterion, else the
+    squared error.
     """
     known, other = (OF_CLASSES, OF_NUMBERS) if model.task == "classification" else (OF_NUMBERS, OF_CLASSES)
     if loss is None:
@@ -124,25 +101,9 @@ def loss_of(model: ModelData, loss: object = None) -> Loss:
 def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = None) -> Losses:
     """Losses of rows at every node of their paths, as if that node were a leaf.
 
-    Parameters
-    ----------
-    model : ModelData
-        Under ``missing="fractional"`` a row with missing cells counts at each node with its share there.
-    rows : Rows
-        Encoded as ``predict`` encodes them.
-    loss : Loss
-        As ``loss_of`` gives it; the mean over several outputs.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    Losses
-        Of each node as a leaf: their sum over the leaves of a subtree is the loss of that subtree.
-
-    Notes
-    -----
-    O(rows x depth).
+    ``model``: under ``missing="fractional"`` a row with missing cells counts at each node with its share there.
+    ``rows``: encoded as ``predict`` encodes them. ``loss``: as ``loss_of`` gives it; the mean over several outputs.
+    Returns of each node as a leaf: their sum over the leaves of a subtree is the loss of that subtree. O(rows x depth).
     """
     tree, table = model.trees[0], leaf_table(model)
     is_classes = model.task == "classification"
@@ -204,14 +165,8 @@ def add_along_paths(
 ) -> None:
     """Add each row's loss to its leaf and to every node above.
 
-    Parameters
-    ----------
-    leaves : int64[n], IN
-        -1 leaves a row out.
-    parent : int64[n_nodes], IN
-    answers : Answers, IN
-    cost, passed : float64[n_nodes], added to
-        Weight times loss, and weight.
+    ``leaves`` int64[n], IN: -1 leaves a row out; ``parent`` int64[n_nodes], IN; ``answers`` Answers, IN; ``cost``,
+    ``passed`` float64[n_nodes], added to: weight times loss, and weight.
     """
     for row in range(len(leaves)):
         node = leaves[row]

@@ -46,24 +46,14 @@ class Rows(NamedTuple):
 class Decision(NamedTuple):
     """The result of a pruner: the smaller tree and the nodes that were cut.
 
-    Attributes
-    ----------
-    tree : Tree
-        The pruned tree.
-    nodes : int64[k]
-        Positions, in the tree as it was, of the nodes that were cut; in the order of the decisions.
-    numbers : dict from name to float64[k]
-        The numbers that decided each cut.
-    actions : tuple of k actions, or None
-        None: every node was made a leaf.
-    used : mapping from name to value, or None
-        Options that the pruner chose itself, with their values.
+    ``nodes`` int64[k]: positions, in the tree as it was, of the nodes that were cut; in the order of the decisions.
+    ``used`` mapping from name to value, or None: options that the pruner chose itself, with their values.
     """
 
-    tree: Tree
+    tree: Tree  # the pruned tree
     nodes: np.ndarray
-    numbers: Mapping[str, np.ndarray]
-    actions: tuple[Action, ...] | None = None
+    numbers: Mapping[str, np.ndarray]  # dict from name to float64[k]: the numbers that decided each cut
+    actions: tuple[Action, ...] | None = None  # None: every node was made a leaf
     used: Mapping[str, Any] | None = None
 
 
@@ -74,24 +64,15 @@ Needs = Literal["none", "training", "holdout"]
 class Method:
     """One pruner.
 
-    Attributes
-    ----------
-    name : str
-        Name of the method, and of the function.
-    module : str
-        The module that holds it.
-    needs : {"none", "training", "holdout"}
-        The rows it takes: none, the training rows, or held-out rows.
-    counts_rows : bool
-        Whether it treats the weights of classes as numbers of rows: weights that are shares then mean hardly any rows.
-    asks : str
-        Name of a function of the module, ``(model, **options) -> bool``: whether rows are required or optional; it
-        refuses models and options that the method is not defined for. Empty: a method that takes rows requires them.
+    ``counts_rows``: whether it treats the weights of classes as numbers of rows: weights that are shares then mean
+    hardly any rows.
+    ``asks``: name of a function of the module, ``(model, **options) -> bool``: whether rows are required or optional;
+    it refuses models and options that the method is not defined for. Empty: a method that takes rows requires them.
     """
 
-    name: str
-    module: str
-    needs: Needs
+    name: str  # name of the method, and of the function
+    module: str  # the module that holds it
+    needs: Needs  # the rows it takes: none, the training rows, or held-out rows
     counts_rows: bool = False
     asks: str = ""
 
@@ -237,13 +218,7 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
 def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any], bool]:
     """The method and options of a pruning, checked as far as possible without rows.
 
-    Returns
-    -------
-    method : Method
-    options : dict
-        Defaults filled in.
-    needs_rows : bool
-        Whether it requires rows.
+    Returns ``options``: defaults filled in; ``needs_rows``: whether it requires rows.
     """
     if len(model.trees) != 1:
         raise ParameterError(f"the model has {len(model.trees)} trees: pruning takes a model of one tree")

@@ -152,10 +152,10 @@ def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
     """Return the best candidates, best first, including the test of the node."""
     rows = list(audit.rows)
     shown = rows[:MAX_CANDIDATES]
-    asked = next((row for row in rows if row.question == audit.asked), None)
+    asked = next((row for row in rows if row.test == audit.tree_test), None)
     if asked is not None and asked not in shown:
         shown[-1] = asked
-    return tuple(CandidatePart(shorten(row.question, NAME_WIDTH), row.gain, row.score, row is asked) for row in shown)
+    return tuple(CandidatePart(shorten(row.test, NAME_WIDTH), row.gain, row.score, row is asked) for row in shown)
 
 
 def examples_part(data: ReportData, options: Options, tree: TreePart) -> ExamplesPart:

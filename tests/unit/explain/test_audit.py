@@ -215,7 +215,7 @@ def test_every_cut_of_a_column_is_listed_with_its_gain(plant):
 def test_every_cut_tries_missing_rows_on_both_sides(plant):
     audit = plant({"x": [1.0, 2.0, None]}, ["a", "b", "a"]).audit(every="x")
 
-    assert [row.question for row in audit] == ["x <= 1.5", "x <= 1.5", "x is present"]
+    assert [row.test for row in audit] == ["x <= 1.5", "x <= 1.5", "x is present"]
     assert [[branch.samples for branch in row.branches] for row in audit] == [[1, 2], [2, 1], [2, 1]]
     assert [row.chosen for row in audit] == [False, True, False]
 
@@ -239,7 +239,7 @@ def test_every_division_of_levels_is_listed_best_first(plant):
     table = {"x": ["p", "p", "q", "q", "r", "r"]}
     audit = plant(table, ["a", "a", "a", "b", "b", "b"]).audit(every="x")
 
-    assert [row.question for row in audit] == ["x = p", "x = r", "x = q"]
+    assert [row.test for row in audit] == ["x = p", "x = r", "x = q"]
     assert [row.gain for row in audit] == pytest.approx([0.25, 0.25, 0.0])
     assert [row.chosen for row in audit] == [True, False, False]
 
@@ -256,7 +256,7 @@ def test_divisions_are_all_up_to_ten_levels(plant, n_levels, n_divisions):
 def test_one_level_against_the_rest_lists_each_level(plant):
     grove = plant({"x": ["p", "q", "r", "p"]}, ["a", "b", "b", "a"], nominal_splits="one_vs_rest")
 
-    assert sorted(row.question for row in grove.audit(every="x")) == ["x = p", "x = q", "x = r"]
+    assert sorted(row.test for row in grove.audit(every="x")) == ["x = p", "x = q", "x = r"]
 
 
 def test_every_takes_a_position_where_no_column_has_that_name(plant):
@@ -434,3 +434,15 @@ def test_a_table_in_the_place_of_the_node_is_refused_in_one_short_line(plant):
             assert "\n" not in str(refused.value)
     with pytest.raises(ParameterError, match=r"together or not at all, after the node: audit\(0, X, y\)"):
         tree.audit(table, [0] * 1000)
+
+
+def test_attributes_keep_their_old_names_for_one_version_with_a_warning() -> None:
+    audit = tw.DecisionTreeClassifier().fit({"x": [1, 2, 3]}, ["a", "a", "b"]).audit()
+    for old, held, name, value in (
+        ("question", audit[0], "test", "x <= 2.5"),
+        ("asked", audit, "tree_test", "x <= 2.5"),
+        ("asked_feature", audit, "tree_feature", 0),
+    ):
+        assert getattr(held, name) == value
+        with pytest.warns(FutureWarning, match=f"is now called {name}"):
+            assert getattr(held, old) == value

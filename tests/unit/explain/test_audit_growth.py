@@ -104,7 +104,7 @@ def test_a_star_is_taken_only_where_the_tree_asks_it() -> None:
     ]
     texts = [str(audit) for audit in drawn]
     for audit, text in zip(drawn, texts, strict=True):
-        assert ("* is chosen" in text) == (audit.winner.question == audit.asked)
+        assert ("* is chosen" in text) == (audit.winner.test == audit.tree_test)
         assert ("* would be chosen" in text) == ("which is not the best test" in text)
     assert len({audit.takes_winner for audit in drawn}) == 2
 

@@ -33,7 +33,7 @@ def test_a_step_agrees_with_the_audit_of_its_node(plant, tennis):
     grove = plant(*tennis, criterion="entropy", nominal_splits="multiway")
     step, audit = trace(grove)[0], grove.audit()
 
-    assert (step.question, step.column) == (audit[0].question, audit[0].column)
+    assert (step.test, step.column) == (audit[0].test, audit[0].column)
     assert (step.gain, step.impurity) == (pytest.approx(audit[0].gain), pytest.approx(audit.whole.impurity))
     assert (step.runner_up, step.runner_up_gain) == (audit[1].column, pytest.approx(audit[1].gain))
 

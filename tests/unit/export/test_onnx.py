@@ -258,7 +258,7 @@ def test_columns_go_by_their_names_and_texts():
     ]  # fmt: skip
     cells = {"a": TABLE["a"][:, None], "b": TABLE["b"][:, None]}
     cells |= {name: np.array([[cell or ""] for cell in TABLE[name]]) for name in ("town", "rank")}
-    labels, shares, _ = session.run(["label", "shares", "sums"], cells)
+    labels, shares, _ = session.run(["label", "probabilities", "scores"], cells)
     assert labels.tolist() == made.predict(TABLE).tolist()
     assert np.array_equal(shares, made.predict_proba(TABLE))
     facts = session.get_modelmeta().custom_metadata_map
@@ -291,11 +291,11 @@ def test_columns_may_be_called_as_outputs_are_and_a_level_may_be_empty(tmp_path)
     table = {
         "label": ["", "missing", "b", None] * 5,
         "/0": [1.0, 2.0, 3.0, 4.0] * 5,
-        "shares": ["u", "v", "u", "w"] * 5,
+        "probabilities": ["u", "v", "u", "w"] * 5,
     }
-    model = tw.DecisionTreeClassifier(nominal=["label", "shares"]).fit(table, ["p", "q", "r", "s"] * 5).model_
+    model = tw.DecisionTreeClassifier(nominal=["label", "probabilities"]).fit(table, ["p", "q", "r", "s"] * 5).model_
     session = session_of(exported(model, "m.onnx", "model"))
-    assert [each.name for each in session.get_outputs()] == ["label (2)", "shares (2)", "sums"]
+    assert [each.name for each in session.get_outputs()] == ["label (2)", "probabilities (2)", "scores"]
     (tmp_path / "m.onnx").write_bytes(exported(model, "m.onnx", "model"))
     assert json.loads(session.get_modelmeta().custom_metadata_map["columns"])[0]["missing"] == "missing (2)"
     assert verify(tmp_path / "m.onnx", vectors_of(model)).is_equal

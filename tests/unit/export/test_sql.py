@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 import numpy as np
+import polars as pl
 import pytest
 from export_models import BEYOND, HOW, MODELS, NUMBER, TABLE
 from hypothesis import given
@@ -31,8 +32,9 @@ from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
 from treewright.exchange import sql
+from treewright.exchange.code import program_of
 from treewright.exchange.formats import FORMATS
-from treewright.exchange.sql import DATABASES
+from treewright.exchange.sql import DATABASES, result_names
 from treewright.exchange.vectors import vectors_of
 from treewright.exchange.verify import verify
 from treewright.model.model import Model
@@ -135,6 +137,34 @@ def scored(model, folder, cells, name="sqlite"):
     base.executemany(f"INSERT INTO mine_rows VALUES ({places})", list(zip(*cells.values(), strict=True)))
     (base.executescript if name == "sqlite" else base.execute)(text)
     return [row[-1] for row in base.execute("SELECT * FROM mine ORDER BY id").fetchall()]
+
+
+def test_the_columns_of_a_view_are_named_as_those_of_predicted_files(tmp_path):
+    table, labels = {"a": [1.0, 2.0, 3.0]}, ["Adelie", "it's", "A b"]
+    both = tw.DecisionTreeRegressor().fit(table, pl.DataFrame({"rain": [1.0, 2.0, 3.0], "snow": [0.0, 1.0, 0.0]}))
+    cases = {
+        tw.DecisionTreeClassifier().fit(table, labels): [
+            "score_1", "score_2", "score_3", "probability_A b", "probability_Adelie", "probability_it's", "prediction",
+        ],
+        tw.GradientBoostingClassifier(n_estimators=1).fit({"a": [1, 2] * 20}, [True, False] * 20): [
+            "score_1", "probability_false", "probability_true", "prediction",
+        ],
+        both: ["score_1", "score_2", "prediction_rain", "prediction_snow"],
+    }  # fmt: skip
+    for made, names in cases.items():
+        base = sqlite3.connect(":memory:")
+        base.executescript("CREATE TABLE mine_rows (id INTEGER, a REAL); INSERT INTO mine_rows VALUES (0, 1.0);")
+        base.executescript(written(made.model_, tmp_path, "sqlite").read_text())
+        assert [each[0] for each in base.execute("SELECT * FROM mine").description] == ["id", *names]
+
+
+def test_a_class_that_cannot_name_a_column_is_named_by_its_position():
+    made = tw.DecisionTreeClassifier().fit({"a": [1.0, 2.0, 3.0, 4.0]}, ["A", "a", "b\n", "l" * 60])
+    program = program_of(made.model_)
+    folded = ["probability_A", "probability_2", "probability_3", "probability_" + "l" * 60]
+    assert result_names(program, DATABASES["duckdb"]) == (folded, ["prediction"])
+    cut = ["probability_A", "probability_a", "probability_3", "probability_4"]
+    assert result_names(program, DATABASES["postgresql"]) == (cut, ["prediction"])
 
 
 @pytest.mark.parametrize("name", ["duckdb", "sqlite"])

@@ -496,6 +496,19 @@ def test_levels_come_back_as_what_they_were(form, tmp_path):
     assert np.array_equal(again.predict_proba(cells), model.predict_proba(cells))
 
 
+def test_a_file_whose_outputs_have_their_old_names_is_read(tmp_path):
+    model = model_of("two classes")
+    model.export(tmp_path / "m.onnx")
+    held = onnx.load(tmp_path / "m.onnx")
+    old = {"probabilities": "shares", "scores": "sums"}
+    for each in held.graph.output:
+        each.name = old.get(each.name, each.name)
+    for node in held.graph.node:
+        node.output[:] = [old.get(name, name) for name in node.output]
+    assert [each.name for each in held.graph.output] == ["label", "shares", "sums"]
+    assert tw.read_model(held).predict_proba(CELLS).tobytes() == model.predict_proba(CELLS).tobytes()
+
+
 # What comes in does all that ours do.
 
 

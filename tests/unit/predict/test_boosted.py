@@ -12,9 +12,18 @@ from boosted_trees import bins_for, random_tree, random_trees
 from random_forests import NUMBERS, SCHEMA, random_rows
 
 from treewright.exceptions import TooLargeError
-from treewright.predict import boosted
-from treewright.predict.boosted import boosted_scores, staged_boosted_scores
-from treewright.predict.columns import CHOOSE, LOOK_UP, MERGE, OUT, PUT, steps_of, tables_of_sets
+from treewright.predict import boosted, walks
+from treewright.predict.boosted import (
+    CHOOSE,
+    LOOK_UP,
+    MERGE,
+    OUT,
+    PUT,
+    boosted_scores,
+    staged_boosted_scores,
+    steps_of,
+    tables_of_sets,
+)
 from treewright.predict.walks import packed_sums
 from treewright.trees.packed import PackedTrees
 
@@ -30,15 +39,15 @@ def packed(rng: np.random.Generator) -> PackedTrees:
     return random_trees(rng, SCHEMA, [31] * 10)
 
 
-def test_columns_are_chosen_from_about_as_many_rows_as_a_tree_has_leaves(packed: PackedTrees) -> None:
-    chosen = [type(boosted._engine_for(packed, n)) for n in (0, 1, 31, 32, 100_000)]
-    assert chosen == [boosted._Walk] * 3 + [boosted._Columns] * 2
+def test_steps_are_chosen_from_about_as_many_rows_as_a_tree_has_leaves(packed: PackedTrees) -> None:
+    chosen = [boosted._steps_for(packed, n) is not None for n in (0, 1, 31, 32, 100_000)]
+    assert chosen == [False] * 3 + [True] * 2
 
 
 def test_one_tree_of_more_than_256_leaves_has_all_walked(rng: np.random.Generator) -> None:
-    assert type(boosted._engine_for(random_trees(rng, NUMBERS, [31, 256]), 10_000)) is boosted._Columns
+    assert boosted._steps_for(random_trees(rng, NUMBERS, [31, 256]), 10_000) is not None
     larger = random_trees(rng, NUMBERS, [31, 257])
-    assert type(boosted._engine_for(larger, 10_000)) is boosted._Walk
+    assert boosted._steps_for(larger, 10_000) is None
     matrix = random_rows(rng, 600, NUMBERS)
     alone = [boosted_scores(larger, (0.0,), matrix[i : i + 1], 1)[0, 0] for i in range(600)]
     assert boosted_scores(larger, (0.0,), matrix, 1)[:, 0].tolist() == alone
@@ -51,18 +60,19 @@ def test_a_row_alone_has_the_bits_it_has_in_a_batch(packed: PackedTrees, rng: np
         assert boosted_scores(packed, (1.5, 0.0, 2.0), matrix[i : i + 1], 1).tobytes() == together[i : i + 1].tobytes()
 
 
-@pytest.mark.parametrize("engine", [boosted._Columns, boosted._Walk])
+@pytest.mark.parametrize("engine", [steps_of, lambda packed: None], ids=["steps", "walks"])
 def test_blocks_and_threads_do_not_change_a_bit(
     packed: PackedTrees, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, engine: Callable[..., object]
 ) -> None:
-    monkeypatch.setattr(boosted, "_engine_for", lambda packed, n: engine(packed))
+    monkeypatch.setattr(boosted, "_steps_for", lambda packed, n: engine(packed))
     matrix = random_rows(rng, 1201, SCHEMA)
     expected = boosted_scores(packed, (0.0, 1.0), matrix, 1).tobytes()
     last = [stage.tobytes() for stage in staged_boosted_scores(packed, (0.0, 1.0), matrix, 1)]
     assert last[-1] == expected
-    monkeypatch.setattr(boosted, "_INLINE_CELLS", 0)
+    monkeypatch.setattr(boosted, "INLINE_WALKS", 0)
+    monkeypatch.setattr(walks, "INLINE_WALKS", 0)
     for least, n_jobs in ((1, 1), (1, 3), (100, 2), (5000, 4), (512, None)):
-        monkeypatch.setattr(boosted, "_LEAST_ROWS", least)
+        monkeypatch.setattr(walks, "_LEAST_ROWS", least)
         monkeypatch.setattr(boosted, "_BLOCK_BYTES", 5 * 37 if least == 1 else 1 << 16)
         assert boosted_scores(packed, (0.0, 1.0), matrix, n_jobs).tobytes() == expected
         stages = staged_boosted_scores(packed, (0.0, 1.0), matrix, n_jobs)

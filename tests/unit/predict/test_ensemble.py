@@ -63,7 +63,7 @@ def test_threads_blocks_and_lanes_do_not_change_a_bit(monkeypatch: pytest.Monkey
     model, matrix = model_of(), rows_of(700)
     usual = combined(model, matrix, 1)
     leaves = values.predict_leaves(model, matrix, 1)
-    monkeypatch.setattr(ensemble_blocks, "_INLINE_WALKS", 0)
+    monkeypatch.setattr(ensemble_blocks, "INLINE_WALKS", 0)
     for n_jobs, most, lanes in [(1, 8192, 2048), (2, 8192, 64), (3, 97, 10), (2, 17, 5), (2, 16, 3), (1, 1, 1)]:
         monkeypatch.setattr(ensemble_blocks, "_MOST_ROWS", most)
         monkeypatch.setattr(ensemble_blocks, "_LANES", lanes)

@@ -52,10 +52,10 @@ def test_candidates_are_those_of_the_audit(kind, keep):
     for node, candidates in found.items():
         audit = est.audit(node)
         rows = list(audit)[: audits.MAX_CANDIDATES]
-        assert [each.question for each in candidates] == [row.question for row in rows]
+        assert [each.question for each in candidates] == [row.test for row in rows]
         np.testing.assert_allclose([each.gain for each in candidates], [row.gain for row in rows], rtol=1e-12)
         np.testing.assert_array_equal([each.score for each in candidates], [row.score for row in rows])
-        assert [each.chosen for each in candidates] == [row.question == audit.asked for row in rows]
+        assert [each.chosen for each in candidates] == [row.test == audit.tree_test for row in rows]
 
 
 def test_every_inner_node_of_a_small_tree_has_one_and_one_is_asked():

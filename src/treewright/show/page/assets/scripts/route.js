@@ -1,4 +1,4 @@
-// Rows down a tree of the page, as predict.branches and predict.fractional send them. A cell is a number, the code of a
+// Rows down a tree of the page, as predict.route and predict.fractional send them. A cell is a number, the code of a
 // level (levels.length: a level that the fit never saw), null or undefined for a missing one.
 const route = (() => {
   const indexes = new WeakMap();

@@ -250,11 +250,31 @@ def kernels(tree):
                 yield node.name, node.lineno, len(arguments), stated, reads_arrays(node, arguments)
 
 
+def circles(package):
+    """Modules that import each other, under TYPE_CHECKING and inside functions too: a sorted list for each circle."""
+    import grimp
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    sys.path.insert(0, str(package.parent))
+    graph = grimp.build_graph(package.name, cache_dir=None)
+    names = sorted(graph.modules)
+    at = {name: position for position, name in enumerate(names)}
+    pairs = np.array(
+        [(at[name], at[other]) for name in names for other in graph.find_modules_directly_imported_by(name)]
+    )
+    edges = csr_array((np.ones(len(pairs)), pairs.T), shape=(len(names),) * 2)
+    _, part = connected_components(edges, connection="strong")
+    found = [[name for name, own in zip(names, part, strict=True) if own == each] for each in range(part.max() + 1)]
+    return [each for each in found if len(each) > 1]
+
+
 def read_sources(package):
     figures = {
         "lines": dict.fromkeys(("lines", "code", "docstring", "comment", "blank"), 0),
         "folders": {}, "folder lines": {}, "packed": [], "combine": [], "kernels": 0,
-        "shapeless": [], "shapeless arrays": 0, "wide": [],
+        "shapeless": [], "shapeless arrays": 0, "wide": [], "circles": circles(package),
     }  # fmt: skip
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package).as_posix()
@@ -266,7 +286,7 @@ def read_sources(package):
         folder = name.rpartition("/")[0] or "."
         figures["folders"][folder] = figures["folders"].get(folder, 0) + 1
         figures["folder lines"][folder] = figures["folder lines"].get(folder, 0) + here["lines"]
-        if name.split("/")[0] != "model":
+        if name.split("/")[0] not in ("trees", "model"):  # trees are combined there; "model" in older checkouts
             packed, combine = questions(tree)
             figures["packed"] += [f"{name}:{line}" for line in packed]
             figures["combine"] += [f"{name}:{line}" for line in combine]
@@ -335,10 +355,12 @@ def main():
     lines = sources["lines"]
     shares = (f"{kind} {lines[kind]:,}" for kind in ("code", "docstring", "comment", "blank"))
     print(f"lines of source: {lines['lines']:,} ({', '.join(shares)})")
+    print(f"files: {sum(sources['folders'].values())}, at most {max(sources['folders'].values())} in a folder")
+    print(f"circles: {len(sources['circles'])}", *sources["circles"])
     n_files = sum(number for folder, number in sources["folders"].items() if folder.split("/")[0] == "estimators")
     print(f"files of estimators/: {n_files}")
-    print(f"isinstance(..., PackedTrees) outside model/: {len(sources['packed'])} ({by_folder(sources['packed'])})")
-    print(f"comparisons of combine outside model/: {len(sources['combine'])} ({by_folder(sources['combine'])})")
+    print(f"isinstance(..., PackedTrees) outside trees/: {len(sources['packed'])} ({by_folder(sources['packed'])})")
+    print(f"comparisons of combine outside trees/: {len(sources['combine'])} ({by_folder(sources['combine'])})")
     print(f"kernels: {sources['kernels']}")
     print(f"  without dtype[shape]: {len(sources['shapeless'])} ({by_folder(sources['shapeless'])})")
     print(f"  of these, with arrays among their arguments: {sources['shapeless arrays']}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import time
 
 import pytest
@@ -76,11 +74,11 @@ def test_that_nothing_is_saved_is_said_before_the_fit(command, penguins, monkeyp
     assert "the model is not saved; --out model.tw saves it" in said.stderr
 
 
-def test_a_model_that_is_saved_or_piped_is_not_said_to_be_lost(fitted, penguins):
-    words = ["fit", penguins, "--target", "species", "--set", "max_depth=1", "--out", "-"]
-    piped = subprocess.run([sys.executable, "-m", "treewright", *words], capture_output=True, check=True)
+def test_a_model_that_is_saved_or_piped_is_not_said_to_be_lost(command, fitted, penguins):
+    piped = command("fit", penguins, "--target", "species", "--set", "max_depth=1", "--out", "-")
 
-    assert "not saved" not in fitted[1].stderr + piped.stderr.decode()
+    assert piped.returncode == 0, piped.stderr
+    assert "not saved" not in fitted[1].stderr + piped.stderr
 
 
 def test_a_fit_that_is_refused_says_nothing_of_saving(command, tmp_path):

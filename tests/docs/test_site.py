@@ -110,6 +110,19 @@ def test_links_of_pages_that_move_lead_where_they_led(site_module):
     assert build.relinked(root / "CHANGELOG.md", "[x](docs/index.md)") == "[x](../index.md)"
 
 
+def test_the_build_tells_the_faults_of_all_pages_and_runs_each_that_has_a_program(site_module, tmp_path, monkeypatch):
+    build = site_module("build")
+    write(tmp_path, {"a.md": "```python\nx\n```\n", "b/c.md": "```sh\ny\n```\n", "prose.md": "z\n"})
+    write(tmp_path, {"decisions/d.md": "```python\nold\n```\n"})
+    monkeypatch.setattr(build, "DOCS", tmp_path)
+    monkeypatch.setattr(build, "run_program", lambda page, names, target: [f"{page.name} is wrong"])
+
+    with pytest.raises(SystemExit) as told:
+        build.run_programs(tmp_path / "source", skip=False)
+
+    assert str(told.value).split("\n") == ["a.md is wrong", "c.md is wrong", "2 faults of programs"]
+
+
 def test_the_gallery_gets_a_card_for_each_section_with_a_picture(site_module):
     page = "# T\n\n## One tree, deep\n\n![x](one.svg)\n\n## Words\n\nnone\n\n## Two\n\n![y](two.svg)\n![z](three.svg)\n"
 

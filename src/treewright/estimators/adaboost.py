@@ -34,6 +34,7 @@ from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, factors_by_code, recode
 from treewright.estimators import signatures
 from treewright.estimators.base import ScoredByClasses, ScoredByNumbers
+from treewright.estimators.documentation import as_model
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Members,
@@ -359,7 +360,7 @@ class AdaBoost(Members):
             self._keep_columns(columns.schema, len(columns))
         self._keep_target(target)
         facts = {
-            "algorithm": "adaboost",
+            "algorithm": params.algorithm_name,
             "n_samples": n_rows,
             "parameters": params.facts(),
             "version": __version__,
@@ -461,7 +462,7 @@ class AdaBoost(Members):
         """The score of predictions."""
 
 
-class AdaBoostClassifier(ScoredByClasses, AdaBoost, signatures.AdaBoostClassifier):
+class AdaBoostClassifier(signatures.AdaBoostClassifier, ScoredByClasses, AdaBoost):
     """AdaBoost for classification: classifiers fitted one after another on reweighted rows, combined by weighted vote.
 
     Attributes
@@ -536,24 +537,9 @@ class AdaBoostClassifier(ScoredByClasses, AdaBoost, signatures.AdaBoostClassifie
         """
         return self._fit(X, y, sample_weight, metadata)
 
+    @as_model
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class with the largest weight of votes, the first of equals.
-
-        Parameters
-        ----------
-        X : table of n rows
-            Columns are matched by name if fit had names.
-
-        Returns
-        -------
-        ndarray[n]
-            Labels in the dtype of the target.
-
-        Raises
-        ------
-        ColumnError
-            Columns are missing, duplicated or of another kind than at fit.
-        """
+        """Predict the class with the largest weight of votes, the first of equals."""
         check_is_fitted(self, "estimators_")
         if "model_" in self.__dict__:
             return self.model_.predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
@@ -670,7 +656,7 @@ def _n_weighed(codes: np.ndarray) -> int:
     return int(np.count_nonzero(np.bincount(codes)))
 
 
-class AdaBoostRegressor(ScoredByNumbers, AdaBoost, signatures.AdaBoostRegressor):
+class AdaBoostRegressor(signatures.AdaBoostRegressor, ScoredByNumbers, AdaBoost):
     """AdaBoost for regression: regressors fitted one after another on reweighted rows, combined by weighted median.
 
     Notes
@@ -716,23 +702,9 @@ class AdaBoostRegressor(ScoredByNumbers, AdaBoost, signatures.AdaBoostRegressor)
         """
         return self._fit(X, y, sample_weight, metadata)
 
+    @as_model
     def predict(self, X: Any) -> np.ndarray:
-        """Weighted median of the members' predictions.
-
-        Parameters
-        ----------
-        X : table of n rows
-            Columns are matched by name if fit had names.
-
-        Returns
-        -------
-        float64[n]
-
-        Raises
-        ------
-        ColumnError
-            Columns are missing, duplicated or of another kind than at fit.
-        """
+        """Weighted median of the members' predictions."""
         check_is_fitted(self, "estimators_")
         if "model_" in self.__dict__:
             return self.model_.predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)

@@ -18,6 +18,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treewright.exceptions import ParameterError
+from treewright.learn.registry import EXTRA_TREES, FOREST
 from treewright.model.model import Model
 from treewright.trees.arrays import LEAF, THRESHOLD, Tree
 from treewright.trees.data import class_shares, output_columns
@@ -31,8 +32,8 @@ _CRITERIA = {
     "squared_error": "squared_error", "absolute_error": "absolute_error", "poisson": "poisson",
 }  # fmt: skip
 _FORESTS = {
-    ("random_forest", True): RandomForestClassifier, ("random_forest", False): RandomForestRegressor,
-    ("extra_trees", True): ExtraTreesClassifier, ("extra_trees", False): ExtraTreesRegressor,
+    (FOREST.name, True): RandomForestClassifier, (FOREST.name, False): RandomForestRegressor,
+    (EXTRA_TREES.name, True): ExtraTreesClassifier, (EXTRA_TREES.name, False): ExtraTreesRegressor,
 }  # fmt: skip
 _LEAF, _NO_FEATURE = -1, -2
 

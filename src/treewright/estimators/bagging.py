@@ -21,6 +21,7 @@ from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators import signatures
 from treewright.estimators.base import ScoredByClasses, ScoredByNumbers
+from treewright.estimators.documentation import as_model
 from treewright.estimators.members import (
     MEMBER_BYTES,
     Answer,
@@ -137,7 +138,7 @@ class Bagging(Members):
             self._keep_columns(plan.columns.schema, len(plan.columns))
         self._keep_target(target)
         facts = {
-            "algorithm": "bagging",
+            "algorithm": params.algorithm_name,
             "n_samples": n_rows,
             "parameters": params.facts(),
             "version": __version__,
@@ -263,7 +264,7 @@ def _members_decide(estimator: BaggingClassifier) -> bool:
     return hasattr(members[0] if members else estimator._base(), "decision_function")
 
 
-class BaggingClassifier(ScoredByClasses, Bagging, signatures.BaggingClassifier):
+class BaggingClassifier(signatures.BaggingClassifier, ScoredByClasses, Bagging):
     """Bagging for classification: copies of one classifier, each fitted on a bootstrap sample, predict together.
 
     Attributes
@@ -347,25 +348,14 @@ class BaggingClassifier(ScoredByClasses, Bagging, signatures.BaggingClassifier):
         """
         return self._fit(X, y, sample_weight, metadata)
 
+    @as_model
     def predict(self, X: Any, **metadata: Any) -> np.ndarray:
         """Predict the class with the largest probability or the most votes, the first of equals.
 
         Parameters
         ----------
-        X : table of n rows
-            Columns are matched by name if fit had names.
         **metadata
             For the members' method, while scikit-learn's metadata routing is on.
-
-        Returns
-        -------
-        ndarray[n] or ndarray[n, n_outputs]
-            Labels in the dtype of the target.
-
-        Raises
-        ------
-        ColumnError
-            Columns are missing, duplicated or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
         routed = self._routed("predict", metadata)
@@ -503,7 +493,7 @@ class BaggingClassifier(ScoredByClasses, Bagging, signatures.BaggingClassifier):
 _LEAST_FOR_R2 = 2  # rows
 
 
-class BaggingRegressor(ScoredByNumbers, Bagging, signatures.BaggingRegressor):
+class BaggingRegressor(signatures.BaggingRegressor, ScoredByNumbers, Bagging):
     """Bagging for regression: copies of one regressor, each fitted on a bootstrap sample, are averaged.
 
     Attributes
@@ -546,24 +536,14 @@ class BaggingRegressor(ScoredByNumbers, Bagging, signatures.BaggingRegressor):
         """
         return self._fit(X, y, sample_weight, metadata)
 
+    @as_model
     def predict(self, X: Any, **metadata: Any) -> np.ndarray:
         """Mean of the members' predictions.
 
         Parameters
         ----------
-        X : table of n rows
-            Columns are matched by name if fit had names.
         **metadata
             For the members' method, while scikit-learn's metadata routing is on.
-
-        Returns
-        -------
-        float64[n] or float64[n, n_outputs]
-
-        Raises
-        ------
-        ColumnError
-            Columns are missing, duplicated or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
         routed = self._routed("predict", metadata)

@@ -521,7 +521,7 @@ class Boosting(Estimator):
         return state
 
 
-class GradientBoostingClassifier(Boosting, Classifier, signatures.GradientBoostingClassifier):
+class GradientBoostingClassifier(signatures.GradientBoostingClassifier, Boosting, Classifier):
     """Gradient boosting for classification: each tree corrects the errors of those before it.
 
     Notes
@@ -544,7 +544,7 @@ class GradientBoostingClassifier(Boosting, Classifier, signatures.GradientBoosti
     """
 
 
-class GradientBoostingRegressor(Boosting, Regressor, signatures.GradientBoostingRegressor):
+class GradientBoostingRegressor(signatures.GradientBoostingRegressor, Boosting, Regressor):
     """Gradient boosting for regression: each tree corrects the errors of those before it.
 
     Attributes

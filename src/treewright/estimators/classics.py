@@ -7,7 +7,7 @@ from treewright.estimators.base import Classifier, Regressor
 from treewright.estimators.trees import SingleTree
 
 
-class ID3Classifier(SingleTree, Classifier, signatures.ID3Classifier):
+class ID3Classifier(signatures.ID3Classifier, SingleTree, Classifier):
     """ID3, Quinlan's first tree: split by the column with the largest information gain, a branch per level.
 
     Notes
@@ -28,7 +28,7 @@ class ID3Classifier(SingleTree, Classifier, signatures.ID3Classifier):
     """
 
 
-class C45Classifier(SingleTree, Classifier, signatures.C45Classifier):
+class C45Classifier(signatures.C45Classifier, SingleTree, Classifier):
     """Quinlan's C4.5: gain ratio, a branch per level, fractional missing values, error-based pruning.
 
     Notes
@@ -52,7 +52,7 @@ class C45Classifier(SingleTree, Classifier, signatures.C45Classifier):
     _one_target = True
 
 
-class CHAIDClassifier(SingleTree, Classifier, signatures.CHAIDClassifier):
+class CHAIDClassifier(signatures.CHAIDClassifier, SingleTree, Classifier):
     """CHAID for classification: levels merged by chi-squared tests, a branch per group of levels.
 
     Notes
@@ -79,7 +79,7 @@ class CHAIDClassifier(SingleTree, Classifier, signatures.CHAIDClassifier):
     _one_target = True
 
 
-class CHAIDRegressor(SingleTree, Regressor, signatures.CHAIDRegressor):
+class CHAIDRegressor(signatures.CHAIDRegressor, SingleTree, Regressor):
     """CHAID for regression: levels merged by F tests, a branch per group of levels.
 
     Notes

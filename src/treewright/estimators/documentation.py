@@ -20,7 +20,6 @@ from treewright.model import Model
 _WIDTH = 112  # of a line, so that it can be indented by eight
 _HEAD = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 _ORDER = ("", "Parameters", "Attributes")  # of the first sections of a class
-Class = TypeVar("Class", bound=type)
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -124,7 +123,7 @@ def _range_of(sort: str, low: float | None, high: float | None, closed: str) -> 
 # Classes and methods.
 
 
-def document(kind: Class, parameters: str) -> None:
+def document(kind: type, parameters: str) -> None:
     """Complete the docstring of an estimator: its parameters, and the attributes of its bases."""
     if kind.__doc__ is None:  # python -OO
         return
@@ -139,17 +138,21 @@ def document(kind: Class, parameters: str) -> None:
 
 
 def as_model(method: Method, of: type = Model) -> Method:
-    """Complete the docstring of a verb by the sections of the model's verb of that name.
+    """Complete the docstring of a verb by that of the model's verb of that name, but for its summary.
 
-    Of the model's verb, what follows the summary is taken too. Parameters that the estimator sets itself (``n_jobs``,
-    ``owner``) are left out.
+    Parameters that the estimator sets itself (``n_jobs``, ``owner``) are left out, others that it has are added. A
+    section of its own takes the place of the model's.
     """
     if method.__doc__ is None:  # python -OO
         return method
-    said, taken = sections_of(getattr(of, method.__name__).__doc__), inspect.signature(method).parameters
+    own, said = sections_of(method.__doc__), sections_of(getattr(of, method.__name__).__doc__)
+    taken = inspect.signature(method).parameters
     known = _entries_of(said.get("Parameters", ""))
-    kept = [each for names, each in known.items() if any(name.strip("*") in taken for name in names)]
-    _, blank, more = said.pop("").partition("\n\n")
-    made = {"": method.__doc__ + blank + more, "Parameters": "\n".join(kept)}
-    method.__doc__ = _joined(made | {title: body for title, body in said.items() if title not in made})
+    kept = {names: each for names, each in known.items() if any(name.strip("*") in taken for name in names)}
+    _, blank, more = said[""].partition("\n\n")
+    anew = {
+        "": own[""] + blank + more,
+        "Parameters": "\n".join((kept | _entries_of(own.get("Parameters", ""))).values()),
+    }
+    method.__doc__ = _joined(anew | {title: text for title, text in (said | own).items() if title not in anew})
     return method

@@ -586,7 +586,7 @@ class SamplesOf(Sequence[np.ndarray]):
         return np.repeat(self._rows[rows], counts)
 
 
-class RandomForestClassifier(Forest, Classifier, signatures.RandomForestClassifier):
+class RandomForestClassifier(signatures.RandomForestClassifier, Forest, Classifier):
     """Random forest for classification: trees on bootstrap samples, with columns sampled at each node.
 
     Notes
@@ -610,7 +610,7 @@ class RandomForestClassifier(Forest, Classifier, signatures.RandomForestClassifi
     """
 
 
-class ExtraTreesClassifier(Forest, Classifier, signatures.ExtraTreesClassifier):
+class ExtraTreesClassifier(signatures.ExtraTreesClassifier, Forest, Classifier):
     """Extremely randomised trees for classification: one random cut for each sampled column of a node.
 
     Notes
@@ -631,7 +631,7 @@ class ExtraTreesClassifier(Forest, Classifier, signatures.ExtraTreesClassifier):
     """
 
 
-class RandomForestRegressor(Forest, Regressor, signatures.RandomForestRegressor):
+class RandomForestRegressor(signatures.RandomForestRegressor, Forest, Regressor):
     """Random forest for regression: trees on bootstrap samples, with columns sampled at each node.
 
     Notes
@@ -649,7 +649,7 @@ class RandomForestRegressor(Forest, Regressor, signatures.RandomForestRegressor)
     """
 
 
-class ExtraTreesRegressor(Forest, Regressor, signatures.ExtraTreesRegressor):
+class ExtraTreesRegressor(signatures.ExtraTreesRegressor, Forest, Regressor):
     """Extremely randomised trees for regression: one random cut for each sampled column of a node.
 
     Notes

@@ -26,7 +26,7 @@ from treewright.model import Model
 
 
 @sequence_of_estimators
-class IsolationForest(OutlierMixin, Estimator, signatures.IsolationForest):
+class IsolationForest(signatures.IsolationForest, OutlierMixin, Estimator):
     """Isolation forest: rows that few random cuts isolate are outliers (Liu, Ting and Zhou 2008 and 2012).
 
     Attributes

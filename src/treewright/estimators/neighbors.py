@@ -192,7 +192,7 @@ def _in_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return lists
 
 
-class KNeighborsClassifier(Neighbors, Classifier, signatures.KNeighborsClassifier):
+class KNeighborsClassifier(signatures.KNeighborsClassifier, Neighbors, Classifier):
     """Nearest neighbours for classification: predict from the classes of the nearest training rows.
 
     Notes
@@ -210,7 +210,7 @@ class KNeighborsClassifier(Neighbors, Classifier, signatures.KNeighborsClassifie
     """
 
 
-class KNeighborsRegressor(Neighbors, Regressor, signatures.KNeighborsRegressor):
+class KNeighborsRegressor(signatures.KNeighborsRegressor, Neighbors, Regressor):
     """Nearest neighbours for regression: predict the mean of the nearest training rows.
 
     Examples

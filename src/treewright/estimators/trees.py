@@ -355,7 +355,7 @@ def _asks_the_same(one: Model, other: Model) -> bool:
     return all(np.array_equal(getattr(one.trees[0], name), getattr(other.trees[0], name)) for name in names)
 
 
-class DecisionTreeClassifier(SingleTree, Classifier, signatures.DecisionTreeClassifier):
+class DecisionTreeClassifier(signatures.DecisionTreeClassifier, SingleTree, Classifier):
     """A classification tree grown on every candidate split (CART).
 
     Attributes
@@ -385,7 +385,7 @@ class DecisionTreeClassifier(SingleTree, Classifier, signatures.DecisionTreeClas
     """
 
 
-class DecisionTreeRegressor(SingleTree, Regressor, signatures.DecisionTreeRegressor):
+class DecisionTreeRegressor(signatures.DecisionTreeRegressor, SingleTree, Regressor):
     """A regression tree grown on every candidate split (CART).
 
     Attributes
@@ -408,7 +408,7 @@ class DecisionTreeRegressor(SingleTree, Regressor, signatures.DecisionTreeRegres
     """
 
 
-class ExtraTreeClassifier(SingleTree, Classifier, signatures.ExtraTreeClassifier):
+class ExtraTreeClassifier(signatures.ExtraTreeClassifier, SingleTree, Classifier):
     """A classification tree of random cuts: one tree of `ExtraTreesClassifier` (Geurts, Ernst and Wehenkel 2006).
 
     ``DecisionTreeClassifier`` with other defaults, for ensembles: a single one predicts poorly.
@@ -429,7 +429,7 @@ class ExtraTreeClassifier(SingleTree, Classifier, signatures.ExtraTreeClassifier
     """
 
 
-class ExtraTreeRegressor(SingleTree, Regressor, signatures.ExtraTreeRegressor):
+class ExtraTreeRegressor(signatures.ExtraTreeRegressor, SingleTree, Regressor):
     """A regression tree of random cuts: one tree of `ExtraTreesRegressor` (Geurts, Ernst and Wehenkel 2006).
 
     ``DecisionTreeRegressor`` with other defaults, for ensembles: a single one predicts poorly.

@@ -44,6 +44,7 @@ from treewright.learn.params import (
     whole,
     words,
 )
+from treewright.learn.registry import BOOSTING
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
@@ -82,7 +83,7 @@ _SAMPLED = "At least one column."
 class BoostingParams(ColumnParams):
     """Gradient boosting (Friedman 2001; Chen and Guestrin 2016; Ke et al. 2017)."""
 
-    algorithm_name: ClassVar[str] = "gradient_boosting"
+    algorithm_name: ClassVar[str] = BOOSTING.name
     learns_elsewhere = True
     grows_sparse: ClassVar[bool] = True
     by_position: ClassVar[tuple[str, ...]] = ("n_estimators",)

@@ -70,6 +70,7 @@ from treewright.learn.params import (
     whole,
     words,
 )
+from treewright.learn.registry import EXTRA_TREES, FOREST
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, refuse_changed, seed_of
 from treewright.learn.together import Shared, trees_at_once
 from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts, with_every_cell
@@ -99,7 +100,7 @@ _LARGEST_WEIGHT = 1e300  # of a packed tree, so that sums over its leaves stay i
 class ForestParams(ColumnParams):
     """Random forests (Breiman 2001)."""
 
-    algorithm_name: ClassVar[str] = "random_forest"
+    algorithm_name: ClassVar[str] = FOREST.name
     learns_elsewhere: ClassVar[bool] = True
     random_cuts: ClassVar[bool] = False
     grows_sparse: ClassVar[bool] = True
@@ -253,7 +254,7 @@ class ForestParams(ColumnParams):
 class ExtraTreesParams(ForestParams):
     """Extremely randomised trees (Geurts, Ernst and Wehenkel 2006)."""
 
-    algorithm_name: ClassVar[str] = "extra_trees"
+    algorithm_name: ClassVar[str] = EXTRA_TREES.name
     random_cuts: ClassVar[bool] = True
 
     bootstrap: bool = stated(replace(_BOOTSTRAP, default=False))

@@ -48,6 +48,7 @@ from treewright.learn.params import (
     whole,
     words,
 )
+from treewright.learn.registry import ADABOOST, BAGGING
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed
 from treewright.model import Model
 from treewright.trees.data import ListedTrees, with_grid
@@ -71,7 +72,7 @@ _CONTINUES = "The result is that of one fit: the table must be the same, and so 
 class BaggingParams(Params):
     """Bagging (Breiman 1996)."""
 
-    algorithm_name: ClassVar[str] = "bagging"
+    algorithm_name: ClassVar[str] = BAGGING.name
     by_position: ClassVar[tuple[str, ...]] = ("estimator", "n_estimators")
 
     estimator: Any = stated(_OF_MEMBERS)
@@ -131,7 +132,7 @@ class BaggingParams(Params):
 class AdaBoostParams(Params):
     """AdaBoost (Freund and Schapire 1997; SAMME, Zhu et al. 2009; R2, Drucker 1997)."""
 
-    algorithm_name: ClassVar[str] = "adaboost"
+    algorithm_name: ClassVar[str] = ADABOOST.name
     by_position: ClassVar[tuple[str, ...]] = ("estimator",)
 
     estimator: Any = stated(replace(_OF_MEMBERS, more=_STUMP))

@@ -31,6 +31,7 @@ from treewright.learn.params import (
     whole,
     words,
 )
+from treewright.learn.registry import NEIGHBORS
 from treewright.learn.train import Trained, encoded_table, refuse_too_large, telling_of_a_swap
 from treewright.model.neighbors import UNSEEN, NeighborsModel
 from treewright.neighbors import votes
@@ -46,7 +47,7 @@ from treewright.version import __version__
 class NeighborsParams(ColumnParams):
     """Nearest neighbours (Fix and Hodges 1951; Cover and Hart 1967)."""
 
-    algorithm_name: ClassVar[str] = "nearest_neighbors"
+    algorithm_name: ClassVar[str] = NEIGHBORS.name
     by_position: ClassVar[tuple[str, ...]] = ("n_neighbors",)
 
     n_neighbors: int = param(

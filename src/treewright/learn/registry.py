@@ -92,50 +92,54 @@ class Algorithm:
         return None if name is None else getattr(import_module("treewright"), name)
 
 
+# fmt: off
 CART = Algorithm(
     "cart", "cart", "CART", "single", "TreeParams", "train_tree",
     "DecisionTreeClassifier", "DecisionTreeRegressor", aliases=("tree", "decision-tree"),
-)  # fmt: skip
+)
+ID3 = Algorithm("id3", "id3", "ID3", "single", "ID3Params", "train_tree", "ID3Classifier", None)
+C45 = Algorithm(
+    "c45", "c45", "C4.5", "single", "C45Params", "train_tree", "C45Classifier", None, aliases=("c4.5", "j48")
+)
+CHAID = Algorithm(
+    "chaid", "chaid", "CHAID", "single", "ChaidParams", "train_tree", "CHAIDClassifier", "CHAIDRegressor"
+)
+EXTRA_TREE = Algorithm(
+    "extra-tree", "extra_tree", "tree of random cuts", "single", "ExtraTreeParams", "train_tree",
+    "ExtraTreeClassifier", "ExtraTreeRegressor",
+)
+FOREST = Algorithm(
+    "forest", "random_forest", "random forest", "forest", "ForestParams", "train_forest",
+    "RandomForestClassifier", "RandomForestRegressor", "trees", ("random-forest",),
+)
+EXTRA_TREES = Algorithm(
+    "extra-trees", "extra_trees", "extra-trees", "forest", "ExtraTreesParams", "train_forest",
+    "ExtraTreesClassifier", "ExtraTreesRegressor", "trees",
+)
+BAGGING = Algorithm(
+    "bagging", "bagging", "bagging", "members", "BaggingParams", "",
+    "BaggingClassifier", "BaggingRegressor", "members", ("bag",),
+)
+BOOSTING = Algorithm(
+    "boosting", "gradient_boosting", "gradient boosting", "boosting", "BoostingParams", "train_boosting",
+    "GradientBoostingClassifier", "GradientBoostingRegressor", "trees", ("gradient-boosting", "gbm"),
+)
+ADABOOST = Algorithm(
+    "adaboost", "adaboost", "AdaBoost", "members", "AdaBoostParams", "",
+    "AdaBoostClassifier", "AdaBoostRegressor", "members",
+)
+NEIGHBORS = Algorithm(
+    "knn", "nearest_neighbors", "nearest neighbours", "neighbors", "NeighborsParams", "train_neighbors",
+    "KNeighborsClassifier", "KNeighborsRegressor", "rows", ("nearest-neighbours", "nearest-neighbors"),
+)
+ISOLATION = Algorithm(
+    "isolation", "isolation_forest", "isolation forest", "isolation", "IsolationParams", "train_isolation",
+    None, None, "outliers", ("isolation-forest",), "IsolationForest",
+)
 ALGORITHMS = (
-    CART,
-    Algorithm("id3", "id3", "ID3", "single", "ID3Params", "train_tree", "ID3Classifier", None),
-    Algorithm(
-        "c45", "c45", "C4.5", "single", "C45Params", "train_tree", "C45Classifier", None, aliases=("c4.5", "j48")
-    ),
-    Algorithm("chaid", "chaid", "CHAID", "single", "ChaidParams", "train_tree", "CHAIDClassifier", "CHAIDRegressor"),
-    Algorithm(
-        "extra-tree", "extra_tree", "tree of random cuts", "single", "ExtraTreeParams", "train_tree",
-        "ExtraTreeClassifier", "ExtraTreeRegressor",
-    ),
-    Algorithm(
-        "forest", "random_forest", "random forest", "forest", "ForestParams", "train_forest",
-        "RandomForestClassifier", "RandomForestRegressor", "trees", ("random-forest",),
-    ),
-    Algorithm(
-        "extra-trees", "extra_trees", "extra-trees", "forest", "ExtraTreesParams", "train_forest",
-        "ExtraTreesClassifier", "ExtraTreesRegressor", "trees",
-    ),
-    Algorithm(
-        "bagging", "bagging", "bagging", "members", "BaggingParams", "",
-        "BaggingClassifier", "BaggingRegressor", "members", ("bag",),
-    ),
-    Algorithm(
-        "boosting", "gradient_boosting", "gradient boosting", "boosting", "BoostingParams", "train_boosting",
-        "GradientBoostingClassifier", "GradientBoostingRegressor", "trees", ("gradient-boosting", "gbm"),
-    ),
-    Algorithm(
-        "adaboost", "adaboost", "AdaBoost", "members", "AdaBoostParams", "",
-        "AdaBoostClassifier", "AdaBoostRegressor", "members",
-    ),
-    Algorithm(
-        "knn", "nearest_neighbors", "nearest neighbours", "neighbors", "NeighborsParams", "train_neighbors",
-        "KNeighborsClassifier", "KNeighborsRegressor", "rows", ("nearest-neighbours", "nearest-neighbors"),
-    ),
-    Algorithm(
-        "isolation", "isolation_forest", "isolation forest", "isolation", "IsolationParams", "train_isolation",
-        None, None, "outliers", ("isolation-forest",), "IsolationForest",
-    ),
-)  # fmt: skip
+    CART, ID3, C45, CHAID, EXTRA_TREE, FOREST, EXTRA_TREES, BAGGING, BOOSTING, ADABOOST, NEIGHBORS, ISOLATION,
+)
+# fmt: on
 
 
 @cache

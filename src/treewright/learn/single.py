@@ -57,6 +57,7 @@ from treewright.learn.params import (
     stated,
     words,
 )
+from treewright.learn.registry import C45, CART, CHAID, ID3
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, objective_of, seed_of
 from treewright.learn.together import Shared, trees_at_once
 from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
@@ -106,7 +107,7 @@ _MAX_FEATURES = Parameter(
 class TreeParams(TreeLimits):
     """CART (Breiman, Friedman, Olshen and Stone 1984)."""
 
-    algorithm_name: ClassVar[str] = "cart"
+    algorithm_name: ClassVar[str] = CART.name
     shown_first: ClassVar[tuple[str, ...]] = ("criterion", "splitter")
     learns_elsewhere: ClassVar[bool] = True
     grows_sparse: ClassVar[bool] = True
@@ -220,7 +221,7 @@ class ExtraTreeParams(TreeParams):
 class ID3Params(TreeLimits):
     """ID3 (Quinlan 1986); classes only."""
 
-    algorithm_name: ClassVar[str] = "id3"
+    algorithm_name: ClassVar[str] = ID3.name
     criterion_name: ClassVar[str] = "entropy"
 
     min_impurity_decrease: float = param(
@@ -245,7 +246,7 @@ class ID3Params(TreeLimits):
 class C45Params(TreeLimits):
     """C4.5 (Quinlan 1993), as J48 of Weka 3.6; classes only."""
 
-    algorithm_name: ClassVar[str] = "c45"
+    algorithm_name: ClassVar[str] = C45.name
     shown_first: ClassVar[tuple[str, ...]] = ("confidence", "subtree_raising")
     criterion_name: ClassVar[str] = "gain_ratio"
 
@@ -286,7 +287,7 @@ class C45Params(TreeLimits):
 class ChaidParams(TreeLimits):
     """CHAID (Kass 1980)."""
 
-    algorithm_name: ClassVar[str] = "chaid"
+    algorithm_name: ClassVar[str] = CHAID.name
     shown_first: ClassVar[tuple[str, ...]] = ("alpha", "alpha_merge", "test", "exhaustive", "bonferroni", "n_bins")
 
     alpha: float = param(

@@ -25,6 +25,7 @@ from treewright.data.derived import is_derived
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.exchange.code import EXTRAS, JAVASCRIPT, as_script, program_of, written
+from treewright.learn import registry
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.reporting.columns import columns_part
@@ -56,19 +57,6 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 HEIGHT = 820  # of the frame in a notebook
 MOST_NODES_OF_CODE = 40_000  # about a megabyte of script
-# Names of algorithms in text; facts of a model hold the names of programs.
-ALGORITHMS = {
-    "cart": "CART",
-    "id3": "ID3",
-    "c45": "C4.5",
-    "chaid": "CHAID",
-    "random_forest": "random forest",
-    "extra_trees": "extra-trees",
-    "bagging": "bagging",
-    "adaboost": "AdaBoost",
-    "gradient_boosting": "gradient boosting",
-    "nearest_neighbors": "nearest neighbours",
-}
 CRITERIA = {"gini": "Gini"}
 SEEN = "The test rows are the training rows: errors on them are too low."
 PERHAPS = "There are as many training rows as test rows. If they are the same, errors on them are too low."
@@ -455,7 +443,8 @@ def algorithm_of(data: ReportData) -> str:
     A file may name an unknown one: it is shown as it is, except for its underscores.
     """
     name = str(data.model.facts.get("algorithm", "unknown"))
-    return ALGORITHMS.get(name, in_words(name))
+    known = registry.algorithm_of(name)
+    return in_words(name) if known is None else known.title
 
 
 def in_words(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import re
 from pathlib import Path
 
@@ -49,6 +50,13 @@ def test_common_attributes_come_before_those_of_the_family_and_are_documented_on
     assert {"model_", "n_features_in_", "feature_names_in_"} < set(documented)
     assert len(documented) == len(set(documented))
     assert documented.index("feature_names_in_") <= 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_and_a_page_of_sphinx_show_what_the_class_says(name):
+    kind = getattr(tw, name)
+
+    assert pydoc.getdoc(kind) == inspect.getdoc(kind) == kind.__doc__
 
 
 def test_an_attribute_is_described_by_the_class_that_knows_most_about_it():
@@ -109,3 +117,24 @@ def test_a_class_of_a_user_keeps_its_own_signature_and_text():
     assert Small.__doc__ == "Small."
     assert clone(Small(4)).get_params() == {"max_depth": 4}
     assert Small(4).min_samples_leaf == 1
+
+
+def test_a_section_of_a_verb_takes_the_place_of_the_models_and_its_parameters_are_added():
+    class Verbs:
+        def predict(self, X, **metadata):
+            """Own summary.
+
+            Parameters
+            ----------
+            **metadata
+                Routed.
+
+            Returns
+            -------
+            Own.
+            """
+
+    sections = sections_of(as_model(Verbs.predict).__doc__)
+    assert re.findall(r"^\S.*", sections["Parameters"], re.M) == ["X : table of n rows", "**metadata"]
+    assert sections["Returns"] == "Own."
+    assert "UnseenLevelError" in sections["Raises"]

@@ -52,18 +52,8 @@ def part_of(
 ) -> ContributionsPart:
     """The section of an explanation of columns.
 
-    Parameters
-    ----------
-    drawn, chosen : sequence of int
-        Its rows in the swarm, and those to choose one by one.
-    positions : sequence of int
-        Positions of the explained columns in the page.
-    places : sequence of float64[n]
-        The cells of each column as numbers in order; nan where missing.
-    n_all : int
-        Number of rows that those of the swarm were sampled from.
-    pairs : float64[m, p, p] or float64[m, p, p, k], optional
-        Contributions of pairs.
+    Its rows ``drawn``, sampled from ``n_all``, are in the swarm, those ``chosen`` are to choose one by one. ``places``
+    has the cells of each column as numbers in order; nan where missing.
     """
     values = found.values if found.values.ndim == 3 else found.values[..., None]
     base = np.atleast_1d(found.base)

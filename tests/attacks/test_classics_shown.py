@@ -398,7 +398,7 @@ def test_the_command_answers_or_refuses_a_broken_file_in_one_line(algorithm, tmp
     assert said_by("fit", good, *fitted, "--out", model)[0] == 0
     for name in FILES:
         said_by("fit", tmp_path / f"{name}.csv", *fitted, "--out", tmp_path / "other.tw", "--force")
-        code, _, refusal = said_by("show", model, "--audit", "--data", tmp_path / f"{name}.csv")
+        code, _, refusal = said_by("audit", model, tmp_path / f"{name}.csv")
         assert code == (0 if name in ("good", "one class") else 1), (name, refusal)
 
 
@@ -436,7 +436,7 @@ def test_the_command_refuses_words_that_mean_nothing_as_usage(words, tmp_path):
         (["--every", ""], 2),
         (["--target", "zz"], 1),
         (["--target", "c"], 1),
-        (["--data", "no such file.csv"], 1),
+        (["DATA", "no such file.csv"], 1),
         (["--out", "/no such folder/x"], 1),
     ],
 )
@@ -444,6 +444,7 @@ def test_the_command_refuses_audits_of_what_is_not_there(words, expected, tmp_pa
     (tmp_path / "good.csv").write_text(GOOD)
     fitted = said_by("fit", tmp_path / "good.csv", "--target", "y", "--algorithm", "c45", "--out", tmp_path / "m.tw")
 
-    code, _, _ = said_by("show", tmp_path / "m.tw", "--audit", "--data", tmp_path / "good.csv", *words)
+    data, more = (words[1], []) if words[0] == "DATA" else (tmp_path / "good.csv", words)
+    code, _, _ = said_by("audit", tmp_path / "m.tw", data, *more)
 
     assert (fitted[0], code) == (0, expected)

@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
 def words_of(command):
     return {
         "show": ("show", "m.tw"),
-        "row": ("show", "m.tw", "--data", "t.parquet", "--row", "7"),
+        "row": ("follow", "m.tw", "t.parquet", "--row", "7"),
         "evaluate": ("evaluate", "m.tw", "t.parquet"),
         "fit": ("fit", "t.parquet", "--target", NAMES[2]),
         "prune": ("prune", "m.tw", "t.parquet", "--method", "leaves", "--set", "max_leaves=3"),

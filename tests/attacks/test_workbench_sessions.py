@@ -16,7 +16,7 @@ import treewright as tw
 from treewright.exceptions import ColumnError, DataWarning, InputFileError, ParameterError, TreewrightError
 from treewright.trees.codec import dumps
 from treewright.workbench.screen import Desk
-from treewright.workbench.session import as_told
+from treewright.workbench.session import file_options
 
 Session = tw.workbench.Session
 X = {"x": np.arange(40.0) % 7}
@@ -74,9 +74,9 @@ def test_what_a_command_does_not_take_is_refused():
     with pytest.raises(ParameterError, match="lock takes no"):
         Session.from_dict(document, X, Y)
     with pytest.raises(InputFileError, match="is damaged"):
-        as_told({"path": "t.csv", "target": "y", "who=print('INJECTED'), looks": 1}, "s.json")
+        file_options({"path": "t.csv", "target": "y", "who=print('INJECTED'), looks": 1}, "s.json")
     with pytest.raises(InputFileError, match="is damaged"):
-        as_told({"path": "t.csv", "target": "y", "types": 5}, "s.json")
+        file_options({"path": "t.csv", "target": "y", "types": 5}, "s.json")
     for values in ({"levels": 1, "leaves": 5}, {"leaves": 0}):
         with pytest.raises(ParameterError, match=r"levels=|leaves="):
             session.grow("1", **values)

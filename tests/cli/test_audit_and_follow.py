@@ -68,6 +68,7 @@ def test_many_trees_are_followed_one_by_one_and_never_audited(command, penguins,
     assert "choose one with --tree N" in without.stderr
     assert (audit.returncode, audit.stderr.count("\n")) == (2, 1)
     assert "audit compares every candidate of a node" in audit.stderr
+    assert "the trees of m.tw have sampled rows and columns" in audit.stderr
     assert "treewright show m.tw --tree N shows one" in audit.stderr
 
 

@@ -141,12 +141,11 @@ def test_show_gives_the_whole_or_one_tree_in_every_form(command, models):
         (["--surrogates"], "--surrogates is for one tree"),
         (["--tree", "5"], "--tree is 5; the model has 5 trees, counted from 0"),
         (["--tree", "-1"], "--tree is -1"),
-        (["--audit", "--data", "PENGUINS"], "have sampled rows and columns"),
     ],
 )
-def test_what_is_for_one_tree_needs_one_chosen(command, penguins, models, words, message):
+def test_what_is_for_one_tree_needs_one_chosen(command, models, words, message):
     folder, _ = models
-    done = command("show", "forest.tw", *[penguins if word == "PENGUINS" else word for word in words], folder=folder)
+    done = command("show", "forest.tw", *words, folder=folder)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
@@ -173,7 +172,7 @@ def test_evaluate_takes_many_trees(command, penguins, models):
     [
         (["evaluate", "isolation.tw", "PENGUINS", "--target", "species"], "has no target: it cannot be scored"),
         (["predict", "isolation.tw", "PENGUINS", "--proba"], "has no target: it has no class probabilities"),
-        (["show", "isolation.tw", "--audit", "--data", "PENGUINS"], "have sampled rows and columns"),
+        (["audit", "isolation.tw", "PENGUINS"], "have sampled rows and columns"),
         (["prune", "forest.tw", "--method", "leaves", "--set", "max_leaves=3"], "--method leaves prunes one tree"),
         (["fit", "PENGUINS"], "--target is missing"),
         (["fit", "PENGUINS", "--algorithm", "isolation", "--target", "sex"], "leave out --target sex"),

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import treewright as tw
-from treewright.cli.learner import Learner
+from treewright.cli.request import Learner
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.registry import ALGORITHMS
 

@@ -1,7 +1,7 @@
-"""The algorithms of the command: their words, their estimators, their parameters, and what each refuses.
+"""The algorithms of the command: their words, their parameters, and what each refuses.
 
 ``ALGORITHMS`` and ``ISOLATION`` list them, ``check_options`` refuses options that an algorithm does not use,
-``own_settings`` reads ``--set``, ``made`` makes an estimator to be fitted.
+``own_settings`` reads ``--set``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from treewright.cli.options import FitRequest
 from treewright.cli.parsing import parse_value
 from treewright.cli.terminal import UsageRefusal, as_set, is_typed_short, printable
-from treewright.exceptions import ParameterError
 from treewright.learn.other_names import algorithm_hint, option_hint
 from treewright.learn.registry import ALGORITHMS as EVERY_ALGORITHM
 from treewright.learn.registry import Algorithm
@@ -25,17 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALGORITHMS",
+    "BASE",
     "ENSEMBLES",
     "ISOLATION",
+    "OF_BASE",
     "OWN_OPTION",
     "Algorithm",
+    "algorithm_of_members",
     "algorithms_with",
-    "check_is_one_model",
     "check_options",
+    "estimator_name",
     "is_structured",
     "known_parameters",
-    "made",
     "own_settings",
+    "parameters_for",
     "parse_settings",
     "structured_value",
     "with_typed_labels",
@@ -46,9 +48,8 @@ ALGORITHMS = {each.word: each for each in EVERY_ALGORITHM if each.kind != "outli
 ENSEMBLES = tuple(word for word, algorithm in ALGORITHMS.items() if algorithm.is_ensemble)
 ISOLATION = "isolation"  # it has no target
 
-_BASE = "estimator"  # the parameter that holds the members' algorithm, and the prefix of their parameters
-_OF_BASE = f"{_BASE}__"
-_OF_COLUMNS = ("nominal", "ordinal", "numeric", "calendar", "unseen")
+BASE = "estimator"  # the parameter that holds the members' algorithm, and the prefix of their parameters
+OF_BASE = f"{BASE}__"
 
 
 # --- what an algorithm refuses
@@ -127,26 +128,26 @@ def _check_isolation(request: FitRequest) -> None:
         raise UsageRefusal(f"{', '.join(idle)}: not with --algorithm {ISOLATION}, which has no target and many trees")
 
 
-# --- estimators and their parameters
+# --- parameters
 
 
 def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, Parameter]:
     """The parameters that ``--set`` can name."""
-    known = dict(_parameters_of(request.algorithm, request, is_classification))
+    known = dict(parameters_for(request.algorithm, request, is_classification))
     if ALGORITHMS[request.algorithm].of_members:
-        base = _algorithm_of_members(request.settings) or "cart"
+        base = algorithm_of_members(request.settings) or "cart"
         # Threads and seeds are those of the whole; a trace is of one fit.
         without = {*OWN_OPTION, "grow_trace"}
-        of_base = _parameters_of(base, request, is_classification)
-        known |= {f"{_OF_BASE}{name}": each for name, each in of_base.items() if name not in without}
+        of_base = parameters_for(base, request, is_classification)
+        known |= {f"{OF_BASE}{name}": each for name, each in of_base.items() if name not in without}
     return known
 
 
-def _parameters_of(algorithm: str, request: FitRequest, is_classification: bool) -> dict[str, Parameter]:
+def parameters_for(algorithm: str, request: FitRequest, is_classification: bool) -> dict[str, Parameter]:
     """The parameters of an algorithm for a kind of target; an algorithm that cannot predict it is refused."""
     from treewright.learn.params import CLASSES, NUMBERS, parameters_of
 
-    _estimator_name(algorithm, request, is_classification)
+    estimator_name(algorithm, request, is_classification)
     return parameters_of(ALGORITHMS[algorithm].params_class(), CLASSES if is_classification else NUMBERS)
 
 
@@ -172,82 +173,11 @@ def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]
     return parse_settings(request.settings, known, dict.fromkeys(set(other) - set(known), why))
 
 
-def made(
-    request: FitRequest,
-    is_classification: bool,
-    settings: Mapping[str, Any],
-    own: Mapping[str, Any],
-    *,
-    as_estimator: bool,
-) -> Any:
-    """The object to fit: a ``Learner``, or an estimator if one is asked for or needed.
-
-    ``settings`` are those of ``own_settings``; ``own`` holds the parameters that have options of their own: those that
-    the algorithm does not have are left out.
-    """
-    algorithm = ALGORITHMS[request.algorithm]
-    known = _parameters_of(request.algorithm, request, is_classification)
-    given = {name: value for name, value in settings.items() if not name.startswith(_BASE)}
-    given |= {name: value for name, value in own.items() if name in known and name not in given}
-    if not (as_estimator or _needs_estimator(request, settings)):
-        from treewright.cli.learner import Learner
-        from treewright.learn.params import CLASSES, NUMBERS
-
-        if given.get("scoring") is not None:
-            from treewright.evaluation.scoring import round_score
-
-            name = given["scoring"]
-            try:
-                given["scoring"] = round_score(name)
-            except ParameterError as error:
-                raise UsageRefusal(str(error).replace(f"scoring={name!r}", f"--set scoring={name}")) from None
-        return Learner(algorithm, CLASSES if is_classification else NUMBERS, given)
-    estimator = _class_of(request.algorithm, request, is_classification)(**given)
-    if algorithm.of_members:
-        base = _base_of(request, is_classification)
-        of_base = {name: value for name, value in own.items() if name in _OF_COLUMNS and name in base.get_params()}
-        for name, value in settings.items():
-            if name.startswith(_OF_BASE):
-                of_base[name.removeprefix(_OF_BASE)] = value
-        estimator.set_params(estimator=base.set_params(**of_base))
-        estimator.estimator._check_parameters()
-    estimator._check_parameters()
-    return estimator
-
-
-def _needs_estimator(request: FitRequest, settings: Mapping[str, Any]) -> bool:
-    """Whether a fit needs scikit-learn, whose import takes longer than the fit of a small table."""
-    prunes = request.pruning is not None and not request.pruning.is_by_folds
-    by_hand = prunes or request.report is not None or settings.get("oob_score", False)
-    return by_hand or ALGORITHMS[request.algorithm].of_members
-
-
-def check_is_one_model(estimator: Any, n_columns: int) -> None:
-    """Refuse a fit whose trees could be neither shown nor saved as one model."""
-    if not hasattr(estimator, "bootstrap_features"):  # no bag
-        return
-    from treewright.learn.settings import columns_of_each
-
-    if estimator.bootstrap_features or columns_of_each(estimator.max_features, n_columns) < n_columns:
-        raise UsageRefusal(
-            "--set max_features, bootstrap_features: bagged trees on some of the columns cannot be shown or saved as "
-            "one model here; --set estimator__max_features=0.5 samples columns for each node, or use Python"
-        )
-
-
-def _base_of(request: FitRequest, is_classification: bool) -> Any:
-    """The estimator that members are copies of: by ``--set estimator=c45``, or the ensemble's default."""
-    algorithm = _algorithm_of_members(request.settings)
-    if algorithm is None:
-        return _class_of(request.algorithm, request, is_classification)()._default_base()
-    return _class_of(algorithm, request, is_classification)()
-
-
-def _algorithm_of_members(words: Sequence[str]) -> str | None:
+def algorithm_of_members(words: Sequence[str]) -> str | None:
     """The algorithm that ``--set estimator=`` names; None without one."""
     for word in words:
         name, equals, value = (part.strip() for part in word.partition("="))
-        if name == _BASE and equals:
+        if name == BASE and equals:
             trees = [each for each, algorithm in ALGORITHMS.items() if algorithm.words[0] == "tree"]
             if value not in trees:
                 raise UsageRefusal(f"--set {word!r}: members can be trees; choose one of {', '.join(trees)}")
@@ -255,14 +185,7 @@ def _algorithm_of_members(words: Sequence[str]) -> str | None:
     return None
 
 
-def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> Any:
-    """The estimator of an algorithm."""
-    import treewright
-
-    return getattr(treewright, _estimator_name(algorithm, request, is_classification))
-
-
-def _estimator_name(algorithm: str, request: FitRequest, is_classification: bool) -> str:
+def estimator_name(algorithm: str, request: FitRequest, is_classification: bool) -> str:
     """The name of the estimator of an algorithm; an algorithm that does not predict such a target is refused."""
     found = ALGORITHMS[algorithm]
     name = found.classifier if is_classification else found.regressor

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from treewright.cli.holdout import add_rows, score_for, warning_of
 from treewright.cli.models import (
-    check_can_be_judged,
+    check_importances,
     decision_facts,
     labelled_rows,
     load_model,
@@ -64,7 +64,7 @@ def run_evaluate(request: EvaluateRequest) -> None:
         word = "--importances" if importances else "--intervals"
         raise UsageRefusal(f"--json and {word} do not go together: leave one out")
     if importances:
-        check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
+        check_importances(of_trees(model, model_path, "--importances"), model_path)
     costs = _costs_of(model, request.cost, request.positive)
     n_missing = n_rows = first = 0
     where = ""  # the first of the rows without a target

@@ -17,15 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import (
-    ALGORITHMS,
-    ISOLATION,
-    check_is_one_model,
-    check_options,
-    made,
-    own_settings,
-    parse_settings,
-)
+from treewright.cli.algorithms import ALGORITHMS, ISOLATION, check_options, own_settings, parse_settings
 from treewright.cli.evaluate import unequal_lines
 from treewright.cli.holdout import HeldOut, Learnable, fit_and_hold_out, score_by_folds, warning_of
 from treewright.cli.models import columns_in_words, decision_facts, summary
@@ -33,11 +25,13 @@ from treewright.cli.options import FitRequest
 from treewright.cli.pruning import DEFAULT_PRUNING
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.request import (
+    check_is_one_model,
     check_request,
     check_rows,
     declared_columns,
     fit_words,
     learner_of,
+    made,
     read_request,
     settled,
     weights_of,

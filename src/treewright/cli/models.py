@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     AnyModel = Model | NeighborsModel
 
 __all__ = [
-    "check_can_be_judged",
+    "check_importances",
     "columns_in_words",
     "is_ensemble",
     "is_isolation",
@@ -178,7 +178,7 @@ def weighted_rows(
 # --- how much columns matter
 
 
-def check_can_be_judged(model: Model, path: Path) -> None:
+def check_importances(model: Model, path: Path) -> None:
     """Refuse models that have no permutation importances.
 
     In these a row with missing cells ends in several leaves, or the loss of boosting is not in the file.

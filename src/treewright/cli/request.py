@@ -1,12 +1,13 @@
-"""The request of a fit: its file is read and checked, and its options become an estimator."""
+"""The request of a fit: its file is read and checked, and its options become what is fitted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -14,15 +15,18 @@ import polars as pl
 
 from treewright.cli.algorithms import (
     ALGORITHMS,
+    BASE,
+    OF_BASE,
+    algorithm_of_members,
     check_options,
+    estimator_name,
     known_parameters,
-    made,
     own_settings,
+    parameters_for,
     parse_settings,
     with_typed_labels,
 )
 from treewright.cli.holdout import Learnable
-from treewright.cli.learner import Learner
 from treewright.cli.models import note_left_out
 from treewright.cli.options import CompareRequest, FitRequest, WorkbenchRequest
 from treewright.cli.parsing import parse_value
@@ -37,16 +41,21 @@ from treewright.cli.pruning import (
 )
 from treewright.cli.terminal import UsageRefusal, as_set, printable
 from treewright.core.environment import tell_of_junk
+from treewright.core.progress import compiling_announced
 from treewright.data.identifiers import without_zero_fraction
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
 from treewright.files import Table, read_table
 from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
-from treewright.learn.registry import algorithm_of
+from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.registry import Algorithm, algorithm_of
+from treewright.learn.train import Trained, check_domain, encoded_target, make_dataset, train
 from treewright.trees.summary import counted
 
 __all__ = [
+    "Learner",
+    "check_is_one_model",
     "check_request",
     "check_rows",
     "check_target",
@@ -55,6 +64,7 @@ __all__ = [
     "fit_words",
     "read_request",
     "learner_of",
+    "made",
     "positive_of",
     "settled",
     "weights_of",
@@ -62,6 +72,7 @@ __all__ = [
 ]
 
 
+_OF_COLUMNS = ("nominal", "ordinal", "numeric", "calendar", "unseen")  # parameters of the members of a bag, too
 # Parameters of ``PrunedTree`` itself; all others are options of the method.
 _OF_PRUNED_TREE = ("cv", "prune_size")
 # The options that ``fit`` has in common with ``compare`` and the workbench.
@@ -235,7 +246,7 @@ def weights_of(table: Table, name: str | None) -> np.ndarray | None:
 def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> Any:
     """The object that the request fits; parameters out of range are refused before the rows are split.
 
-    With ``as_estimator`` it is always an estimator; otherwise see ``algorithms.made``.
+    With ``as_estimator`` it is always an estimator; otherwise see ``made``.
     """
     table, target, is_classification = data.table, data.target, data.is_classification
     settings = with_typed_labels(
@@ -398,3 +409,164 @@ def fit_words(phrase: Phrase) -> str:
     if phrase.kind == "draw rows":  # the command chooses the rows to prune with, not the user
         return "Give more rows, another --seed, or --prune-set prune_size=0.5"
     return pruning_words(phrase)
+
+
+# --- what is fitted
+
+
+class Learner:
+    """One algorithm for one kind of target; after ``fit`` it holds a model. ``name`` is the estimator's, for messages.
+
+    Estimators have the same parameters and the same ``learn.train``, but need scikit-learn, whose import takes longer
+    than a small fit. The command makes one only if it must (``made``): for members of ensembles, pruning within the
+    fit, out-of-bag scores, reports.
+
+    With ``pruning``, a way to prune by cross-validation and the seed of its folds, a fit prunes the tree to the size
+    that the folds choose, as ``PrunedTree`` does, which would import scikit-learn.
+    """
+
+    _trained: Trained
+
+    def __init__(
+        self, algorithm: Algorithm, task: Any, values: Mapping[str, Any], pruning: tuple[Pruning, int] | None = None
+    ) -> None:
+        self._algorithm, self._task, self._values, self._pruning = algorithm, task, values, pruning
+        self.name = algorithm.classifier if task == CLASSES else algorithm.regressor
+        self.params = algorithm.params_class()(task=task, owner=self.name, **values)
+
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted copy, by scikit-learn's protocol."""
+        return type(self)(self._algorithm, self._task, self._values, self._pruning)
+
+    def pruned_by(self, pruning: Pruning, seed: int) -> Self:
+        """The same, pruned in its fit; parameters that prune in another way are left out."""
+        from treewright.evaluation.path import OWN_PRUNING
+
+        own = {name: off for name, off in OWN_PRUNING.items() if hasattr(self.params, name)}
+        return type(self)(self._algorithm, self._task, {**self._values, **own}, (pruning, seed))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to a table and its target."""
+        if self._pruning is None:
+            return self._grow(X, y, sample_weight)
+        from treewright.evaluation.path import size_by_folds
+
+        pruning, seed = self._pruning
+        options: dict[str, Any] = dict(pruning.options)
+        whole = type(self)(self._algorithm, self._task, self._values)
+        self.path_ = size_by_folds(
+            lambda *rows: copy(whole)._grow(*rows), X, y, sample_weight, pruning=pruning.method,
+            is_classification=self._task == CLASSES, random_state=seed, n_jobs=self.params.n_jobs, **options,
+        )  # fmt: skip
+        self.model_ = self.path_.estimator.model_
+        return self
+
+    def prune(self, method: str, **options: Any) -> Self:
+        """A copy whose model is pruned."""
+        pruned = copy(self)
+        pruned.model_ = self.model_.prune(method, **options)
+        return pruned
+
+    def _grow(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit once."""
+        with compiling_announced():
+            if self._algorithm.is_neighbors:
+                from treewright.learn.neighbors import neighbors_dataset
+
+                dataset = neighbors_dataset(X, y, self.params)
+            else:
+                dataset = make_dataset(X, y, self.params, sample_weight)
+            self._trained = train(dataset, self.params)
+        self.model_ = self._trained.model
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict each row."""
+        found: np.ndarray = self.model_.predict(X, n_jobs=self.params.n_jobs, owner=self.name)
+        return found
+
+    @property
+    def trace_(self) -> Any:
+        """The trace of the fit."""
+        from treewright.explain.trace import trace_of
+
+        return trace_of(self.model_, self._trained.trace or ())
+
+    def _check_target(self, target: Any, weights: np.ndarray | None) -> None:
+        """Refuse a target that ``fit`` would refuse with any table."""
+        check_domain(encoded_target(target, self.params), weights, self.params)
+
+
+def made(
+    request: FitRequest,
+    is_classification: bool,
+    settings: Mapping[str, Any],
+    own: Mapping[str, Any],
+    *,
+    as_estimator: bool,
+) -> Any:
+    """The object to fit: a ``Learner``, or an estimator if one is asked for or needed.
+
+    ``settings`` are those of ``own_settings``; ``own`` holds the parameters that have options of their own: those that
+    the algorithm does not have are left out.
+    """
+    algorithm = ALGORITHMS[request.algorithm]
+    known = parameters_for(request.algorithm, request, is_classification)
+    given = {name: value for name, value in settings.items() if not name.startswith(BASE)}
+    given |= {name: value for name, value in own.items() if name in known and name not in given}
+    if not (as_estimator or _needs_estimator(request, settings)):
+        if given.get("scoring") is not None:
+            from treewright.evaluation.scoring import round_score
+
+            name = given["scoring"]
+            try:
+                given["scoring"] = round_score(name)
+            except ParameterError as error:
+                raise UsageRefusal(str(error).replace(f"scoring={name!r}", f"--set scoring={name}")) from None
+        return Learner(algorithm, CLASSES if is_classification else NUMBERS, given)
+    estimator = _class_of(request.algorithm, request, is_classification)(**given)
+    if algorithm.of_members:
+        base = _base_of(request, is_classification)
+        of_base = {name: value for name, value in own.items() if name in _OF_COLUMNS and name in base.get_params()}
+        for name, value in settings.items():
+            if name.startswith(OF_BASE):
+                of_base[name.removeprefix(OF_BASE)] = value
+        estimator.set_params(estimator=base.set_params(**of_base))
+        estimator.estimator._check_parameters()
+    estimator._check_parameters()
+    return estimator
+
+
+def _needs_estimator(request: FitRequest, settings: Mapping[str, Any]) -> bool:
+    """Whether a fit needs scikit-learn, whose import takes longer than the fit of a small table."""
+    prunes = request.pruning is not None and not request.pruning.is_by_folds
+    by_hand = prunes or request.report is not None or settings.get("oob_score", False)
+    return by_hand or ALGORITHMS[request.algorithm].of_members
+
+
+def _base_of(request: FitRequest, is_classification: bool) -> Any:
+    """The estimator that members are copies of: by ``--set estimator=c45``, or the ensemble's default."""
+    algorithm = algorithm_of_members(request.settings)
+    if algorithm is None:
+        return _class_of(request.algorithm, request, is_classification)()._default_base()
+    return _class_of(algorithm, request, is_classification)()
+
+
+def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> Any:
+    """The estimator of an algorithm."""
+    import treewright
+
+    return getattr(treewright, estimator_name(algorithm, request, is_classification))
+
+
+def check_is_one_model(estimator: Any, n_columns: int) -> None:
+    """Refuse a fit whose trees could be neither shown nor saved as one model."""
+    if not hasattr(estimator, "bootstrap_features"):  # no bag
+        return
+    from treewright.learn.settings import columns_of_each
+
+    if estimator.bootstrap_features or columns_of_each(estimator.max_features, n_columns) < n_columns:
+        raise UsageRefusal(
+            "--set max_features, bootstrap_features: bagged trees on some of the columns cannot be shown or saved as "
+            "one model here; --set estimator__max_features=0.5 samples columns for each node, or use Python"
+        )

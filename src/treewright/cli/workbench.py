@@ -26,7 +26,7 @@ from treewright.trees.summary import counted
 from treewright.workbench.app import Session
 from treewright.workbench.screen import Desk
 from treewright.workbench.server import Server, check_libraries
-from treewright.workbench.session import as_told, read_saved, table_as
+from treewright.workbench.session import file_options, read_saved, table_of
 
 __all__ = ["run_workbench"]
 
@@ -42,13 +42,17 @@ def run_workbench(request: WorkbenchRequest) -> None:
     check_libraries()
     data = Path(request.data)
     place = request.session or Path(f"{data.name.partition('.')[0] or 'table'}.session.json")
-    document = _begun(place)
+    document = _saved_session(place)
     known = place.read_bytes() if place.exists() else None
-    told = _told(request) if document is None else _settled(document, _told(request), request, place)
+    told = (
+        _given_options(request)
+        if document is None
+        else _options_of_saved(document, _given_options(request), request, place)
+    )
     with progress():
-        table = table_as(told)
+        table = table_of(told)
         options = _options(request, table, costs, skip=bool(told["skip_missing_target"]))
-        session, notes = _begins(table, told, options, request) if document is None else _goes_on(
+        session, notes = _new_session(table, told, options, request) if document is None else _continued_session(
             document, table, told, options, request, place
         )  # fmt: skip
     for each in notes:
@@ -71,13 +75,13 @@ def run_workbench(request: WorkbenchRequest) -> None:
     note(f"the session is saved in {printable(place)} after every command; Quit on the page or Ctrl-C stops the server")
     server.serve(browser=request.browser)
     if lost := desk.unsaved():
-        raise InputFileError(f"{lost}. {_rescued(session, place.name)}")
+        raise InputFileError(f"{lost}. {_saved_elsewhere(session, place.name)}")
     say(f"{counted(len(session.log), 'command')} in {printable(desk.save_to)}")
     if Terminated.is_heard:
         raise typer.Exit(status_of_stop(Terminated())[0])
 
 
-def _rescued(session: Session, name: str) -> str:
+def _saved_elsewhere(session: Session, name: str) -> str:
     """Keep a session that its file cannot hold: in a temporary folder or at home, else as a script on the terminal."""
     for root in (tempfile.gettempdir(), Path.home()):
         with suppress(TreewrightError, OSError, RuntimeError):
@@ -92,7 +96,7 @@ def _rescued(session: Session, name: str) -> str:
     return "No temporary file could be written either: standard output has the script that makes this tree"
 
 
-def _begun(place: Path) -> dict[str, Any] | None:
+def _saved_session(place: Path) -> dict[str, Any] | None:
     """The session in a file; None if there is no file, or if nothing was done or evaluated in it."""
     if not place.exists():
         return None
@@ -102,7 +106,7 @@ def _begun(place: Path) -> dict[str, Any] | None:
     )
 
 
-def _told(request: WorkbenchRequest) -> dict[str, Any]:
+def _given_options(request: WorkbenchRequest) -> dict[str, Any]:
     """The options that say how the file is read."""
     reading, columns = vars(request.reading.options), request.columns
     return {
@@ -112,13 +116,15 @@ def _told(request: WorkbenchRequest) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _settled(document: dict[str, Any], told: dict[str, Any], request: WorkbenchRequest, place: Path) -> dict[str, Any]:
+def _options_of_saved(
+    document: dict[str, Any], told: dict[str, Any], request: WorkbenchRequest, place: Path
+) -> dict[str, Any]:
     """How the file of an existing session is read; options that are given again must be the same."""
     if request.model is not None:
         raise UsageRefusal(f"{place} is an existing session, and --model begins a new one: {_anew(place)}")
     if not document.get("file"):  # it was begun in Python
         return told
-    held = as_told(document["file"], str(place))
+    held = file_options(document["file"], str(place))
     for name, value in told.items():
         if name != "path" and value and value != held[name]:
             raise UsageRefusal(f"{place} is a session with {name} {held[name]!r}, not {value!r}: {_anew(place)}")
@@ -145,7 +151,7 @@ def _options(request: WorkbenchRequest, table: Table, costs: Any, *, skip: bool)
     return options | {name: value for name, value in given.items() if value is not None}
 
 
-def _begins(
+def _new_session(
     table: Table, told: dict[str, Any], options: dict[str, Any], request: WorkbenchRequest
 ) -> tuple[Session, list[str]]:
     """A new session of the rows, empty or with the commands that make the tree of a model."""
@@ -159,7 +165,7 @@ def _begins(
         raise InputFileError(f"{request.model}: the model does not fit {table.path}: {error}") from None
 
 
-def _goes_on(
+def _continued_session(
     document: dict[str, Any], table: Table, told: dict[str, Any], options: dict[str, Any], request: WorkbenchRequest,
     place: Path,
 ) -> tuple[Session, list[str]]:  # fmt: skip

@@ -271,12 +271,12 @@ def _encoded(model: Any, X: Any, owner: str) -> np.ndarray:
     return np.asarray(model._encoded(X, owner), np.float64)
 
 
-def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
+def sampled_rows(n: int, most: int, random_state: int) -> np.ndarray:
     """Positions of all rows, or of at most so many sampled ones, ascending.
 
     Examples
     --------
-    >>> rows_drawn(3, 5, 0).tolist(), len(rows_drawn(9, 5, 0))
+    >>> sampled_rows(3, 5, 0).tolist(), len(sampled_rows(9, 5, 0))
     ([0, 1, 2], 5)
     """
     if n <= most:

@@ -30,12 +30,12 @@ from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.reporting.columns import columns_part
 from treewright.reporting.data import CurveName, Options, ReportData, report_data
-from treewright.reporting.ensemble import contributions_part, ensemble_part, examples_beside, surrogate_part
+from treewright.reporting.ensemble import contributions_part, ensemble_part, examples_of_trees, surrogate_part
 from treewright.reporting.estimator import is_ours
 from treewright.reporting.findings import findings_of
 from treewright.reporting.pruning import pruning_part
 from treewright.reporting.quality import quality_parts
-from treewright.reporting.tree import examples_part, tree_with_judges
+from treewright.reporting.tree import examples_part, tree_with_test_rows
 from treewright.show.page import tree as page_tree
 from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
@@ -262,10 +262,10 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
 
     # Of many trees the page shows the surrogate tree; rows are followed through it, not through all of them.
     standing = made("tree", surrogate_part, data, options)
-    tree = tree_with_judges(tree_part(data.model, title="The tree"), data) if single else standing and standing.tree
+    tree = tree_with_test_rows(tree_part(data.model, title="The tree"), data) if single else standing and standing.tree
     examples = None
     if tree is not None:
-        followed = (examples_beside, data, standing, options) if standing else (examples_part, data, options, tree)
+        followed = (examples_of_trees, data, standing, options) if standing else (examples_part, data, options, tree)
         examples = made("rows", *followed)
     quality = made("quality", quality_parts, data, options)
     summary = Summary(

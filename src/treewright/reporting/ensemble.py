@@ -18,9 +18,9 @@ from treewright.explain.contributions import game_of
 from treewright.explain.explanation import PAGE_ROWS, explain_encoded, part_of, refuse_no_sum
 from treewright.predict.ensemble import contents_of
 from treewright.predict.walks import reading_of, walk_of
-from treewright.reporting.data import Options, ReportData, rows_drawn
+from treewright.reporting.data import Options, ReportData, sampled_rows
 from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
-from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_judges
+from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_test_rows
 from treewright.show.ensemble import COMBINED, how_predicted
 from treewright.show.page.parts import (
     ContributionsPart,
@@ -180,9 +180,9 @@ def agreement_of(data: ReportData, options: Options) -> Agreement:
     Not for boosted trees: each of them predicts something else.
     """
     model = data.model
-    rows = rows_drawn(data.n, options.rows, options.random_state)
+    rows = sampled_rows(data.n, options.rows, options.random_state)
     weights = data.weights[rows]
-    answers = answers_of_trees(model, data.matrix[rows])
+    answers = predictions_of_trees(model, data.matrix[rows])
     if data.is_classification:
         together = data.codes[rows, 0]
         with_all = np.average(answers == together[:, None], axis=0, weights=weights)
@@ -228,7 +228,7 @@ def agreement_part(data: ReportData, found: Agreement) -> TreeSpreadPart | None:
     )  # fmt: skip
 
 
-def answers_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
+def predictions_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
     """The predictions of each tree alone, for the first output: int64 or float64 [n, n_trees]."""
     contents, trees = contents_of(model), model.trees
     columns = output_columns(model.n_classes)[0] if model.classes else slice(0, 1)
@@ -352,7 +352,7 @@ def surrogate_part(data: ReportData, options: Options) -> Standing | None:
     """
     if data.is_neighbors or data.model.is_single_tree or data.n < LEAST_ROWS:
         return None
-    rows = rows_drawn(data.n, MOST_ROWS, options.random_state)
+    rows = sampled_rows(data.n, MOST_ROWS, options.random_state)
     weights = None if data.weights_given is None else data.weights[rows]
     found = surrogate_of_model(
         data.model, data.matrix[rows], weights, min_samples_leaf=rows_of_a_leaf(len(rows)), test_size=TO_JUDGE,
@@ -363,7 +363,7 @@ def surrogate_part(data: ReportData, options: Options) -> Standing | None:
     # The truth of the test rows in its nodes, as a single tree has it.
     alone = replace(data, model=one, estimator=found.estimator)
     # Candidate tests of its nodes are not shown: a gain of probabilities is not a gain of classes.
-    part = tree_with_judges(tree_part(one, title=title), alone, audited=found.measure != "r2" or not one.classes)
+    part = tree_with_test_rows(tree_part(one, title=title), alone, audited=found.measure != "r2" or not one.classes)
     if found.measure == "r2" and len(one.classes) == 1:
         part = replace(part, nodes=tuple(replace(node, said=with_probability(node)) for node in part.nodes))
     return Standing(part, surrogate_words(found, title, data.n, len(rows)), alone)
@@ -386,7 +386,7 @@ def rows_of_a_leaf(n: int) -> int:
     return max(LEAST_IN_LEAF, min(MOST_IN_LEAF, round((1 - TO_JUDGE) * n / LEAVES_TO_FILL)))
 
 
-def examples_beside(data: ReportData, standing: Standing, options: Options) -> ExamplesPart:
+def examples_of_trees(data: ReportData, standing: Standing, options: Options) -> ExamplesPart:
     """Rows to follow: their predictions are those of all trees, their paths those of the surrogate tree.
 
     Its leaves hold predictions of the trees, not the truth of rows: there is no interval around them.
@@ -443,7 +443,7 @@ def _contributions(data: ReportData, options: Options) -> ContributionsPart:
     model = data.model
     n_nodes = 2 * int(sizes_of(model).n_leaves.sum())
     most = int(np.clip(MOST_NODES_PASSED // n_nodes, LEAST_ROWS_OF_SWARM, PAGE_ROWS))
-    drawn = rows_drawn(data.n, most, options.random_state)
+    drawn = sampled_rows(data.n, most, options.random_state)
     matrix = data.matrix[np.concatenate([drawn, chosen_rows(data, options)])]
     found = explain_encoded(model, matrix, n_jobs=options.n_jobs)
     players, rows_of_pairs = game_of(model).players, drawn[: NODES_OF_PAIRS // n_nodes]

@@ -47,7 +47,7 @@ from treewright.prune.methods import METHODS, PruneLog
 from treewright.prune.requirements import criterion_of
 from treewright.reporting.data import Options, ReportData
 from treewright.reporting.estimator import estimator_of, kept_rows, tree_estimator
-from treewright.reporting.tree import tree_with_judges
+from treewright.reporting.tree import tree_with_test_rows
 from treewright.show.page.parts import Matrix, PrunerPart, PruningPart, TreePart
 from treewright.show.page.tree import MAX_NODES, tree_part
 from treewright.trees.arrays import Tree, unfolded
@@ -150,7 +150,7 @@ def _errors(judge: PathJudge, path: Path, others: list[Pruned]) -> tuple[list[Er
             # A pruner is not defined for a fold's tree: the path can still be evaluated.
             found = [*judge.errors(path, []), *(None for _ in defined)]
     except TreewrightError as error:
-        return [None] * (1 + len(others)), [nothing_judges(error)]
+        return [None] * (1 + len(others)), [without_evaluation(error)]
     of_others = iter(found[1:])
     return [found[0], *(None if pruned.model is None else next(of_others) for pruned in others)], []
 
@@ -298,7 +298,7 @@ def path_judge(data: ReportData, options: Options) -> PathJudge:
             check_holdout(model, encoded[1])
         except DataError as error:
             encoded = None
-            notes.append(nothing_judges(error))
+            notes.append(without_evaluation(error))
     if splits or encoded is not None:
         notes += notes_on_weights(stands_for, int((rows.weights > 0).sum()))
     return PathJudge(
@@ -319,7 +319,7 @@ def path_judge(data: ReportData, options: Options) -> PathJudge:
     )
 
 
-def nothing_judges(error: Exception) -> str:
+def without_evaluation(error: Exception) -> str:
     """A note that says why there are only errors on the training rows."""
     return f"The subtrees are not evaluated: {str(error).rstrip('.')}."
 
@@ -377,7 +377,7 @@ def folds_of(data: ReportData, options: Options, n: int) -> tuple[list[Split], l
     except TreewrightError as error:
         if not auto:
             raise
-        return [], [nothing_judges(error)]
+        return [], [without_evaluation(error)]
     return splits, []
 
 
@@ -497,7 +497,7 @@ def own_tree(data: ReportData, model: Model, name: str) -> TreePart:
     It has no audits: its nodes are not those of the estimator's tree.
     """
     part = tree_part(model, title=f"The tree, pruned: {name}")
-    part = replace(tree_with_judges(part, replace(data, model=model), audited=False), audit_note=OTHER_TREE)
+    part = replace(tree_with_test_rows(part, replace(data, model=model), audited=False), audit_note=OTHER_TREE)
     if part.n_nodes <= MAX_WITH_RULES:
         return part
     return replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))

@@ -17,7 +17,7 @@ from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import counts_to_show
 from treewright.predict.ensemble import answers_after
 from treewright.prune.methods import Rows
-from treewright.reporting.data import Options, ReportData, rows_drawn
+from treewright.reporting.data import Options, ReportData, sampled_rows
 from treewright.reporting.estimator import POINTS_OF_TREES, out_of_bag_of
 from treewright.show.page.parts import CurvePart, MarkPart, SeriesPart
 from treewright.show.page.plain import amount
@@ -25,7 +25,7 @@ from treewright.trees.data import predicted_codes
 from treewright.trees.summary import counted
 
 # Rows times trees that predict; a median sorts the predictions of all trees at every point.
-MOST_ASKED, MOST_ORDERED = 20_000_000, 400_000
+MOST_PREDICTED, MOST_ORDERED = 20_000_000, 400_000
 WRONG, WRONG_WEIGHT, ROOT = (
     "misclassification rate",
     "misclassification rate by weight",
@@ -69,10 +69,10 @@ def error_name(data: ReportData) -> str:
     return WRONG_WEIGHT if data.is_weighted else WRONG
 
 
-def rows_to_ask(data: ReportData, options: Options) -> tuple[np.ndarray, str]:
+def rows_to_predict(data: ReportData, options: Options) -> tuple[np.ndarray, str]:
     """The test rows that are predicted after every number of trees, and a note if they are not all."""
-    most = MOST_ORDERED if data.model.aggregation.sorts else MOST_ASKED
-    rows = rows_drawn(data.n, max(most // len(data.model.trees), options.rows), options.random_state)
+    most = MOST_ORDERED if data.model.aggregation.sorts else MOST_PREDICTED
+    rows = sampled_rows(data.n, max(most // len(data.model.trees), options.rows), options.random_state)
     if len(rows) == data.n:
         return rows, ""
     return rows, (f"Curves over trees and rounds are of {counted(len(rows), 'test row')}, sampled from {data.n:,}.")
@@ -82,7 +82,7 @@ def forest_curve(data: ReportData, options: Options) -> tuple[CurvePart, tuple[s
     """The error over the number of trees, on the test rows and out of bag, with notes."""
     n_trees = len(data.model.trees)
     counts = counts_to_show(n_trees, POINTS_OF_TREES)
-    rows, drawn = rows_to_ask(data, options)
+    rows, drawn = rows_to_predict(data, options)
     errors = errors_after(data, rows, counts, options.n_jobs)
     series = [SeriesPart(TEST_ROWS, tuple(errors))]
     out_of_bag, why = out_of_bag_of(data)
@@ -118,7 +118,7 @@ def error_words(data: ReportData, error: float | None) -> str:
 
 def boosting_curves(data: ReportData, options: Options, n_rounds: int) -> Curves:
     """The loss after each round, the history of the fit, and for classification the error after each round."""
-    rows, drawn = rows_to_ask(data, options)
+    rows, drawn = rows_to_predict(data, options)
     notes, curves = [drawn] if drawn else [], []
     history, is_scored = history_of(data)
     losses, name = np.empty(0), ""
@@ -196,7 +196,7 @@ def loss_curve(data: ReportData, losses: np.ndarray, name: str, history: dict[st
         )
     if is_cut:
         words.append(f"The fit ended after round {last} and kept the first {kept}.")
-    return drawn_over_rounds("loss", "Loss after each round", f"loss ({loss_words(name)})", words, series, marks)
+    return curve_over_rounds("loss", "Loss after each round", f"loss ({loss_words(name)})", words, series, marks)
 
 
 def score_curve(data: ReportData, history: dict[str, list[float | None]]) -> CurvePart:
@@ -205,7 +205,7 @@ def score_curve(data: ReportData, history: dict[str, list[float | None]]) -> Cur
     series = {NAMES[which]: values for which, values in history.items()}
     marks = [MarkPart(best, f"best at the fit: round {best}")] if best else []
     words = ["The score of the fit's scoring function after each round; higher is better."]
-    return drawn_over_rounds("history", "Score after each round of the fit", "score", words, series, marks)
+    return curve_over_rounds("history", "Score after each round of the fit", "score", words, series, marks)
 
 
 def error_curve(data: ReportData, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
@@ -226,7 +226,7 @@ def error_curve(data: ReportData, rows: np.ndarray, n_rounds: int, options: Opti
 
 def adaboost_curves(data: ReportData, options: Options, n_rounds: int) -> Curves:
     """The error after each round, the error of each tree in the fit, and the weights of the trees."""
-    rows, drawn = rows_to_ask(data, options)
+    rows, drawn = rows_to_predict(data, options)
     curves = [error_curve(data, rows, n_rounds, options)]
     own = getattr(data.estimator, "estimator_errors_", None)
     if own is not None and len(own) == n_rounds:
@@ -249,7 +249,7 @@ def points_of(key: str, title: str, ylabel: str, words: str, values: np.ndarray)
     return CurvePart(key, title, "rounds", ylabel, words, tuple(counts), (series,), dots=True)
 
 
-def drawn_over_rounds(
+def curve_over_rounds(
     key: str, title: str, ylabel: str, words: Sequence[str], series: dict[str, list[float | None]],
     marks: Sequence[MarkPart],
 ) -> CurvePart:  # fmt: skip

@@ -16,7 +16,7 @@ from treewright.predict.values import predict_leaves
 from treewright.reporting.columns import middle_range
 from treewright.reporting.data import ReportData
 from treewright.reporting.estimator import kept_rows
-from treewright.show.page.parts import AskedPart, NodePart, TestPart, TreePart
+from treewright.show.page.parts import NodePart, SplitColumnPart, TestPart, TreePart
 from treewright.trees.arrays import Tree, subtree_sizes
 
 MOST_NODES = 200
@@ -24,7 +24,7 @@ N_BARS, N_STEPS = 16, 10  # bars of a node, about; cells of the target above eac
 MOST_CLASSES = 8
 OTHERS = -1  # in place of the code of a level: all others of its branch together
 DIGITS = 3  # of weights that are no whole numbers
-FIT, TEST_ROWS = "training rows", "test rows"
+TRAINING_ROWS, TEST_ROWS = "training rows", "test rows"
 
 
 class Rows(NamedTuple):
@@ -70,9 +70,9 @@ def rows_of(data: ReportData) -> Rows:
     """The training rows, if the estimator kept them, else the test rows."""
     kept: Any = kept_rows(data.estimator)
     if kept is None:
-        return Rows(data.matrix, data.target[:, 0], data.weights, FIT if data.seen else TEST_ROWS)
+        return Rows(data.matrix, data.target[:, 0], data.weights, TRAINING_ROWS if data.seen else TEST_ROWS)
     weights = np.ones(len(kept)) if kept.sample_weight is None else kept.sample_weight
-    return Rows(kept.matrix, kept.target_array[:, 0], weights, FIT)
+    return Rows(kept.matrix, kept.target_array[:, 0], weights, TRAINING_ROWS)
 
 
 def by_node(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -89,7 +89,7 @@ def by_node(tree: Tree, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
 
 def tested_column(
     node: NodePart, data: ReportData, rows: Rows, here: np.ndarray, codes: tuple[int | None, ...]
-) -> AskedPart | None:
+) -> SplitColumnPart | None:
     """Return the bars of one node; None if no row has a value, or the test is "is present"."""
     test = node.test
     if test is None or test.kind == "present" or not len(here):
@@ -112,7 +112,7 @@ def tested_column(
         parts = tuple(tuple(map(short, row)) for row in counts.tolist())
     else:
         grid, low, high = grid_of(bars, target, held)
-    return AskedPart(
+    return SplitColumnPart(
         node=node.id, start=bars.start, width=bars.width, levels=bars.levels, cuts=bars.cuts, ends=bars.ends,
         parts=parts, grid=grid, low=low, high=high, missing=short(float(weights[~known].sum())),
     )  # fmt: skip

@@ -46,7 +46,7 @@ MAX_LEVELS, MAX_ABSENT = 60_000, 20_000
 MAX_CELLS = 20_000
 
 
-def tree_with_judges(part: TreePart, data: ReportData, *, audited: bool = True) -> TreePart:
+def tree_with_test_rows(part: TreePart, data: ReportData, *, audited: bool = True) -> TreePart:
     """Return the tree with the weight of test rows per true class in each node; for regression a histogram.
 
     A row is counted in its leaf and in every node above it. Nodes with many rows have their audits too, unless
@@ -235,17 +235,17 @@ def chosen_rows(data: ReportData, options: Options) -> np.ndarray:
         ordered = drawn[np.argsort(gone[drawn], kind="stable")]
         return np.sort(ordered[np.linspace(0, data.n - 1, n).astype(np.int64)])
     wrong = (data.codes != data.target).any(axis=1)
-    some_wrong, some_right = (by_turns(drawn[mask[drawn]], data.target[:, 0]) for mask in (wrong, ~wrong))
+    some_wrong, some_right = (alternating(drawn[mask[drawn]], data.target[:, 0]) for mask in (wrong, ~wrong))
     n_wrong = max(min(len(some_wrong), n // 2), n - len(some_right))
     return np.sort(np.concatenate([some_wrong[:n_wrong], some_right[: n - n_wrong]]))
 
 
-def by_turns(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def alternating(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The rows in an order in which the classes take turns.
 
     Examples
     --------
-    >>> by_turns(np.array([0, 1, 2, 3]), np.array([7, 7, 7, 8])).tolist()
+    >>> alternating(np.array([0, 1, 2, 3]), np.array([7, 7, 7, 8])).tolist()
     [0, 3, 1, 2]
     """
     turn, seen = np.empty(len(rows), np.int64), dict[int, int]()

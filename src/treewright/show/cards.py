@@ -103,7 +103,7 @@ def cards_of(summary: TreeSummary, shown: frozenset[int], sizes: Sizes, *, compa
         if node:
             test = tests[above]
             branch = node - int(tree.first_child[above])
-            answer = answer_lines(test, branch, sizes, int(digits[above]), compact=compact)
+            answer = prediction_lines(test, branch, sizes, int(digits[above]), compact=compact)
         folded = int(hidden[node]) - 1 if node not in shown and len(children(tree, node)) else 0
         empty = summary.is_empty(node)
         notes = ["no rows"] if empty else notes_of(summary, node, folded, compact=compact)
@@ -113,7 +113,7 @@ def cards_of(summary: TreeSummary, shown: frozenset[int], sizes: Sizes, *, compa
             node=node,
             role="folded" if folded else "test" if node in shown else "empty" if empty else "leaf",
             title=(
-                question_title(tests[node], sizes, int(digits[node]), compact=compact)
+                test_title(tests[node], sizes, int(digits[node]), compact=compact)
                 if node in shown
                 else prediction_title(summary, node, sizes, compact=compact)
             ),
@@ -141,7 +141,7 @@ def typographic(test: NodeTest, text: str) -> str:
     return text
 
 
-def question_title(test: NodeTest, sizes: Sizes, digits: int, *, compact: bool) -> str:
+def test_title(test: NodeTest, sizes: Sizes, digits: int, *, compact: bool) -> str:
     """Return the test of an open node; only the column if the edges have to complete it."""
     room = sizes.most - 2 * sizes.pad_x
     if compact or not isinstance(test, ThresholdTest | SubsetTest):
@@ -154,7 +154,7 @@ def question_title(test: NodeTest, sizes: Sizes, digits: int, *, compact: bool) 
     return fitted(test.column, sizes.title, room, bold=True)
 
 
-def answer_lines(test: NodeTest, branch: int, sizes: Sizes, digits: int, *, compact: bool) -> list[str]:
+def prediction_lines(test: NodeTest, branch: int, sizes: Sizes, digits: int, *, compact: bool) -> list[str]:
     """Return the lines on the edge to a branch: fewer levels if the names of more would be cut."""
     lines: list[str] = []
     for most in MOST_LEVELS[1:] if compact else MOST_LEVELS:

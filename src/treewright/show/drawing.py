@@ -102,15 +102,7 @@ Shape = Box | Dot | Curve | Text
 
 @dataclass(frozen=True)
 class Drawing:
-    """A tree as drawn, in its own coordinates; the writer scales them.
-
-    Attributes
-    ----------
-    parts : list of shapes and groups
-        The page first; later ones lie on top.
-    described : str
-        What the picture shows, in a sentence.
-    """
+    """A tree as drawn, in its own coordinates; the writer scales them. Of its parts, later ones lie on top."""
 
     parts: list[Shape | Group]
     width: float
@@ -282,11 +274,11 @@ def tops_of(cards: list[Card], sizes: Sizes, top: float) -> list[float]:
         lines[depth] = max(lines[depth], len(card.answer))
     rows = [top]
     for height, below in zip(heights[:-1], lines[1:], strict=True):
-        rows.append(rows[-1] + height + sizes.row_gap + (below - 1) * answer_line(sizes))
+        rows.append(rows[-1] + height + sizes.row_gap + (below - 1) * prediction_line(sizes))
     return [rows[depth] for depth in depths]
 
 
-def answer_line(sizes: Sizes) -> float:
+def prediction_line(sizes: Sizes) -> float:
     """Return the height of a line on an edge."""
     return sizes.label + 2
 
@@ -302,7 +294,7 @@ def top_of(head: Head, root: Card, middle: float) -> float:
 def edge_of(start: tuple[float, float], end: tuple[float, float], card: Card, sizes: Sizes) -> list[Shape]:
     """Return the curve towards a card and the outcome written on it."""
     (x, bottom), (to_x, to_y) = start, end
-    line = answer_line(sizes)
+    line = prediction_line(sizes)
     label_top = to_y - 7 - len(card.answer) * line
     bend = (bottom + label_top) / 2
     thickness = 1.2 + 4.8 * math.sqrt(card.thickness) * sizes.title / NORMAL.title

@@ -34,17 +34,9 @@ COMBINED = {
 
 
 def show_ensemble(model: ModelData, **options: Any) -> str:
-    """Return a summary of many trees: their number, their sizes, and the columns that they test most.
+    """A summary of many trees: their number, their sizes, and the columns that they test most.
 
-    Parameters
-    ----------
-    **options
-        None: options are for the drawing of one tree.
-
-    Returns
-    -------
-    str
-        Without a line break at the end.
+    It takes no options: they are for the drawing of one tree.
     """
     if options:
         raise ParameterError(

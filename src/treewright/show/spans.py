@@ -30,14 +30,9 @@ NO_BREAK = "\x00"
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a line.
+    """A piece of a line, about the class ``place``; ``behind`` is the class whose colour the rest of the cell has.
 
-    Attributes
-    ----------
-    place : int
-        Which class it is about; -1 for none.
-    behind : int
-        The class whose colour the rest of the cell has; -1 for none.
+    -1 is none.
     """
 
     text: str
@@ -105,14 +100,7 @@ def _tamed(span: Span, width: int) -> Span:
 
 
 def folded(text: str, width: int, indent: str = "  ") -> list[str]:
-    """Return prose as lines of at most ``width`` cells, broken at blanks; a word that is longer is cut.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-    indent : str
-        Before every line but the first.
+    """Prose as lines of at most ``width`` cells, broken at blanks; a word that is longer is cut.
 
     Examples
     --------
@@ -152,15 +140,9 @@ def mark_of(place: int, *, signed: bool) -> str:
 
 
 def class_bar(values: np.ndarray, width: int, *, signed: bool = False) -> Spans:
-    """Return a bar of ``width`` cells, divided in proportion to the classes.
+    """A bar of ``width`` cells, divided in proportion to the weights of the classes; blank without any.
 
-    Parameters
-    ----------
-    values : float64[n_classes]
-        Weights >= 0; without any the bar is blank.
-    width : int >= 1
-    signed : bool
-        Draw with a sign of ASCII for each class instead of blocks.
+    If ``signed``, it has a sign of ASCII for each class instead of blocks.
 
     Examples
     --------
@@ -222,17 +204,6 @@ def number_bar(share: float, width: int, *, signed: bool = False) -> Spans:
 
 def units_of(values: np.ndarray, units: int) -> np.ndarray:
     """Divide ``units`` in proportion to the values, largest remainders first; values above 0 get one if there is room.
-
-    Parameters
-    ----------
-    values : float64[k]
-        Not negative, with a sum above 0.
-    units : int >= 1
-
-    Returns
-    -------
-    int64[k]
-        Their sum is ``units``.
 
     Examples
     --------

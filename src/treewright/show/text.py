@@ -213,20 +213,11 @@ def draw_tree(
     unfold: str = UNFOLD,
     more: str = MORE_SURROGATES,
 ) -> list[Spans]:
-    """Return a tree as lines for a window, with bars; no line is longer than the window is wide.
+    """A tree as lines for a window, with bars; no line is longer than the window's ``width`` of 20 cells or more.
 
-    Parameters
-    ----------
-    width : int >= 20
-        Cells of the window.
-    max_depth, max_nodes, digits, surrogates, tree
-        As for `show`.
-    ascii : bool
-        Use only ASCII signs, except in names.
-    colors : bool
-        Whether the lines will be coloured; if not, each class has a sign of its own in bars.
-    unfold, more : str
-        How to show hidden nodes and surrogate tests, for the notes below.
+    ``max_depth``, ``max_nodes``, ``digits``, ``surrogates`` and ``tree`` are those of `show`. With ``ascii``, only
+    names have other signs. If the lines will not be coloured (``colors``), each class has a sign of its own in bars.
+    ``unfold`` and ``more`` say how to show hidden nodes and surrogate tests.
     """
     if width < LEAST_WIDTH:
         raise ParameterError(f"width is {width}; give {LEAST_WIDTH} or more")
@@ -295,7 +286,7 @@ class Label:
         whole = (answer for answer in self.answers if cell_width(self.name + blank + answer) <= room)
         answer = next(whole, self.answers[-1])
         name = shorten(self.name, max(LEAST_NAME_OF_LABEL, room - cell_width(blank + answer)))
-        answer = _cut_answer(answer, room - cell_width(name + blank))
+        answer = _cut_prediction(answer, room - cell_width(name + blank))
         return [Span(self.prefix, "faint"), Span(name), Span(blank + answer)]
 
     def in_short(self) -> Label:
@@ -305,7 +296,7 @@ class Label:
         return replace(self, answers=tuple(answer.removesuffix(OR_MISSING) + OR_NA for answer in self.answers))
 
 
-def _cut_answer(answer: str, room: int) -> str:
+def _cut_prediction(answer: str, room: int) -> str:
     """An outcome in ``room`` cells, or in its least width; a list keeps the number of the levels not named."""
     names, others, number = answer.rpartition(OTHERS)
     if cell_width(answer) <= room or not others:
@@ -315,13 +306,7 @@ def _cut_answer(answer: str, room: int) -> str:
 
 @dataclass(frozen=True)
 class Rows:
-    """The lines of a drawing, top to bottom.
-
-    Attributes
-    ----------
-    labels : list of Label
-        A label for each line, that of its node.
-    """
+    """The lines of a drawing, top to bottom; ``labels`` has that of each line's node."""
 
     lines: list[Line]
     labels: list[Label]
@@ -435,7 +420,7 @@ def answers_of(test: NodeTest, branch: int, digits: int) -> tuple[str, ...]:
     """Return the condition of a branch, from the form that names the most levels to that with the fewest."""
     forms = [test.edge(branch, digits=digits, max_levels=most) for most in MOST_LEVELS]
     fit = [form for form in dict.fromkeys(forms) if cell_width(form) <= NAME_WIDTH]
-    return tuple(fit) or (_cut_answer(forms[-1], NAME_WIDTH),)
+    return tuple(fit) or (_cut_prediction(forms[-1], NAME_WIDTH),)
 
 
 def number_columns(summary: TreeSummary, nodes: list[int], digits: int) -> list[TextColumn]:
@@ -504,16 +489,9 @@ def predictions(
     signed: bool | None = None,
     most: int | None = None,
 ) -> Side:
-    """Return the last column: a star and the prediction at each leaf.
+    """The last column: a star and the prediction at each leaf, of at most so many cells.
 
-    Parameters
-    ----------
-    short : callable
-        Cuts the name of a class.
-    signed : bool, optional
-        Put the mark of the class in place of the star: an ASCII sign, or a coloured square.
-    most : int, optional
-        Cells of a prediction.
+    ``short`` cuts the name of a class; if ``signed``, the mark of the class is in place of the star.
     """
     cells: list[Spans] = []
     for node in nodes:

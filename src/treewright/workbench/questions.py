@@ -223,7 +223,7 @@ class Ground:
 
     def told(self, test: Candidate) -> dict[str, Any]:
         """A test in words; names the levels of the node, or all levels if each branch has a list of its own."""
-        return told_of(self.columns[test.feature], test, every_level=test.kind == MULTIWAY)
+        return words_of_test(self.columns[test.feature], test, every_level=test.kind == MULTIWAY)
 
 
 def _chances(log_p: float, log_n: float) -> dict[str, float]:
@@ -232,7 +232,7 @@ def _chances(log_p: float, log_n: float) -> dict[str, float]:
     return {"p_value": chance.p_value, "adjusted_p_value": chance.adjusted_p_value, "log_worth": log_worth}
 
 
-def told_of(column: Column, test: Candidate, *, every_level: bool = False) -> dict[str, Any]:
+def words_of_test(column: Column, test: Candidate, *, every_level: bool = False) -> dict[str, Any]:
     """A test in the words of ``Session.split``.
 
     With ``every_level``, levels that the node lacks are named too, with the branch that they go to.

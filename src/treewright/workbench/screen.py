@@ -32,7 +32,7 @@ from treewright.exceptions import ParameterError, TreewrightError
 from treewright.grow.by_node.candidates import Candidate
 from treewright.learn.params import CLASSES
 from treewright.show.page.plain import plain
-from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_ways
+from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_paths
 from treewright.trees.arrays import MULTIWAY, SUBSET
 from treewright.trees.by_hand import line_of, words_of
 from treewright.trees.codec import dumps
@@ -206,7 +206,7 @@ def state_of(desk: Desk) -> dict[str, Any]:
     session = desk.session
     model, plan = session.model, session.plan
     tree = model.trees[0]
-    part = without_ways(tree_part(model, max_nodes=MOST_NODES, has_rules=False))
+    part = without_paths(tree_part(model, max_nodes=MOST_NODES, has_rules=False))
     is_leaf_at, sizes = leaf_counts(tree, plan, ())
     ids = [node.id for node in part.nodes]
     paths = paths_of(tree, max(ids) + 1)
@@ -255,7 +255,7 @@ def _candidates(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     node = node_at(session.plan, at)
     found = session.candidates(path)
     columns = session.ground.columns
-    told = [_told_candidate(session, each) for each in found[:MOST_WIDE]]
+    told = [_described_candidate(session, each) for each in found[:MOST_WIDE]]
     asked = None
     if node.test is not None:
         weighed = session.ground.weighed(session.plan, at, node.test)
@@ -267,7 +267,7 @@ def _candidates(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _told_candidate(session: BareSession, told: Mapping[str, Any]) -> dict[str, Any]:
+def _described_candidate(session: BareSession, told: Mapping[str, Any]) -> dict[str, Any]:
     cut = told.get("cut")
     return {
         "column": session.ground.column(told["column"]),

@@ -74,7 +74,7 @@ from treewright.workbench.plan import (
     with_node_at,
     written,
 )
-from treewright.workbench.questions import MOST_SEARCHED, Ground, told_of
+from treewright.workbench.questions import MOST_SEARCHED, Ground, words_of_test
 
 _FORMAT = 1  # of saved sessions
 _PAIRS = "pairs"  # marks a mapping whose names are not texts
@@ -584,7 +584,7 @@ class BareSession:
             "who": self.who,
             "file": self._file,
             "rows": self.rows_digest,
-            "looks": self._looks_told(),
+            "looks": self._looks_given(),
             "looks_always": self.looks_always,
             "measure": self.measure,
             "opened": self.opened,
@@ -723,14 +723,14 @@ class BareSession:
             "separator": separator, "encoding": encoding, "decimal": decimal, "thousands": thousands,
             "date_format": date_format, "skip_rows": skip_rows, "skip_footer": skip_footer,
         }  # fmt: skip
-        return cls.of_table(table_as(told), told, options)
+        return cls.of_table(table_of(told), told, options)
 
     @classmethod
     def of_table(
         cls, table: Table, told: Mapping[str, Any], options: Mapping[str, Any], model: Any = None
     ) -> Self:  # fmt: skip
         """Make a session from a table that was read with ``told`` of ``from_file``, and optionally a model."""
-        data = _taken_apart(table, told)
+        data = _parts_of_table(table, told)
         session = cls(*data, **options) if model is None else cls.from_model(model, *data, **options)
         session._file = {name: value for name, value in told.items() if value}
         return session
@@ -740,7 +740,7 @@ class BareSession:
         cls, document: Mapping[str, Any], table: Table, told: Mapping[str, Any], *, named: str, fitting: bool = False
     ) -> Self:
         """Make a session from the result of ``to_dict``, on a table that was read as ``told``."""
-        session = cls.from_dict(document, *_taken_apart(table, told), named=named, fitting=fitting)
+        session = cls.from_dict(document, *_parts_of_table(table, told), named=named, fitting=fitting)
         session._file = {name: value for name, value in told.items() if value}
         return session
 
@@ -816,7 +816,7 @@ class BareSession:
             if tree.kind[node] == LEAF_KIND:
                 continue
             test = candidate_of(tree, node, found.schema, found.missing)
-            given = {**told_of(columns[test.feature], test, every_level=True), "empty": True}
+            given = {**words_of_test(columns[test.feature], test, every_level=True), "empty": True}
             if "levels" in given:
                 given["levels"] = _only(given["levels"], known.get(given["column"], set()))
             commands.append(Command("split", path, given, session.who, why, _now()))
@@ -879,7 +879,7 @@ class BareSession:
     def script(self) -> str:
         """A Python script that makes the same model, byte for byte."""
         measure = None if self.measure == self._usual else self.measure
-        options = {**self._made_with, "measure": measure, "looks": self._looks_told() or None}
+        options = {**self._made_with, "measure": measure, "looks": self._looks_given() or None}
         lines = ["import treewright as tw", ""]
         if self._file is None:
             has_weights = self._table[2] is not None
@@ -985,7 +985,7 @@ class BareSession:
         digest = hashlib.sha256(seen.tobytes()).hexdigest()[:8]
         return {"score": float(score), "low": low, "high": high, "n": len(rows)}, digest
 
-    def _looks_told(self) -> int | list[str]:
+    def _looks_given(self) -> int | list[str]:
         return self._n_before + len(self._looks) if self._n_before else list(self._looks)
 
     def _decided(self) -> dict[str, list[float]]:
@@ -1024,7 +1024,7 @@ def read_saved(path: str) -> dict[str, Any]:
     return document
 
 
-def as_told(file: object, named: str) -> dict[str, Any]:
+def file_options(file: object, named: str) -> dict[str, Any]:
     """How the file of a saved session was read; InputFileError if that is damaged.
 
     Returns
@@ -1050,14 +1050,14 @@ def _declared_types(options: Mapping[str, Any]) -> dict[str, CellType]:
     }
 
 
-def table_as(told: Mapping[str, Any]) -> Table:
+def table_of(told: Mapping[str, Any]) -> Table:
     """The table of a file, read with the arguments ``told``."""
     reading = ReadOptions(**{name: told[name] for name in READING if told[name]})
     needed = [told["target"], *([told["weight"]] if told["weight"] else [])]
     return read_table(FilePath(told["path"]), reading, told["types"], tuple(told["drop"] or ()), needed)
 
 
-def _taken_apart(table: Table, told: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+def _parts_of_table(table: Table, told: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     """The columns without target and weights, the target, and the weights or None."""
     name, weight = told["target"], told["weight"]
     kept = rows_with_target(table.path, table.frame[name], table.place, skip=bool(told["skip_missing_target"]))

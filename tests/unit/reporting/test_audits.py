@@ -10,7 +10,7 @@ import pytest
 import treewright as tw
 from treewright.reporting import tree as audits
 from treewright.reporting.data import report_data
-from treewright.reporting.tree import tree_with_judges
+from treewright.reporting.tree import tree_with_test_rows
 from treewright.show.page.tree import tree_part
 
 
@@ -22,7 +22,7 @@ def table(seed=0, n=150):
 
 def shown(est, X, y, weights=None, keep=True):
     judged = report_data(est.model_, est if keep else None, X, y, weights)
-    return tree_with_judges(tree_part(est.model_), judged)
+    return tree_with_test_rows(tree_part(est.model_), judged)
 
 
 def audited(part):

@@ -15,7 +15,7 @@ from treewright.exceptions import ParameterError
 from treewright.predict.ensemble import answers_after, combined
 from treewright.reporting.data import Options, report_data
 from treewright.reporting.ensemble import ensemble_part, surrogate_part
-from treewright.reporting.rounds import drawn_over_rounds
+from treewright.reporting.rounds import curve_over_rounds
 from treewright.show.page.parts import MarkPart
 from treewright.show.page.plain import json_for_script, plain
 from treewright.trees.data import sizes_of
@@ -194,7 +194,7 @@ def test_targets_that_the_loss_does_not_know_leave_the_loss_out():
 def test_rounds_are_drawn_from_the_first_tree_on_however_high_it_lies():
     losses = [None, 160.0, 150.0, *(1.0 + at / 1000 for at in range(98))]
 
-    curve = drawn_over_rounds("loss", "Loss", "loss", [], {"test rows": losses}, [MarkPart(3, "least")])
+    curve = curve_over_rounds("loss", "Loss", "loss", [], {"test rows": losses}, [MarkPart(3, "least")])
 
     assert (curve.x[0], curve.x[-1]) == (1, 100)
     assert curve.marks == (MarkPart(3, "least"),)
@@ -405,7 +405,7 @@ def test_ensembles_of_members_report(kind, tmp_path):
 
 
 def test_many_rows_are_asked_about_by_some_and_that_is_told(monkeypatch):
-    monkeypatch.setattr("treewright.reporting.rounds.MOST_ASKED", 40)
+    monkeypatch.setattr("treewright.reporting.rounds.MOST_PREDICTED", 40)
     forest = tw.RandomForestClassifier(n_estimators=4).fit(X[TRAIN], Y[TRAIN])
 
     part = part_of(forest, X[TEST], Y[TEST], rows=50)

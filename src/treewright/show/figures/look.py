@@ -73,15 +73,7 @@ def figure_size(size: tuple[float, float]) -> tuple[float, float]:
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure, Axes]:
-    """Return the axes to draw into and their figure.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes or None
-        None: axes of a new figure.
-    size : (float, float), inches
-        Of a new figure without a medium.
-    """
+    """The axes to draw into and their figure; without ``ax``, of a new one of this size, or of the medium."""
     from treewright.show.figures.picture import Picture
 
     if ax is None:
@@ -110,14 +102,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def dress(ax: Axes, *, xlabel: str = "", ylabel: str = "", grid: str = "y") -> None:
-    """Give axes their labels, colours and sizes.
-
-    Parameters
-    ----------
-    xlabel, ylabel : str
-        Any text; never read as a formula.
-    grid : {"x", "y", "both", ""}
-    """
+    """Give axes their labels (any text, never read as a formula), colours and sizes."""
     ax.set_facecolor(LIGHT.page)
     ax.set_axisbelow(True)
     ax.grid(visible=False, which="both")
@@ -182,15 +167,7 @@ def _legend_below(figure: Figure, style: dict[str, Any], title: str) -> Any:
 
 
 def plain_ticks(ax: Axes, *, log: bool, whole: bool = False, most: int = 9) -> None:
-    """Make the ticks of the axis across plain numbers; its limits are set already.
-
-    Parameters
-    ----------
-    whole : bool
-        Ticks at whole numbers only.
-    most : int
-        There is room for about so many ticks.
-    """
+    """Make about so many ticks of the axis across plain, if ``whole`` whole, numbers; its limits are set already."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     if log:
@@ -208,16 +185,8 @@ def plain_ticks(ax: Axes, *, log: bool, whole: bool = False, most: int = 9) -> N
 def level_ticks(ax: Axes, levels: Sequence[str], which: str, *, cells: int, most: int, turned_from: int) -> None:
     """Name levels at their places, and set limits half a place beyond them.
 
-    Parameters
-    ----------
-    levels : sequence of str
-    which : {"x", "y"}
-    cells : int
-        Terminal cells of a name.
-    most : int
-        If there are more levels, only every second, third, ... is named.
-    turned_from : int
-        Names on the x axis are rotated if they have more characters together.
+    A name has so many terminal ``cells``; of more than ``most`` levels only every second, third, ... is named. Names on
+    the x axis are rotated if together they have more characters than ``turned_from``.
     """
     places = list(range(0, len(levels), -(-len(levels) // most)))
     texts = [named(levels[at], cells) for at in places]

@@ -45,14 +45,8 @@ class Picture(Figure):
     It needs no screen, keeps no global state, is displayed at the end of a notebook's cell, and saves the same figure
     as the same bytes, in SVG and PDF too. Otherwise it is a ``matplotlib.figure.Figure``.
 
-    Attributes
-    ----------
-    print_dpi : float or None
-        Pixels per inch of a PNG, unless ``dpi=`` is given. None: matplotlib's setting.
-    is_exact : bool
-        It keeps its size for any content.
-    is_narrow : bool
-        There is no room for a legend next to the axes.
+    ``print_dpi`` is that of a PNG unless ``dpi=`` is given. If ``is_exact``, it keeps its size for any content; if
+    ``is_narrow``, there is no room for a legend next to the axes.
     """
 
     print_dpi: float | None = None

@@ -63,13 +63,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Plane:
-    """Two columns of a table; all others are held at one value each.
-
-    Attributes
-    ----------
-    held : tuple of (str, str)
-        Name and value of every other column.
-    """
+    """Two columns of a table; all others are held at one value each, in ``held`` by name and value."""
 
     across: Axis
     up: Axis
@@ -249,15 +243,7 @@ def constant_of(
 
 
 def table_like(X: Any, table: Table, columns: Sequence[npt.NDArray[Any]]) -> Any:
-    """Return a table of the type of X.
-
-    Parameters
-    ----------
-    table : Table
-        X as read.
-    columns : sequence of float64[m] or int64[m]
-        Floats are values, integers are rows of X to take the cell from.
-    """
+    """A table of the type of X; of its columns, floats are values, integers are rows of X to take the cell from."""
     if table.matrix is not None and (table.names is None or isinstance(X, np.ndarray)):
         matrix = np.empty((len(columns[0]), table.width), np.float64)
         for at, column in enumerate(columns):

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from treewright.data.derived import LEVELS, ROWS, by_source
-from treewright.show.page.parts import AskedPart, ColumnWords, ExamplesPart, Summary, SupportPart, TestPart, TreePart
+from treewright.show.page.parts import (
+    ColumnWords,
+    ExamplesPart,
+    SplitColumnPart,
+    Summary,
+    SupportPart,
+    TestPart,
+    TreePart,
+)
 
 MOST_LEVELS = 5_000
 _OTHERS = -1  # the code of all other levels together
@@ -87,7 +95,7 @@ def _codes_shown(summary: Summary, column: int) -> set[int]:
         found.update(int(row.cells[column]) for row in examples.rows if np.isfinite(row.cells[column]))
         found.update(code for support in examples.supports for at, code in support.levels if at == column)
     for tree in _trees(summary):
-        asks = _asks(tree)
+        asks = _tested(tree)
         found.update(code for asked in tree.asked if asks[asked.node] == column for code in asked.levels)
     return found
 
@@ -103,7 +111,7 @@ def _trees(value: Any) -> list[TreePart]:
     return []
 
 
-def _asks(tree: TreePart) -> dict[int, int]:
+def _tested(tree: TreePart) -> dict[int, int]:
     """The column that each node tests."""
     return {node.id: node.test.column for node in tree.nodes if node.test is not None}
 
@@ -111,11 +119,13 @@ def _asks(tree: TreePart) -> dict[int, int]:
 def _renamed(value: Any, places: Places) -> Any:
     """A part of a page whose trees have the codes of the kept levels."""
     if isinstance(value, TreePart):
-        asks = _asks(value)
+        asks = _tested(value)
         nodes = tuple(
             node if node.test is None else replace(node, test=_test(node.test, places)) for node in value.nodes
         )
-        return replace(value, nodes=nodes, asked=tuple(_asked(each, asks[each.node], places) for each in value.asked))
+        return replace(
+            value, nodes=nodes, asked=tuple(_tested_column(each, asks[each.node], places) for each in value.asked)
+        )
     if isinstance(value, tuple):
         return tuple(_renamed(each, places) for each in value)
     if is_dataclass(value) and not isinstance(value, type) and _trees(value):
@@ -137,7 +147,7 @@ def _branches(test: Any, places: Places) -> tuple[int, ...]:
     return tuple(np.array(test.branch_of)[place[: len(test.branch_of)] >= 0].tolist())
 
 
-def _asked(asked: AskedPart, column: int, places: Places) -> AskedPart:
+def _tested_column(asked: SplitColumnPart, column: int, places: Places) -> SplitColumnPart:
     """The picture of the column that a node tests, with the kept codes."""
     if column not in places:
         return asked
@@ -153,7 +163,7 @@ def _examples(examples: ExamplesPart, tree: TreePart, places: Places) -> Example
         ))
         for row in examples.rows
     )  # fmt: skip
-    asks = _asks(tree)
+    asks = _tested(tree)
     supports = tuple(
         _support(support, asks.get(node.id), places)
         for support, node in zip(examples.supports, tree.nodes, strict=True)

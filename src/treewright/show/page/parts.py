@@ -93,7 +93,7 @@ class NodePart:
 
 
 @dataclass(frozen=True)
-class AskedPart:
+class SplitColumnPart:
     """The distribution of the tested column in a node's rows."""
 
     node: int
@@ -136,7 +136,7 @@ class TreePart:
     nodes: tuple[NodePart, ...]  # parents before children; of a large tree those with the most rows
     missing_words: str = ""  # the treatment of missing values, as a sentence
     audit_note: str = ""  # why nodes have no audit; empty if all have one, or none was asked for
-    asked: tuple[AskedPart, ...] = ()  # of the nodes with the most rows; empty if no rows are available
+    asked: tuple[SplitColumnPart, ...] = ()  # of the nodes with the most rows; empty if no rows are available
     asked_codes: tuple[int | None, ...] = ()  # the classes that ``asked`` distinguishes; None for all others together
     asked_rows: str = ""  # which rows ``asked`` counts
     # position of a class and the least probability at which it is predicted; None if the more probable class is

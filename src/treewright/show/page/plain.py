@@ -17,14 +17,7 @@ GROUPED_FROM = 10_000  # from here on thousands are separated by commas
 def plain(value: Any) -> Any:
     """A typed value as JSON types, with the names of the fields.
 
-    Parameters
-    ----------
-    value : dataclass, tuple, list, dict with text keys, array, number, text, bool or None
-
-    Returns
-    -------
-    dict, list, str, int, float, bool or None
-        ``nan`` is None, an infinite number the text ``"inf"`` or ``"-inf"``; every other number is exact.
+    ``nan`` is None, an infinite number the text ``"inf"`` or ``"-inf"``; every other number is exact.
 
     Examples
     --------

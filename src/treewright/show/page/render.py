@@ -47,19 +47,10 @@ N_COLORS = 3 * len(CLASS_COLORS)
 
 
 def render(summary: Summary, *, template: str = "report", code: str = "") -> str:
-    """Return the page of a summary.
+    """The page of a summary, a whole HTML document, ASCII except for texts that the template writes.
 
-    Parameters
-    ----------
-    template : {"report", "tree", "explanation"}
-        ``"tree"`` shows the tree alone, for a frame in a notebook, ``"explanation"`` contributions alone.
-    code : str
-        For many trees a script that defines ``model``, with which the page predicts a row by all of them.
-
-    Returns
-    -------
-    str
-        A whole HTML document, ASCII except for texts that the template writes.
+    The template "tree" shows the tree alone, for a frame in a notebook, "explanation" contributions alone. For many
+    trees, ``code`` is a script that defines ``model``, with which the page predicts a row by all of them.
     """
     styles, scripts = PARTS_OF.get(template, (STYLES, SCRIPTS))
     style, script = style_text(styles), script_text(scripts)

@@ -42,21 +42,9 @@ KINDS = {"threshold": "cuts", "intervals": "cuts", "present": "present", "subset
 def tree_part(
     model: ModelData, tree: int = 0, *, title: str = "", max_nodes: int = MAX_NODES, has_rules: bool = True
 ) -> TreePart:
-    """One of a model's trees as a part of a page.
+    """One of a model's trees as a part of a page: its ``max_nodes`` nodes with the most rows.
 
-    Parameters
-    ----------
-    tree : int
-        Which of its trees.
-    max_nodes : int >= 1
-        At most this many nodes, those with the most rows.
-    has_rules : bool
-        Whether to write the conditions on the path to each node.
-
-    Raises
-    ------
-    ParameterError
-        There is no such tree.
+    ``has_rules``: with the conditions on the path to each node.
     """
     summary = summarize(model, tree)
     grown = summary.tree
@@ -212,36 +200,12 @@ def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
 
 
 def tree_page(model: ModelData, tree: int = 0, *, title: str | None = None) -> str:
-    """A page that shows one tree: it zooms, folds, searches, and describes each node.
-
-    Parameters
-    ----------
-    tree : int
-        Which of its trees.
-    title : str, optional
-        By default the name of the target.
-
-    Returns
-    -------
-    str
-        A whole HTML document that loads nothing.
-
-    Raises
-    ------
-    ParameterError
-        There is no such tree.
-    """
+    """A page that shows one tree: it zooms, folds, searches, describes each node, and loads nothing."""
     return render(tree_summary(model, tree, title=title), template="tree")
 
 
 def tree_frame(model: ModelData, tree: int = 0, *, title: str | None = None) -> str:
-    """`tree_page` in a frame that cannot reach the page around it; as tall as the tree needs, within bounds.
-
-    Raises
-    ------
-    ParameterError
-        There is no such tree.
-    """
+    """`tree_page` in a frame that cannot reach the page around it; as tall as the tree needs, within bounds."""
     summary = tree_summary(model, tree, title=title)
     height = LEAST if summary.tree is None else height_of(summary.tree)
     return framed(render(summary, template="tree"), summary.title, height)
@@ -275,17 +239,11 @@ def height_of(part: TreePart) -> int:
 
 
 def tree_summary(model: ModelData, tree: int = 0, *, title: str | None = None) -> Summary:
-    """The summary of the page of one tree.
-
-    Raises
-    ------
-    ParameterError
-        There is no such tree.
-    """
+    """The summary of the page of one tree."""
     summary = summarize(model, tree)
     target = ", ".join(output.name for output in summary.outputs if output.name)
     heading = escape_controls(title) if title is not None else target or f"{model.task.capitalize()} tree"
-    part = without_ways(tree_part(model, tree, max_nodes=MAX_NODES_ALONE))
+    part = without_paths(tree_part(model, tree, max_nodes=MAX_NODES_ALONE))
     page = Summary(
         title=shorten(heading, 200),
         subtitle=part.headline,
@@ -301,7 +259,7 @@ def tree_summary(model: ModelData, tree: int = 0, *, title: str | None = None) -
     return with_named_levels(page)
 
 
-def without_ways(part: TreePart) -> TreePart:
+def without_paths(part: TreePart) -> TreePart:
     """The tree without the branch of every level: this page sends no rows down, and levels may be thousands."""
     nodes = tuple(
         node

@@ -95,8 +95,22 @@ def test_that_nothing_is_saved_is_said_before_the_pruning(command, fitted, monke
     assert "the pruned model is not saved; --out pruned.tw saves it" in said.stderr
 
 
+@pytest.mark.parametrize(("kept", "seconds"), [(0, "1:25"), (0.75, "0:25"), (1, "0:05"), (1.5, "0:05")])
+def test_warmup_says_how_long_it_will_take_by_what_is_missing_and_by_the_pace_of_this_machine(
+    command, monkeypatch, kept, seconds
+):
+    warmup = treewright.cli.warmup
+    monkeypatch.setattr(warmup, "available_processors", lambda: 1)
+    monkeypatch.setattr(warmup, "_warm_up", lambda _: None)
+    monkeypatch.setattr(warmup, "_seconds_of_typical", lambda: 80.0 / warmup._TIMES_TYPICAL)
+    monkeypatch.setattr(warmup, "kept_forms", lambda: kept * warmup._N_FORMS)
+
+    assert f"6 groups of kernels, 1 at a time, about {seconds} in all" in command("warmup").stderr
+
+
 def test_warmup_counts_its_groups(command, monkeypatch, impatient):
     monkeypatch.setattr(treewright.cli.warmup, "available_processors", lambda: 1)
+    monkeypatch.setattr(treewright.cli.warmup, "_seconds_of_typical", lambda: 0.1)
     monkeypatch.setattr(treewright.cli.warmup, "_warm_up", lambda _: time.sleep(0.02))
     said = command("warmup")
 

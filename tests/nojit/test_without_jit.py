@@ -14,12 +14,17 @@ import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 FITS = Path(__file__).parent / "fits.py"
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
-def found(**environment: str) -> dict[str, Any]:
-    """What ``fits.py`` prints in a process of its own."""
+def found(*command: str, **environment: str) -> dict[str, Any]:
+    """What ``fits.py``, or another command that runs it, prints in a process of its own."""
     done = subprocess.run(
-        [sys.executable, str(FITS)], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        [sys.executable, *(command or [str(FITS)])],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -80,3 +85,33 @@ def test_kernels_for_a_tier_of_processors_make_the_bytes_of_this_processor_s(
     of_tier = found(TREEWRIGHT_COMPILE="first", TREEWRIGHT_CACHE_DIR=str(tmp_path), **target)
 
     assert of_tier["digests"] == compiled["digests"]
+
+
+# One or two for each grower and search; all 166 would take hours.
+SAMPLE = ["monotone medians", "extra medians", "c45", "isolation", "adaboost", "boosting goss", "neighbours gower"]
+# As a future Numba: nothing is known of it but its name.
+NEWER = f"import numba, runpy; numba.__version__ = '9.9.9'; runpy.run_path({str(FITS)!r}, run_name='__main__')"
+
+
+@pytest.mark.slow  # compiles everything without what makes that fast, and nothing is kept
+@pytest.mark.timeout(6000)
+@pytest.mark.parametrize("numba", ["the oldest allowed", "the newest allowed"])
+def test_plain_kernels_of_a_numba_that_was_not_tried_make_the_bytes_of_the_tried_one(
+    compiled: dict[str, Any], tmp_path: Path, numba: str
+) -> None:
+    environment = {"TREEWRIGHT_CACHE_DIR": str(tmp_path / "kernels")}
+    command = ["-c", NEWER]
+    if numba == "the oldest allowed":
+        least = next(line for line in PROJECT.read_text().splitlines() if '"numba>=' in line).split('"')[1]
+        install = [sys.executable, "-m", "pip", "install", "-q", "--target", str(tmp_path / "old")]
+        if subprocess.run([*install, least.replace(">=", "==") + ".*", "numpy<2.2"], check=False).returncode:
+            pytest.skip("there is no such Numba for this Python, or no network")
+        environment["PYTHONPATH"] = f"{tmp_path / 'old'}{os.pathsep}{PROJECT.parent / 'src'}"
+        command = [str(FITS)]
+    plain = found(*command, *SAMPLE, **environment)
+
+    assert plain["digests"] == {
+        name: digest for name, digest in compiled["digests"].items() if name.startswith(tuple(SAMPLE))
+    }
+    assert plain["kernels"]["compiled"] == []  # by our own cache
+    assert not (tmp_path / "kernels").exists()

@@ -14,12 +14,15 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
+import numba
 import numpy as np
 
 from treewright.cli.terminal import note, progress, say
+from treewright.core import numba_inside
 from treewright.core.environment import tell_of_junk
+from treewright.core.kernel_cache import kept_forms
 from treewright.core.meanwhile import compile_first
-from treewright.core.progress import counted, report
+from treewright.core.progress import clock, counted, report
 from treewright.core.shipped import compile_natively
 from treewright.core.threads import available_processors
 
@@ -28,6 +31,7 @@ __all__ = ["run_warmup"]
 _TWO = ["x", "y", "x", "y", "y", "x"]
 _THREE = ["x", "y", "z", "x", "y", "z"]
 _NUMBERS = [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]
+_LOADING = 5.0  # seconds, with everything compiled
 _WEIGHTS = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
 
 
@@ -35,6 +39,9 @@ _WEIGHTS = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
 _NUMERIC = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
 _MIXED: dict[str, Any] = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
 _TABLES: tuple[Any, ...] = (_NUMERIC, _MIXED)
+# What a warm-up of nothing makes, and how much longer it takes one process than to compile ``_typical``.
+_N_FORMS = 110
+_TIMES_TYPICAL = 1900.0
 _MANY_ROWS = 70_000  # with 8 columns more than a tree of few rows may have
 
 
@@ -46,7 +53,9 @@ def run_warmup() -> None:
     start = time.perf_counter()
     tell_of_junk()
     n_processes = min(available_processors(), len(_GROUPS))
-    note(f"{len(_GROUPS)} groups of kernels, {n_processes} at a time, some minutes in all ...")
+    missing = 1.0 - min(1.0, kept_forms() / _N_FORMS)
+    expected = _LOADING + missing * _TIMES_TYPICAL * _seconds_of_typical() / n_processes if missing else _LOADING
+    note(f"{len(_GROUPS)} groups of kernels, {n_processes} at a time, about {clock(expected)} in all ...")
     with progress(), counted(len(_GROUPS), "groups of kernels compiled") as count:
         report(0.0, "compiling kernels")
         if n_processes == 1:
@@ -68,6 +77,28 @@ def run_warmup() -> None:
                     raise
     took = time.perf_counter() - start
     say(f"kernels for one target are compiled and stored: trees, AdaBoost, forests, boosting; it took {took:.1f} s")
+
+
+def _typical(values: np.ndarray, order: np.ndarray, sums: np.ndarray) -> float:
+    """What most kernels are like: loops, comparisons, reads and writes of arrays."""
+    best = -1.0
+    for i in range(order.shape[0]):
+        row = order[i]
+        if values[row] == values[row]:
+            sums[row & 7] += values[row]
+            gain = sums[row & 7] * sums[row & 7] / (i + 1.0)
+            best = max(best, gain)
+    return best
+
+
+def _seconds_of_typical() -> float:
+    """How long this machine compiles a typical function now."""
+    function = numba.njit(nogil=True, error_model="numpy")(_typical)
+    for dtype in (np.float32, np.float64):  # the first form of a process makes Numba's types known as well
+        start = time.perf_counter()
+        with numba_inside.at_work(aside=False):
+            function(np.zeros(8, dtype), np.arange(8), np.zeros(8))
+    return time.perf_counter() - start
 
 
 def _warm_up(group: str) -> None:

@@ -138,7 +138,7 @@ def _serve_one(place: Path) -> bool:
         module, name, types = unpickled(waiting[0])
         waiting[0].unlink(missing_ok=True)
         kernel = getattr(import_module(module), name)
-        with numba_inside.at_work():
+        with numba_inside.at_work(aside=False):
             kernel.compile(types)
     waiting[0].unlink(missing_ok=True)
     return True

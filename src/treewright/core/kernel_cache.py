@@ -34,8 +34,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
-    "KernelCache", "cache_directory", "is_locked", "kernels_name", "requests_directory", "sealed", "unpickled",
-    "write_whole",
+    "KernelCache", "cache_directory", "is_locked", "kept_forms", "kernels_name", "requests_directory", "sealed",
+    "unpickled", "write_whole",
 ]  # fmt: skip
 
 _log = logging.getLogger(__name__)
@@ -152,6 +152,12 @@ def cache_directory(owner: str = "grow.exact") -> Path | None:
     """
     name = kernels_name(owner)
     return _private_folder(name) if name else None
+
+
+def kept_forms() -> int:
+    """How many compiled forms of kernels the cache holds for these sources."""
+    folders = {folder for owner in _KERNEL_FOLDERS if (folder := cache_directory(owner)) is not None}
+    return sum(1 for folder in folders for _ in folder.glob("*.nbc"))
 
 
 def kernels_name(owner: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.core import background, environment, numba_inside, threads
+from treewright.core import background, environment, numba_inside, shipped, threads
 
 __all__ = ["Meanwhile", "compile_first", "silent"]
 
@@ -102,7 +102,9 @@ class Meanwhile:
         Meanwhile._is_any_loaded = True
 
         def compile_it() -> Callable[..., Any]:
-            with numba_inside.at_work():
+            # A warm-up has a process for each processor.
+            aside = threads.available_processors() > 1 and not shipped.is_native()
+            with numba_inside.at_work(aside=aside):
                 form: Callable[..., Any] = self._compile(*arguments)
                 return form
 

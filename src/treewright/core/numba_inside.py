@@ -13,10 +13,13 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import numba
+from llvmlite import binding
+from numba.core import cgutils
 from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -35,11 +38,21 @@ class _Part(JITCodeLibrary):
 
     Numba's own libraries are optimised together with all that they call, and translated, at every level of calls.
     Seven levels deep that was half the compile time. With no optimisation here at all, forests predicted 10 % slower.
+
+    LLVM needs neither the interpreter's lock nor anything of Numba's front end, so it works in a thread of its own
+    while the front end goes on with the callers: parts are optimised in the order in which they are finalised, and a
+    kernel waits for its parts when it links them.
     """
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
         self._parts: dict[_Part, None] = {}
+        self._written: list[tuple[str, str]] = []
+        self._optimised: Future[None] = Future()
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Numba's hook; the text is parsed when this part is optimised."""
+        self._written.append((ir_module.name, cgutils.normalize_ir_text(str(ir_module))))
 
     def add_linking_library(self, library: Any) -> None:
         """Numba's hook. Other parts wait until this one is optimised."""
@@ -50,12 +63,39 @@ class _Part(JITCodeLibrary):
         else:
             super().add_linking_library(library)
 
-    def _finalize_final_module(self) -> None:
-        for part in self._parts:
-            self._final_module.link_in(part._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
+    def finalize(self) -> None:
+        """Numba's hook: nothing more is added."""
         self._finalized = True
+        try:
+            _optimiser[-1].submit(self._optimise)
+        except (IndexError, RuntimeError):  # no thread is wanted, or none can be started
+            self._optimise()
+
+    def _optimise(self) -> None:
+        """What Numba does in ``add_ir_module`` and ``finalize``, without machine code."""
+        try:
+            for name, text in self._written:
+                module = binding.parse_assembly(text)
+                module.name = name
+                module.verify()
+                self.add_llvm_module(module)
+            for library in dict.fromkeys(self._linking_libraries):
+                self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            self._optimize_final_module()
+            for part in self._parts:
+                self._final_module.link_in(part._get_module_for_linking(), preserve=True)
+            self._final_module.verify()
+            self._finalize_dynamic_globals()
+            self._verify_declare_only_symbols()
+        except BaseException as error:
+            self._optimised.set_exception(error)
+        else:
+            self._optimised.set_result(None)
+
+    def _get_module_for_linking(self) -> Any:
+        self._optimised.result()
+        return super()._get_module_for_linking()
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002 - Numba's signature
         """Null, as Numba expects it for a function that Python cannot call."""
@@ -66,6 +106,9 @@ class _Part(JITCodeLibrary):
     def codegen(self) -> Any:
         """An object with ``set_env``, which Numba calls; there is no machine code that could use it."""
         return _NoMachineCode
+
+
+_optimiser: list[ThreadPoolExecutor] = []  # while a kernel is compiled, its one thread
 
 
 class _NoMachineCode:
@@ -151,8 +194,8 @@ _depth = 0
 
 
 @contextmanager
-def at_work() -> Iterator[None]:
-    """Compile a kernel within the block, faster, and without a log.
+def at_work(*, aside: bool) -> Iterator[None]:
+    """Compile a kernel within the block, faster, and without a log; with ``aside`` LLVM has a thread of its own.
 
     Numba describes every step at DEBUG: 80,000 lines for one tree, to everybody who has set the root logger to it. Who
     has given the log ``numba`` a level wants them. Its objects refer to each other in circles and live as long as the
@@ -173,8 +216,11 @@ def at_work() -> Iterator[None]:
                 log.setLevel(logging.WARNING)
             for owner, name, change in _CHANGES:
                 setattr(owner, name, change)
-            yield
+            with ThreadPoolExecutor(1, "treewright-llvm") as thread:
+                _optimiser.extend([thread] * aside)
+                yield
         finally:
+            _optimiser.clear()
             for owner, name, original in before:
                 setattr(owner, name, original)
             if is_silent:

@@ -201,3 +201,25 @@ def make_work(n: int, columns: Columns, objective: Objective) -> Work:
         fenwick=np.empty((4, n + 1 if objective.n_medians else 0), np.int64),
         losses=np.empty(n if objective.n_medians else 0),
     )
+
+
+def values_of(objective: Objective, nodes: Nodes, n: int) -> np.ndarray:
+    """Predictions of the first ``n`` nodes: class counts in units of weight, or one number per output."""
+    totals = nodes.totals[:n]
+    if objective.n_classes:
+        counts = totals
+        if not isinstance(objective.stats, CountStats):
+            second = (nodes.weight[:n, None] + totals) // 2
+            counts = np.stack([nodes.weight[:n, None] - second, second], axis=2).reshape(n, -1)
+            counts = counts[:, [k < n_here for n_here in objective.n_classes for k in range(2)]]
+        return np.ldexp(counts.astype(np.float64), -objective.weight_exponent)
+    if objective.n_medians:
+        means = nodes.value[:n].copy()
+    else:
+        means = totals / nodes.weight[:n, None] * objective.stats.unit + objective.centres
+    # A leaf of equal targets (impurity 0, never else) predicts that very number; no rounding leaves the targets'
+    # range.
+    # Only a leaf's ``before`` is always a row: on bins an inner node's is a bin.
+    pure = np.flatnonzero((nodes.impurity[:n] == 0.0) & (nodes.first_child[:n] < 0))
+    means[pure] = objective.targets[:, nodes.before[pure]].T
+    return np.clip(means, objective.targets.min(axis=1), objective.targets.max(axis=1))

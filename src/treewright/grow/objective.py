@@ -10,16 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treewright.core.elementary import log2_of
 from treewright.core.structs import struct
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI
-
-if TYPE_CHECKING:
-    from treewright.grow.layout import Nodes
 
 _LARGEST = float(np.finfo(np.float64).max)
 _MAX_WHOLE = 2**31  # larger whole-number weights are treated like any others
@@ -239,27 +236,6 @@ class Objective:
         if isinstance(self.stats, MedianStats):
             self.stats.ranked[:] = np.argsort(self.targets, axis=1, kind="stable")
             np.put_along_axis(self.stats.place, self.stats.ranked, np.arange(self.targets.shape[1])[None], axis=1)
-
-    def values(self, nodes: Nodes, n: int) -> np.ndarray:
-        """Predictions of the first ``n`` nodes: class counts in units of weight, or one number per output."""
-        totals = nodes.totals[:n]
-        if self.n_classes:
-            counts = totals
-            if not isinstance(self.stats, CountStats):
-                second = (nodes.weight[:n, None] + totals) // 2
-                counts = np.stack([nodes.weight[:n, None] - second, second], axis=2).reshape(n, -1)
-                counts = counts[:, [k < n_here for n_here in self.n_classes for k in range(2)]]
-            return np.ldexp(counts.astype(np.float64), -self.weight_exponent)
-        if self.n_medians:
-            means = nodes.value[:n].copy()
-        else:
-            means = totals / nodes.weight[:n, None] * self.stats.unit + self.centres
-        # A leaf of equal targets (impurity 0, never else) predicts that very number; no rounding leaves the targets'
-        # range.
-        # Only a leaf's ``before`` is always a row: on bins an inner node's is a bin.
-        pure = np.flatnonzero((nodes.impurity[:n] == 0.0) & (nodes.first_child[:n] < 0))
-        means[pure] = self.targets[:, nodes.before[pure]].T
-        return np.clip(means, self.targets.min(axis=1), self.targets.max(axis=1))
 
 
 def classification_objective(

@@ -27,7 +27,7 @@ from treewright.grow.binned.layout import CELLS, N_NODES, N_SETS, N_WAITING, Gro
 from treewright.grow.binned.room import Plan, Room, plan_of, room_for
 from treewright.grow.binned.steps import grow_depth_first, grow_one
 from treewright.grow.frontier import BestFirst
-from treewright.grow.layout import MAX_ROWS, Nodes
+from treewright.grow.layout import MAX_ROWS, Nodes, values_of
 from treewright.grow.objective import Objective
 from treewright.grow.settings import BinnedSettings
 from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree, bits_below
@@ -358,7 +358,7 @@ def to_tree(grown: Grown, bins: Bins, schema: Schema) -> Tree:
         n_samples=(nodes.hi[:n] - nodes.lo[:n]).astype(np.int64),
         weight=np.ldexp(nodes.weight[:n].astype(np.float64), -grown.objective.weight_exponent),
         impurity=np.minimum(nodes.impurity[:n], np.finfo(np.float64).max),
-        value=grown.objective.values(nodes, n),
+        value=values_of(grown.objective, nodes, n),
         levels_left=left,
         levels_seen=seen,
     )
@@ -432,7 +432,7 @@ def to_packed(grown: Grown, bins: Bins, settings: BinnedSettings) -> PackedTrees
         else np.full(n, -1, np.int32),
         sets=grown.growth.sets[: grown.n_sets],
         seen=grown.growth.seen[: grown.n_sets],
-        leaf_value=objective.values(nodes, n),
+        leaf_value=values_of(objective, nodes, n),
         leaf_weight=weight,
         leaf_impurity=np.minimum(nodes.impurity[:n], np.finfo(np.float64).max),
         leaf_samples=n_samples.astype(np.int64),

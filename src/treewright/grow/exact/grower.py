@@ -16,7 +16,7 @@ from treewright.exceptions import TooLargeError
 from treewright.grow.exact.presort import presort
 from treewright.grow.exact.steps import EVERY_COLUMN, advance_some, choose_some, draw_columns, grow_levels, split_some
 from treewright.grow.frontier import BestFirst
-from treewright.grow.layout import MAX_ROWS, Columns, Limits, make_nodes, make_work, with_room
+from treewright.grow.layout import MAX_ROWS, Columns, Limits, make_nodes, make_work, values_of, with_room
 from treewright.grow.objective import Objective
 from treewright.grow.settings import GrowSettings
 from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
@@ -225,7 +225,7 @@ class _Growth:
             n_samples=(nodes.hi[:n] - nodes.lo[:n]).astype(np.int64),
             weight=np.ldexp(nodes.weight[:n].astype(np.float64), -self.objective.weight_exponent),
             impurity=np.minimum(nodes.impurity[:n], np.finfo(np.float64).max),
-            value=self.objective.values(nodes, n),
+            value=values_of(self.objective, nodes, n),
             levels_left=self.words[0, : self.n_words].copy(),
             levels_seen=self.words[1, : self.n_words].copy(),
         )

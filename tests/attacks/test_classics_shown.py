@@ -13,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from classic_cases import INF, KINDS, LABELS, NAN, WORDS, fit, gini, noisy, quietly
+from rotating import few
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
@@ -22,54 +24,11 @@ from treewright.cli.app import app
 from treewright.exceptions import DataError, DataWarning, ModelFileError, ParameterError
 from treewright.trees.codec import dumps, loads
 
-NAN, INF = np.nan, np.inf
-
-
-def gini(tables):
-    """Gini's impurity as a function of the user's."""
-    shares = tables / tables.sum(axis=1, keepdims=True)
-    return 1.0 - (shares * shares).sum(axis=1)
-
-
-KINDS = {
-    "ID3": lambda **more: tw.ID3Classifier(nominal="all", **more),
-    "C4.5": tw.C45Classifier,
-    "CHAID": tw.CHAIDClassifier,
-    "surrogates": lambda **more: tw.DecisionTreeClassifier(missing="surrogate", **more),
-    "fractional": lambda **more: tw.DecisionTreeClassifier(missing="fractional", nominal_splits="multiway", **more),
-    "own function": lambda **more: tw.DecisionTreeClassifier(criterion=gini, **more),
-    "CHAID of numbers": tw.CHAIDRegressor,
-    "numbers by branches": lambda **more: tw.DecisionTreeRegressor(nominal_splits="multiway", **more),
-}
-CLASSIFIERS = [name for name in KINDS if "numbers" not in name]
-each_kind = pytest.mark.parametrize("kind", KINDS)
-
-WORDS = {"c": list("aabbccddabcd"), "d": list("uvuvuvuvuuvv")}
-LABELS = [0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1]
-
-
-def quietly(work, *arguments, **options):
-    """The result of a call whose warnings about the data are expected."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        return work(*arguments, **options)
-
-
-def fit(kind, table=WORDS, y=LABELS, **options):
-    """A fitted estimator."""
-    return quietly(KINDS[kind](**options).fit, table, y)
-
-
-def noisy(n=300, seed=5):
-    """A table of a number and three nominal columns, a tenth of the cells missing, and noisy labels."""
-    rng = np.random.default_rng(seed)
-    table = {
-        "x": np.where(rng.random(n) < 0.1, NAN, rng.integers(0, 30, n)),
-        **{name: [None if v == 5 else f"{name}{v}" for v in rng.integers(0, 6, n)] for name in "pqr"},
-    }
-    hit = np.array([cell in ("p1", "p2") for cell in table["p"]])
-    return table, (hit ^ (rng.random(n) < 0.2)).astype(int)
-
+SHOWN = (
+    "ID3", "C4.5", "CHAID", "surrogates", "fractional", "own function", "CHAID of numbers", "numbers by branches",
+)  # fmt: skip
+CLASSIFIERS = [name for name in SHOWN if "numbers" not in name]
+each_kind = pytest.mark.parametrize("kind", SHOWN)
 
 # Audits and rules.
 
@@ -294,7 +253,7 @@ def test_a_model_of_a_function_without_a_name_is_saved_and_predicts():
 
 def test_threads_that_fit_and_audit_at_once_get_what_one_would():
     table, y = noisy(100)
-    alone = {kind: (dumps(fit(kind, table, y).model_), str(fit(kind, table, y).audit())) for kind in KINDS}
+    alone = {kind: (dumps(fit(kind, table, y).model_), str(fit(kind, table, y).audit())) for kind in SHOWN}
 
     def again(kind):
         estimator = KINDS[kind]().fit(table, y)
@@ -303,9 +262,9 @@ def test_threads_that_fit_and_audit_at_once_get_what_one_would():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(again, list(KINDS) * 2))
+            found = list(pool.map(again, list(SHOWN) * 2))
 
-    assert found == [alone[kind] for kind in list(KINDS) * 2]
+    assert found == [alone[kind] for kind in list(SHOWN) * 2]
     assert threading.active_count() < 50
 
 
@@ -345,7 +304,7 @@ SURROUNDINGS = """
 """
 
 
-def test_an_interrupt_or_a_fork_leaves_the_process_sane_and_the_estimator_as_it_was():
+def test_an_interrupt_or_a_fork_leaves_the_process_sane_and_the_estimator_as_it_was(copies):
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(SURROUNDINGS)]
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
@@ -386,7 +345,7 @@ def said_by(*words):
     return done.exit_code, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("algorithm", ["cart", "id3", "c45", "chaid"])
+@pytest.mark.parametrize("algorithm", few(["cart", "id3", "c45", "chaid"], 1))
 def test_the_command_answers_or_refuses_a_broken_file_in_one_line(algorithm, tmp_path):
     model = tmp_path / "model.tw"
     more = ["--nominal", "x"] if algorithm == "id3" else []

@@ -531,6 +531,7 @@ def process(folder, *words, **surroundings):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_hash_seed_and_the_threads(folder, tmp_path):
     said = []
     for seed, jobs in (("0", 1), ("31337", 2)):

@@ -9,6 +9,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from rotating import crossed
 
 import treewright as tw
 from treewright.data import memory
@@ -64,6 +65,7 @@ def test_every_verb_bears_a_chain_of_20000_nodes(chain, verb, tmp_path):
     assert sys.getrecursionlimit() == limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [tw.DecisionTreeClassifier, tw.DecisionTreeRegressor])
 def test_200000_columns_of_50_rows(kind):
     rng = np.random.default_rng(0)
@@ -94,6 +96,7 @@ def test_100000_levels():
     assert tree.predict({"name": names}).tolist() == y.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:column 'name' .100000 levels.")
 def test_100000_levels_and_three_classes():
     names = np.array([f"level {at:06d}" for at in range(100_000)], object)
@@ -107,6 +110,7 @@ def test_100000_levels_and_three_classes():
     assert tree.predict({"name": names}).tolist() == y.tolist()
 
 
+@pytest.mark.slow
 def test_10000_classes_of_20000_rows_are_learned():
     X, y = np.arange(20_000.0)[:, None], np.arange(20_000) // 2
     tw.DecisionTreeClassifier().fit(X[:9], y[:9])  # the kernels are compiled by now
@@ -139,8 +143,9 @@ def test_a_table_whose_sorted_columns_would_not_fit_is_refused(monkeypatch):
         tw.DecisionTreeRegressor().fit(np.broadcast_to(np.zeros(1), (3_000_000, 1)).repeat(6, axis=1), np.zeros(3))
 
 
-@pytest.mark.parametrize("shape", [(2**31 + 10, 1), (2**20, 2**20), (1, 2**40)])
-@pytest.mark.parametrize("dtype", [np.float64, np.int8, object])
+@pytest.mark.parametrize(
+    ("shape", "dtype"), crossed([(2**31 + 10, 1), (2**20, 2**20), (1, 2**40)], [np.float64, np.int8, object])
+)
 def test_a_virtual_table_beyond_memory_is_refused_before_allocating(shape, dtype):
     cell = np.zeros(1, dtype)
     X = np.broadcast_to(cell, shape)

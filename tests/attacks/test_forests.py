@@ -41,12 +41,6 @@ def predict_quietly(forest, table):
 
 
 @pytest.mark.parametrize("kind", FORESTS)
-def test_a_table_without_rows_is_refused(kind):
-    with pytest.raises(DataError, match="0 sample"):
-        kind(n_estimators=2).fit(np.empty((0, 3)), [])
-
-
-@pytest.mark.parametrize("kind", FORESTS)
 def test_one_row_is_one_leaf_in_every_tree(kind):
     forest = fit_quietly(kind(n_estimators=3), [[1.0, NAN]], [1])
 
@@ -250,16 +244,6 @@ def test_a_share_may_be_of_any_float_type(kind):
 def test_medians_have_no_groups_of_columns():
     with pytest.raises(ParameterError, match="interaction_cst"):
         tw.RandomForestRegressor(2, criterion="absolute_error", interaction_cst="pairwise").fit(X, Y)
-
-
-@pytest.mark.parametrize("kind", FORESTS)
-@pytest.mark.parametrize("n_jobs", [10**9, -1, -(10**9)])
-def test_any_number_of_threads_gives_the_same_bytes(kind, n_jobs):
-    one = kind(n_estimators=4, n_jobs=1).fit(X, Y)
-    forest = kind(n_estimators=4, n_jobs=n_jobs).fit(X, Y)
-
-    assert dumps(forest.model_) == dumps(one.model_)
-    assert (forest.predict(X) == one.predict(X)).all()
 
 
 @pytest.mark.parametrize("kind", FORESTS)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from rotating import crossed, few
 
 import treewright as tw
 from treewright.data.dataset import PartLostError
@@ -51,7 +52,7 @@ def expected():
     return dumps(boosting(subsample=0.7).fit(TABLE, pl.Series("y", CLASSES)).model_)
 
 
-@pytest.mark.parametrize("n_processes", [1, 2, 4, 6])
+@pytest.mark.parametrize("n_processes", few([1, 2, 4, 6], 2))
 def test_any_number_of_processes_gives_the_model_of_the_table(folder, expected, n_processes):
     dataset = made(folder, n_processes)
     try:
@@ -90,8 +91,10 @@ class Killing:
             os.kill(victim.pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("is_sent", [False, True])
-@pytest.mark.parametrize("what", ["begin", "gradients", "open", "split", "leaf_sums", "add", "draw"])
+@pytest.mark.parametrize(
+    ("what", "is_sent"),
+    crossed(("begin", "gradients", "open", "split", "leaf_sums", "add", "draw"), (False, True)),
+)
 def test_a_process_killed_at_any_question_changes_nothing(folder, expected, monkeypatch, what, is_sent):
     dataset = made(folder, 2)
     killing = Killing(monkeypatch, what, {1} if what == "begin" else {5}, is_sent=is_sent)
@@ -104,8 +107,7 @@ def test_a_process_killed_at_any_question_changes_nothing(folder, expected, monk
         dataset.close()
 
 
-@pytest.mark.parametrize("is_sent", [False, True])
-@pytest.mark.parametrize("what", ["lend", "borrow", "do"])
+@pytest.mark.parametrize(("what", "is_sent"), crossed(("lend", "borrow", "do"), (False, True)))
 def test_a_process_killed_while_trees_are_handed_out_changes_nothing(folder, monkeypatch, what, is_sent):
     def forest() -> Any:
         return tw.RandomForestClassifier(40, oob_score=True)

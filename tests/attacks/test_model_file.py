@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from file_damage import signed
 from safetensors.numpy import save_file
 
 from treewright.data.schema import Column, Schema
@@ -28,8 +28,6 @@ from treewright.trees import container
 from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
 from treewright.trees.codec import dumps, load, loads
 from treewright.trees.data import ModelData
-
-DIGEST = re.compile(rb'\\"digest\\":\\"(.{64})\\"', re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -59,15 +57,6 @@ def model() -> ModelData:
 def data(model: ModelData) -> bytes:
     """The bytes of that model."""
     return dumps(model)
-
-
-def signed(data: bytes) -> bytes:
-    """The bytes with the digest that fits them: what an attacker would do."""
-    found = DIGEST.search(data)
-    if found is None:
-        return data
-    zeros = data[: found.start(1)] + b"0" * 64 + data[found.end(1) :]
-    return data[: found.start(1)] + hashlib.sha256(zeros).hexdigest().encode() + data[found.end(1) :]
 
 
 def with_header(data: bytes, change: Callable[[bytes], bytes]) -> bytes:

@@ -92,6 +92,7 @@ def test_trees_are_handed_out_to_the_workers(client, cuts):
     rows.close()
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_while_it_grows_trees_changes_nothing(monkeypatch):
     import dask
 
@@ -142,6 +143,7 @@ def test_outliers_on_a_cluster_are_those_of_the_table(client):
     same_outliers(client, [0, 1, 2, 2, 300, N])
 
 
+@pytest.mark.slow
 def test_the_example_runs():
     example = Path(__file__).parents[2] / "examples" / "cluster.py"
     done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True, timeout=200)
@@ -158,7 +160,9 @@ def test_a_dask_frame_of_numbers_is_learned_from(client):
     rows.close()
 
 
-@pytest.mark.parametrize("when", ["between rounds", "split", "add"])
+@pytest.mark.parametrize(
+    "when", ["split", *(pytest.param(when, marks=pytest.mark.slow) for when in ("between rounds", "add"))]
+)
 def test_a_worker_that_is_killed_changes_nothing(expected, monkeypatch, when):
     from treewright.distributed import OnDask
 
@@ -197,6 +201,7 @@ def test_a_partition_that_cannot_be_read_is_one_error(client):
         tw.distributed.fit(boosting(), frames, target="y", client=client)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_is_one_error(monkeypatch):
     with cluster(1) as client:
         rows = tw.distributed.dataset(partitions(client, [700]), target="y", weight="w", client=client, patience=20.0)

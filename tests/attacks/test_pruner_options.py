@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 from plain_trees import chain_tree, rows_of_chain
+from rotating import crossed
 
 import treewright as tw
 from treewright.data.schema import Column, Schema
@@ -244,9 +245,12 @@ def chain(n_levels: int, task: str) -> ModelData:
 KEPT = {("minimum_error", "classification"), ("merge_equal_leaves", "classification")}
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize(
-    "method", ["pessimistic", "minimum_error", "significance", "description_length", "merge_equal_leaves"]
+    ("method", "task"),
+    crossed(
+        ("pessimistic", "minimum_error", "significance", "description_length", "merge_equal_leaves"),
+        ("classification", "regression"),
+    ),
 )
 def test_trees_of_20000_levels_are_pruned(method, task):
     if method == "pessimistic" and task == "regression":

@@ -170,6 +170,7 @@ def test_a_curve_whose_folds_have_too_few_rows_is_left_out():
     assert any("No learning curve" in why for why in quality.left_out)
 
 
+@pytest.mark.slow
 def test_distances_that_are_a_function_take_seconds(rows):
     rows = tuple(part[:80] for part in rows)
     est = tw.KNeighborsClassifier(metric=lambda a, b: float(np.abs(a - b).sum())).fit(*rows)
@@ -228,6 +229,7 @@ def test_a_split_into_thousands_of_levels_takes_seconds():
     assert len({node.edge for node in part.nodes if node.parent == 0}) > 1000
 
 
+@pytest.mark.slow
 def test_a_thousand_columns_take_seconds():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 1500))

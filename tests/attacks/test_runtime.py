@@ -165,27 +165,6 @@ def test_sixteen_threads_predict_while_another_fits(points):
     assert {job.result() for job in asked + refit} == {expected}
 
 
-HASH = """
-    import hashlib, os, sys, tempfile
-    import numpy as np
-    import treewright as tw
-    rng = np.random.default_rng(3)
-    names = np.array([f"town {at}" for at in range(40)], object)
-    table = {"a": rng.normal(size=9000), "town": names[rng.integers(0, 40, 9000)], "b": rng.integers(0, 9, 9000)}
-    y = names[rng.integers(0, 3, 9000)]
-    est = tw.DecisionTreeClassifier(max_features=2, random_state=5, max_depth=8, n_jobs=2).fit(table, y)
-    with tempfile.TemporaryDirectory() as folder:
-        est.save(folder + "/m.tw")
-        print(hashlib.sha256(open(folder + "/m.tw", "rb").read()).hexdigest())
-"""
-
-
-def test_the_seed_of_hashes_does_not_change_a_model_file():
-    digests = {run_script(HASH, PYTHONHASHSEED=seed)[0] for seed in ("0", "31337")}
-
-    assert len(digests) == 1
-
-
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -15,6 +15,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+from rotating import few
 
 from treewright.core.kernel_cache import sealed
 
@@ -122,7 +123,7 @@ def spoil(path, how):
 
 
 @pytest.mark.parametrize(
-    ("how", "suffix"), [("flipped", ".nbc"), ("cut", ".nbi"), ("foreign", ".nbi"), ("foreign", ".nbc")]
+    ("how", "suffix"), few([("flipped", ".nbc"), ("cut", ".nbi"), ("foreign", ".nbi"), ("foreign", ".nbc")], 2)
 )
 def test_a_damaged_or_foreign_file_is_refused_by_its_digest_and_the_kernel_compiled(package, how, suffix):
     folder, cache, answer = package
@@ -141,7 +142,7 @@ def test_a_file_that_is_not_listed_is_not_read(package):
     assert said(cache, folder) == [answer, "compiled"]
 
 
-@pytest.mark.parametrize("changes", [{"python": "cpython-399"}, {"numba": "0.1.0"}, {"tiers": ["z80"]}])
+@pytest.mark.parametrize("changes", few([{"python": "cpython-399"}, {"numba": "0.1.0"}, {"tiers": ["z80"]}], 1))
 def test_what_was_made_for_others_is_not_taken(package, changes):
     folder, cache, answer = package
     relisted(folder, **changes)
@@ -149,7 +150,7 @@ def test_what_was_made_for_others_is_not_taken(package, changes):
     assert said(cache, folder) == [answer, "compiled"]
 
 
-@pytest.mark.parametrize("content", ["{", "3", '{"tiers": 3}'])
+@pytest.mark.parametrize("content", few(["{", "3", '{"tiers": 3}'], 1))
 def test_a_damaged_list_is_none(package, content):
     folder, cache, answer = package
     (folder / "list.json").write_text(content)
@@ -164,7 +165,7 @@ shipped.binding.get_host_cpu_features = lambda: features
 
 
 @pytest.mark.parametrize(
-    ("missing", "tiers"), [("avx2", ["x86-64-v2"]), ("fma", ["x86-64-v2"]), ("popcnt", [])], ids=["avx2", "fma", "v1"]
+    ("missing", "tiers"), few([("avx2", ["x86-64-v2"]), ("fma", ["x86-64-v2"]), ("popcnt", [])], 2)
 )
 def test_a_processor_without_what_a_tier_needs_does_not_run_it(package, missing, tiers):
     folder, cache, answer = package

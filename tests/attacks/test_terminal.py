@@ -144,8 +144,12 @@ PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
     ],
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_an_output_that_is_full_is_one_line_and_exit_code_1(shell, folder, words):
-    done = shell(f"TREEWRIGHT {words} >/dev/full", folder)
+def test_an_output_that_is_full_is_one_line_and_exit_code_1(copies, folder, words):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "treewright", *words.split()], cwd=folder, stdout=full, stderr=subprocess.PIPE,
+            encoding="utf-8", check=False,
+        )  # fmt: skip
 
     assert done.stderr == "treewright: error: standard output: cannot be written: No space left on device\n"
     assert done.returncode == 1

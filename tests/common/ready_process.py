@@ -63,11 +63,7 @@ class Copy(_popen):
         self._line.sendall(json.dumps(request).encode() + b"\n")
         self._told = self._line.makefile()
         self.pid, self._child_created = json.loads(self._told.readline()), True
-        for at in (0, 3, 5):
-            if streams[at] not in (-1, getattr(self, "_devnull", None)):
-                os.close(streams[at])
-        if getattr(self, "_devnull", None) is not None:
-            os.close(self._devnull)
+        self._close_pipe_fds(*streams)
 
     def _try_wait(self, flags):
         if self._line is None:

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,11 +37,11 @@ def source() -> int:
     return int.from_bytes(digest.digest(), "little")
 
 
-def few(seeds: Sequence[int], n: int = 5) -> list[int]:
-    """So many of the seeds, ascending; all of them with ``TREEWRIGHT_SEEDS=all``."""
+def few(seeds: Sequence[Any], n: int = 5) -> list[Any]:
+    """So many of the seeds, or of any cases, in their order; all of them with ``TREEWRIGHT_SEEDS=all``."""
     if ALL or len(seeds) <= n:
         return list(seeds)
-    return sorted(np.random.default_rng(source()).choice(list(seeds), n, replace=False).tolist())
+    return [seeds[at] for at in sorted(np.random.default_rng(source()).choice(len(seeds), n, replace=False))]
 
 
 def examples(n: int) -> settings:
@@ -61,7 +62,9 @@ def crossed(*factors: Iterable, n: int = 0) -> list:
         rng, n = np.random.default_rng(source()), max(n, *map(len, factors))
         columns = [[factor[at] for at in rng.permutation(n) % len(factor)] for factor in factors]
         rows = list(dict.fromkeys(zip(*columns, strict=True)))
-    return [
-        pytest.param(*row, id="-".join(" ".join(each) if isinstance(each, tuple) else str(each) for each in row))
-        for row in rows
-    ]
+    return [pytest.param(*row, id="-".join(map(_word, row))) for row in rows]
+
+
+def _word(value: Any) -> str:
+    """A value in the name of a test."""
+    return " ".join(map(str, value)) if isinstance(value, tuple) else getattr(value, "__name__", str(value))

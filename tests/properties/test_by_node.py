@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -137,34 +132,3 @@ def test_threads_are_irrelevant(name):
     for estimator in models[1:]:
         assert estimator.predict(table).tobytes() == models[0].predict(table).tobytes()
         assert estimator.apply(table).tobytes() == models[0].apply(table).tobytes()
-
-
-SCRIPT = """
-import sys, warnings
-import treewright as tw
-warnings.simplefilter("ignore")
-table = {"x": [1.0, 2.0, None, 4.0, 5.0, 6.0, 1.0, 2.0] * 3, "colour": (["red", "blue", None, "green"] * 6)}
-y = ["a", "b", "c", "a", "a", "b", "b", "c"] * 3
-models = [
-    tw.DecisionTreeClassifier(nominal_splits="multiway", missing="fractional"),
-    tw.DecisionTreeClassifier(missing="surrogate"),
-    tw.DecisionTreeClassifier(nominal_splits="one_vs_rest", missing="branch"),
-    tw.C45Classifier(),
-]
-for at, model in enumerate(models):
-    model.fit(table, y).save(f"{sys.argv[1]}/{at}.tw")
-"""
-
-
-def test_the_hash_seed_is_irrelevant(tmp_path: Path):
-    digests = set()
-    for seed in ("0", "1"):
-        folder = tmp_path / seed
-        folder.mkdir()
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT, str(folder)], check=True, env={**os.environ, "PYTHONHASHSEED": seed}
-        )
-        digests.add(tuple(hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())))
-
-    assert len(digests) == 1
-    assert len(next(iter(digests))) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -14,14 +15,19 @@ from treewright.explain.contributions import contributions_of, gauss_legendre
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(700, 6))
 Y = X[:, 0] * (X[:, 1] > 0) + np.abs(X[:, 2])
-BOOSTED = tw.GradientBoostingRegressor(12, min_samples_leaf=5, random_state=0).fit(X, Y)
-DEEP = tw.RandomForestClassifier(3, random_state=0).fit(X, (Y > 1).astype(int) + (Y > 2))
+
+
+@cache
+def fitted(name):
+    if name == "boosted":
+        return tw.GradientBoostingRegressor(12, min_samples_leaf=5, random_state=0).fit(X, Y)
+    return tw.RandomForestClassifier(3, random_state=0).fit(X, (Y > 1).astype(int) + (Y > 2))
 
 
 @pytest.mark.parametrize("kind", ["path", "interventional", "steps"])
-@pytest.mark.parametrize("est", [BOOSTED, DEEP], ids=["boosted", "deep"])
-def test_threads_and_blocks_change_no_byte(est, kind, monkeypatch):
-    some = X[:300]
+@pytest.mark.parametrize("name", ["boosted", "deep"])
+def test_threads_and_blocks_change_no_byte(name, kind, monkeypatch):
+    est, some = fitted(name), X[:300]
     background = X[:40] if kind == "interventional" else None
     whole = contributions_of(est.model_, some, kind=kind, background=background, n_jobs=1)
     for n_jobs, rows, nodes in ((2, 512, 50_000_000), (3, 17, 50_000_000), (2, 64, 1)):
@@ -35,8 +41,8 @@ def test_threads_and_blocks_change_no_byte(est, kind, monkeypatch):
 @pytest.mark.parametrize("kind", ["path", "interventional"])
 def test_pairs_add_up_to_columns_and_are_symmetric(kind):
     background = X[:40] if kind == "interventional" else None
-    single = contributions_of(BOOSTED.model_, X[:50], kind=kind, background=background)
-    pairs = contributions_of(BOOSTED.model_, X[:50], kind=kind, background=background, pairs=True)
+    single = contributions_of(fitted("boosted").model_, X[:50], kind=kind, background=background)
+    pairs = contributions_of(fitted("boosted").model_, X[:50], kind=kind, background=background, pairs=True)
     np.testing.assert_allclose(pairs.values.sum(axis=2), single.values, atol=1e-13)
     assert (pairs.values == pairs.values.transpose(0, 2, 1, 3)).all()
 
@@ -54,9 +60,9 @@ def test_a_column_that_no_tree_asks_contributes_nothing():
 
 
 def test_the_background_as_the_rows_is_its_own_mean():
-    found = BOOSTED.explain(X[:40], kind="interventional", background=X[:40])
+    found = fitted("boosted").explain(X[:40], kind="interventional", background=X[:40])
     np.testing.assert_allclose(found.values.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(found.base, BOOSTED.predict(X[:40]).mean(), rtol=1e-12)
+    np.testing.assert_allclose(found.base, fitted("boosted").predict(X[:40]).mean(), rtol=1e-12)
 
 
 def test_steps_of_one_tree_are_changes_of_its_values():

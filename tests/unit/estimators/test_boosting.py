@@ -205,12 +205,6 @@ def test_the_stages_of_a_fit_are_timed_and_stay_out_of_pickles(judged):
     assert copy.deepcopy(judged).history_ == judged.history_
 
 
-def test_two_fits_have_equal_pickles():
-    first, second = (tw.GradientBoostingClassifier(**FEW).fit(X, TWO) for _ in range(2))
-
-    assert pickle.dumps(first) == pickle.dumps(second)
-
-
 @pytest.mark.parametrize(("init", "base"), [("zero", 0.0), (2.5, 2.5), ([1.0], 1.0), (None, NUMBERS.mean())])
 def test_scores_begin_where_init_says(init, base):
     model = tw.GradientBoostingRegressor(2, init=init).fit(X, NUMBERS).model_

@@ -77,15 +77,6 @@ def test_a_regression_forest_predicts_the_mean_of_its_trees(kind):
 
 
 @pytest.mark.parametrize("kind", FORESTS)
-def test_threads_do_not_change_the_model_file(kind):
-    X, y = table_for(kind)
-
-    files = {bytes_of(kind(n_estimators=8, n_jobs=n_jobs).fit(X, y)) for n_jobs in (1, 2, 3)}
-
-    assert len(files) == 1
-
-
-@pytest.mark.parametrize("kind", FORESTS)
 def test_a_forest_grown_in_steps_is_the_one_grown_at_once(kind):
     X, y = table_for(kind)
     at_once = kind(n_estimators=9, bootstrap=True, oob_score=True)

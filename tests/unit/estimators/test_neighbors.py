@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from rotating import crossed
 from sklearn import neighbors as theirs
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -47,8 +48,9 @@ def sklearn_of(kind, metric, X, **options):
     return kind(metric=metric, algorithm="brute", metric_params=params, **options)
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance", lambda distances: np.exp(-distances)])
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(
+    ("metric", "weights"), crossed(METRICS, ["uniform", "distance", lambda distances: np.exp(-distances)])
+)
 @pytest.mark.filterwarnings("ignore:Data was converted to boolean")
 def test_neighbours_and_answers_are_those_of_scikit_learn(case, metric, weights):
     X, y, numbers, queries = case

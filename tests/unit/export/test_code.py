@@ -14,6 +14,7 @@ from export_models import CELLS, HOW, MODELS, RNG, TABLE, N, model_of
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_trees import chain_tree
+from rotating import few
 
 import treewright as tw
 from treewright.cli import app
@@ -500,7 +501,7 @@ def deep_and_many():
     return [(model, vectors | {part: vectors[part][::20] for part in rows}) for model, vectors in found]
 
 
-@pytest.mark.parametrize("ending", [".c", ".mjs", ".py", ".java"])
+@pytest.mark.parametrize("ending", few([".c", ".mjs", ".py", ".java"], 1))
 def test_chains_of_5000_levels_and_2000_trees_are_written(ending, tmp_path):
     path = tmp_path / f"model{ending}"
     for model, vectors in deep_and_many():

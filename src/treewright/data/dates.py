@@ -70,8 +70,7 @@ def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
             raise OverflowError(f"{value} is not within the years 1 to 9999 of UTC")
         return "datetime", _days(since - offset), zone_of(value.tzinfo)
     if isinstance(value, dt.time):
-        micros = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
-        return "time", micros / DAY, ""
+        return "time", _since_midnight(value) / DAY, ""
     return "date", float(value.toordinal() - _EPOCH.toordinal()), ""
 
 
@@ -254,8 +253,9 @@ def written_days(days: float, family: str, zone: str = "") -> str:
     moment = _EPOCH + dt.timedelta(microseconds=micros)
     if family == "date":
         return moment.date().isoformat()
-    text = _local(moment, zone)
-    return f"{text.date().isoformat()} {_clock_of(text)}{_offset_text(text)}"
+    moment = _local(moment, zone)
+    offset = moment.isoformat()[-6:] if moment.tzinfo is not None else ""
+    return f"{moment.date().isoformat()} {_clock(_since_midnight(moment))}{offset}"
 
 
 def _local(moment: dt.datetime, zone: str) -> dt.datetime:
@@ -310,9 +310,9 @@ def local_micros(days: np.ndarray, zone: str) -> np.ndarray:
     return shifted
 
 
-def _clock_of(moment: dt.datetime) -> str:
-    micros = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
-    return _clock(micros)
+def _since_midnight(moment: dt.datetime | dt.time) -> int:
+    """Microseconds since midnight."""
+    return ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
 
 
 def _clock(micros: int, *, seconds: bool = False) -> str:
@@ -322,10 +322,6 @@ def _clock(micros: int, *, seconds: bool = False) -> str:
     if seconds or n_seconds % 60 or part:
         text += f":{n_seconds % 60:02}"
     return text + f".{part:06}".rstrip("0") if part else text
-
-
-def _offset_text(moment: dt.datetime) -> str:
-    return moment.isoformat()[-6:] if moment.tzinfo is not None else ""
 
 
 def as_texts(days: np.ndarray, family: str, zone: str) -> tuple[np.ndarray, tuple[Any, ...]]:

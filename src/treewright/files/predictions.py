@@ -227,7 +227,8 @@ def _predicted(
 ) -> list[Path]:  # fmt: skip
     is_one = len(given) == 1 and not is_several(given[0] if isinstance(given[0], Path) else Path(given[0]))
     files, targets = _files_and_targets(given, out, is_one=is_one)
-    of_model = hashlib.blake2b(_bytes_of(model), digest_size=16).hexdigest()
+    content = neighbors_codec.dumps(model) if isinstance(model, NeighborsModel) else codec.dumps(model)
+    of_model = hashlib.blake2b(content, digest_size=16).hexdigest()
     predict_block, n_threads = (
         partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs),
         resolve_jobs(n_jobs),
@@ -253,10 +254,6 @@ def _predicted(
         done.append(target)
     progress.report(1.0, "predicting")
     return done
-
-
-def _bytes_of(model: Any) -> bytes:
-    return neighbors_codec.dumps(model) if isinstance(model, NeighborsModel) else codec.dumps(model)
 
 
 def _files_and_targets(given: Sequence[Any], out: Path, *, is_one: bool) -> tuple[list[Path], list[Path]]:

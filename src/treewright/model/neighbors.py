@@ -523,7 +523,9 @@ def _text(model: NeighborsModel) -> str:
     lines = [f"{k} nearest neighbour{'s' if k > 1 else ''}, {model.task}"]
     weights = model.weights if isinstance(model.weights, str) else "a function of the distances"
     width = f"{model.n_columns} column{'s' if model.n_columns > 1 else ''}"
-    table = [("metric", _metric(model)), ("weights", weights), ("rows", f"{model.n_rows} with {width}")]
+    metric = model.stored.metric
+    name = f"{metric.name} (p = {metric.p:g})" if metric.name == "minkowski" else metric.name
+    table = [("metric", name), ("weights", weights), ("rows", f"{model.n_rows} with {width}")]
     table += _scales(model) + _targets(model)
     search = search_for(stored.metric, stored.points, stored.algorithm)
     if decides := decision_words(model):
@@ -534,11 +536,6 @@ def _text(model: NeighborsModel) -> str:
         ("prediction", _cost(model, search, width)),
     ]
     return "\n".join([*lines, *(f"{name:<11} {text}" for name, text in table)])
-
-
-def _metric(model: NeighborsModel) -> str:
-    metric = model.stored.metric
-    return f"{metric.name} (p = {metric.p:g})" if metric.name == "minkowski" else metric.name
 
 
 def _scales(model: NeighborsModel) -> list[tuple[str, str]]:

@@ -465,7 +465,7 @@ class Aggregation:
         and their sum is it.
         """
         sums /= self.total(n_trees)
-        return parts_summed(sums, n_parts)
+        return together(sums, n_parts)
 
 
 class Single(Aggregation):
@@ -569,7 +569,7 @@ def _first_part(numbers: np.ndarray, exponent: int, n_classes: Sequence[int]) ->
     return proportions_on_grid(numbers, n_classes, (exponent,)) if n_classes else _rounded(numbers, exponent)
 
 
-def parts_summed(parts: np.ndarray, n_parts: int) -> np.ndarray:
+def together(parts: np.ndarray, n_parts: int) -> np.ndarray:
     """The sum of the parts of each number, from the coarsest on: float64[n, k]."""
     if n_parts == 1:
         return parts

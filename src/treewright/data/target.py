@@ -497,10 +497,10 @@ def _stated_pairs(stated: Any, labels: np.ndarray) -> Any:
     if stated == "balanced":
         return stated
     known = labels.tolist()
-    is_told = isinstance(stated, list) and all(
+    has_pairs = isinstance(stated, list) and all(
         isinstance(pair, list) and len(pair) == 2 and is_weight(pair[1]) for pair in stated
     )
-    if not is_told:
+    if not has_pairs:
         raise DataError(f"the model's facts do not hold the class weights of its fit ({shown(stated)}): fit it again")
     pairs = [(_as_tuple(label), weight) for label, weight in stated]
     # What has no JSON form (bytes, dates) was written as the name of its type.

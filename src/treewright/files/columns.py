@@ -40,7 +40,7 @@ from treewright.files.text import SPACES, ReadOptions
 
 __all__ = [
     "CellType", "Marks", "Tally", "TextColumns", "ModelColumn", "as_fitted", "decide_types", "first_marks", "marks_of",
-    "tallies_of", "tell_of_merged", "typed_as", "types_of",
+    "tallies_of", "warn_of_merged_levels", "typed_as", "types_of",
 ]  # fmt: skip
 
 CellType = Literal["number", "boolean", "text"]
@@ -123,7 +123,7 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
     tallies = tallies_of(text, declared)
     types = types_of(text, tallies, declared)
     frame = typed_as(text, tallies, types)
-    tell_of_merged(tallies, types)
+    warn_of_merged_levels(tallies, types)
     for name, kind in types.items():
         if kind in ("text", "date") and name not in declared:
             _refuse_nearly_dates(text, frame.get_column(name), tallies[name].present)
@@ -154,7 +154,7 @@ def typed_as(text: TextColumns, tallies: Mapping[str, Tally], types: Mapping[str
     return pl.DataFrame({name: typed[name] for name in types})
 
 
-def tell_of_merged(tallies: Mapping[str, Tally], types: Mapping[str, _Decided]) -> None:
+def warn_of_merged_levels(tallies: Mapping[str, Tally], types: Mapping[str, _Decided]) -> None:
     """Warn of each column of text whose cells are levels with and without a fraction of zeros."""
     for name, kind in types.items():
         cell, n = tallies[name].zero_fraction_cell, tallies[name].zero_fraction

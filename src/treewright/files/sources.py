@@ -28,11 +28,11 @@ from treewright.files.columns import (
     first_marks,
     marks_of,
     tallies_of,
-    tell_of_merged,
     typed_as,
     types_of,
+    warn_of_merged_levels,
 )
-from treewright.files.text import ReadOptions, check_regular, open_delimited, tell_of_nameless
+from treewright.files.text import ReadOptions, check_regular, open_delimited, warn_of_nameless
 
 _BLOCK = 1 << 16  # rows of a block
 _PIECE = 1 << 24  # bytes of a file that are digested at a time
@@ -197,8 +197,8 @@ def text_source(
             decided[name] = "number"
     if "" in decided and not tallies[""].present:
         del decided[""]
-    tell_of_nameless(path, len(header.nameless) + len(tallies) - len(decided))
-    tell_of_merged(tallies, {name: kind for name, kind in decided.items() if name not in leave_out})
+    warn_of_nameless(path, len(header.nameless) + len(tallies) - len(decided))
+    warn_of_merged_levels(tallies, {name: kind for name, kind in decided.items() if name not in leave_out})
     of_kind = {"number": pl.Float64(), "boolean": pl.Boolean()}
     schema = {
         name: pl.Int64() if kind == "number" and tallies[name].is_whole else of_kind.get(kind, pl.String())

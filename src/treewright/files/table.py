@@ -24,7 +24,7 @@ from treewright.files.text import (
     empty_frame,
     first_bytes,
     open_delimited,
-    tell_of_nameless,
+    warn_of_nameless,
     without_missing_tokens,
 )
 from treewright.trees.summary import counted
@@ -148,7 +148,7 @@ def _read_texts(
     parts = [frame for of_file in read for frame, _ in of_file]
     is_empty = "" not in needed and any(map(len, parts)) and all(map(_is_empty, parts))
     dropped = [""] if is_empty and any("" in frame.columns for frame in parts) else []
-    tell_of_nameless(path, n_nameless + len(dropped))
+    warn_of_nameless(path, n_nameless + len(dropped))
     known = read[0][0][0].drop(dropped, strict=False)
     of_files = zip(files, read, strict=True)
     parts = [

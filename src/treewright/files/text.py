@@ -40,7 +40,7 @@ __all__ = [
     "empty_frame",
     "first_bytes",
     "open_delimited",
-    "tell_of_nameless",
+    "warn_of_nameless",
     "without_missing_tokens",
 ]
 
@@ -263,7 +263,7 @@ def _named(path: Path, header: Header, frame: pl.DataFrame, lines: np.ndarray) -
     return frame.drop([f"\0{position}" for position in header.nameless]) if header.nameless else frame
 
 
-def tell_of_nameless(path: Path, n: int) -> None:
+def warn_of_nameless(path: Path, n: int) -> None:
     """Warn of columns that are left out because they have neither a name nor a cell, if there are any."""
     if n:
         notices.warn(

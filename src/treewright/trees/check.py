@@ -99,7 +99,7 @@ def check_arrays(
     """Refuse a tree that breaks an invariant; parameters as in ``tree.check.check_tree``."""
     check_shapes(tree, n_values, name)
     check_links(tree, name)
-    check_questions(tree, columns, name)
+    check_node_tests(tree, columns, name)
     check_surrogates(tree, columns.is_nominal, missing, name)
     check_level_sets(tree, columns.n_levels, name)
     check_level_branch(tree, columns.n_levels, name)
@@ -183,7 +183,7 @@ def check_links(tree: Tree, name: str) -> None:
     refuse(name, parents != 1, lambda i: f"{parents[i]} parents, expected 1")
 
 
-def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
+def check_node_tests(tree: Tree, columns: ColumnFacts, name: str) -> None:
     """Refuse a test that does not fit its column, and anything but fillers in nodes without one."""
     n_columns, kind, feature = len(columns.n_levels), tree.kind, tree.feature
     leaf = kind == LEAF

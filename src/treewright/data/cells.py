@@ -1,4 +1,4 @@
-"""One column as typed cells. In: a Python list or a 1-D array. Out: ``Cells``.
+"""One column, a Python list or a 1-D array, as typed cells: ``Cells``.
 
 A column is either numbers (float64, nan = missing) or codes into a tuple of distinct values (-1 = missing). What the
 library knows about single Python values - which are missing, which family they belong to, which numbers float64

@@ -140,7 +140,7 @@ class Dataset:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the rows lie elsewhere (``data.elsewhere``)."""
+        """Whether the rows lie elsewhere."""
         return isinstance(self.matrix, Elsewhere)
 
     @property

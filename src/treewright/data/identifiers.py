@@ -33,7 +33,7 @@ from treewright.data.schema import Column
 
 ROWS_PER_LEVEL = 2
 FEWEST = 25  # levels, or rows
-LIKE = " that look like "  # within a reason, before ``texts.Look.what``
+LIKE = " that look like "  # within a reason, before ``Look.what``
 # What pandas, R and Arrow call the column in which they write the names or numbers of rows.
 _ROW_NAMES = re.compile(r"|unnamed: ?\d+|__index_level_\d+__|row[._ ]?names?", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?i:(.*[ ._-])?(id|uuid|guid))|.*[a-z](ID|Id)")

@@ -1,7 +1,7 @@
 """The kind of a column, declared or inferred from its cells; and its cells as codes.
 
 Declarations are resolved for the whole table, then columns one at a time. The rules that need the whole table (names,
-order, widths) are in ``encoder`` and ``matching``.
+order, widths) are in ``encoder`` and ``schema``.
 """
 
 from __future__ import annotations

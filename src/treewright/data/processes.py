@@ -1,4 +1,4 @@
-"""Parts in processes of their own. In: what makes each part. Out: a carrier (``data.elsewhere``).
+"""Parts in processes of their own, and their carrier (``data.dataset``).
 
 A process is started with nothing but this module, is told what to make, and answers questions one after another until
 its input ends. Questions and answers go through its pipes, each as its length and a pickle: only this process and its

@@ -96,7 +96,7 @@ def check_tree(
 def check_arrays(
     tree: Tree, columns: ColumnFacts, n_values: int, n_classes: tuple[int, ...], missing: Missing, name: str
 ) -> None:
-    """Refuse a tree that breaks an invariant; parameters as in ``tree.check.check_tree``."""
+    """Refuse a tree that breaks an invariant; parameters as in ``check_tree``."""
     check_shapes(tree, n_values, name)
     check_links(tree, name)
     check_node_tests(tree, columns, name)

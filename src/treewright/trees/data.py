@@ -77,7 +77,7 @@ class ModelData:
     schema : Schema
         The columns, in the order of the encoded matrix.
     trees : ListedTrees or PackedTrees
-        Sequences of ``Tree`` (``model.trees``); a plain tuple becomes ``ListedTrees``.
+        Sequences of ``Tree`` (`Trees`); a plain tuple becomes ``ListedTrees``.
     classes : tuple of ndarray
         Classification: the sorted class labels of each output, in the target's own dtype. Regression: empty.
     n_outputs : int
@@ -104,8 +104,8 @@ class ModelData:
         The decision threshold for one of two classes; None: the more probable class is predicted.
     grid : tuple of int, or None
         Exponents of two. With one, the values of trees in a mean, a vote or a sum are rounded to multiples of
-        ``2**grid[0]`` before they are added, so that sums are exact in any order (``aggregation.grid_of``). With
-        several, a value is the sum of a multiple of each (``aggregation.parts_of``), without rounding: the parts have
+        ``2**grid[0]`` before they are added, so that sums are exact in any order (``grid_of``). With
+        several, a value is the sum of a multiple of each (``parts_of``), without rounding: the parts have
         sums of their own, and the mean of equal values is that value. None: values are added as they are. Rows that are
         divided among branches get averages, which are not on a grid.
     """

@@ -73,7 +73,7 @@ class PackedTrees(Sequence[Tree]):
         Classes per output; empty for regression.
     records : int64[n_nodes]
         All trees one after another; siblings side by side, parents before children. A child is a position in
-        ``records``. The bits: ``tree.records``.
+        ``records``. The bits: ``trees.arrays``.
     roots : int64[n_trees + 1]
         Where each tree begins; the last entry is ``n_nodes``.
     sets, seen : uint64[n_sets, 4]

@@ -22,8 +22,8 @@ import polars as pl
 
 from treewright.data.dataset import PartLostError
 from treewright.exceptions import DataError, MissingLibraryError, ParameterError
-from treewright.files.dataset import Dataset, asked_of, dataset_of_places
-from treewright.files.places import Asked, Place
+from treewright.files.dataset import Dataset, dataset_of_places, settings_of
+from treewright.files.places import DatasetSettings, Place
 from treewright.files.sources import Source
 
 __all__ = ["dataset", "fit"]
@@ -92,10 +92,10 @@ def dataset(data: Any, *, target: str | None, client: Any = None, patience: floa
     """
     client = _client(client)
     frames = _frames(data, client)
-    asked = asked_of(target, options)
-    carrier = OnDask(client, frames, asked, patience)
+    settings = settings_of(target, options)
+    carrier = OnDask(client, frames, settings, patience)
     try:
-        return dataset_of_places(carrier, asked)
+        return dataset_of_places(carrier, settings)
     except BaseException:
         carrier.close()
         raise
@@ -137,12 +137,12 @@ class OnDask:
     client : distributed.Client
     frames : list of futures
         Partitions of the table.
-    asked : Asked
+    settings : DatasetSettings
     patience : float, seconds
     """
 
-    def __init__(self, client: Any, frames: list[Any], asked: Asked, patience: float) -> None:
-        self.client, self.frames, self.asked, self.patience = client, frames, asked, patience
+    def __init__(self, client: Any, frames: list[Any], settings: DatasetSettings, patience: float) -> None:
+        self.client, self.frames, self.settings, self.patience = client, frames, settings, patience
         self._places: list[tuple[str, str]] = []  # name and worker
         self._settled: list[tuple[str, tuple[Any, ...]]] = []
         self._is_closed = False
@@ -208,7 +208,7 @@ class OnDask:
             of_worker.setdefault(found[0], []).append(frame)
         self._places = [(f"treewright-{secrets.token_hex(8)}", worker) for worker in sorted(of_worker)]
         made = [
-            self._sent(worker, _keep, name, self.asked, workers[worker], number, *of_worker[worker])
+            self._sent(worker, _keep, name, self.settings, workers[worker], number, *of_worker[worker])
             for number, (name, worker) in enumerate(self._places)
         ]
         self._gathered(made, [worker for _, worker in self._places])
@@ -295,12 +295,12 @@ def _polars_of(frame: Any) -> pl.DataFrame:
     return table
 
 
-def _keep(name: str, asked: Asked, n_threads: int, number: int, *frames: Any) -> None:
+def _keep(name: str, settings: DatasetSettings, n_threads: int, number: int, *frames: Any) -> None:
     """Make this process a place of these partitions."""
     tables = [_polars_of(frame) for frame in frames]
     held = [table for table in tables if table.height] or tables[:1]  # an empty table may have lost its types
     found = [(f"partition {at} of a worker", table.lazy()) for at, table in enumerate(held)]
-    _places[name] = Place(Source(found, []), asked, n_threads, _BUDGET, number)
+    _places[name] = Place(Source(found, []), settings, n_threads, _BUDGET, number)
 
 
 class PlaceGoneError(Exception):

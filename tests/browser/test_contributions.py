@@ -107,7 +107,7 @@ def test_a_page_of_its_own_lets_rows_be_chosen(open_page, forest, axe_source):
     row = int(page.locator("#contributions-example option:checked").inner_text().split(":")[0])
     assert page.locator("#contributions-row figcaption").inner_text() == f"Row {row}: share of mid"
     told = page.locator("#contributions-row text", has_text="total").text_content()
-    assert number_in(told) == pytest.approx(found.answers[row, 2], abs=1e-3)
+    assert number_in(told) == pytest.approx(found.totals[row, 2], abs=1e-3)
     page.evaluate(axe_source)
     found = page.evaluate("axe.run({resultTypes: ['violations']})")
     assert [each["id"] for each in found["violations"]] == []

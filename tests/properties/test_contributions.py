@@ -90,7 +90,7 @@ def test_one_leaf_and_a_chain_a_thousand_deep():
     for kind, background in (("path", None), ("steps", None), ("interventional", rows)):
         found = chain.explain(rows, kind=kind, background=background)
         answers = chain.predict(rows)
-        np.testing.assert_allclose(found.answers, answers, atol=1e-12 * answers.max())
+        np.testing.assert_allclose(found.totals, answers, atol=1e-12 * answers.max())
 
 
 @pytest.mark.parametrize("longest", [1, 2, 3, 8, 15, 16, 31, 60])

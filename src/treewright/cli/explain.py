@@ -138,7 +138,7 @@ def _lines(found: Explanation, *, guard: bool) -> pl.DataFrame:
     if k > 1:
         outputs = [written_level(each) for each in found.outputs]
         series.append(pl.Series("output", (guarded_labels(outputs) if guard else outputs) * n, dtype=pl.String))
-    totals = found.answers.reshape(n, k) + 0.0
+    totals = found.totals.reshape(n, k) + 0.0
     series += [pl.Series("total", totals.ravel()), pl.Series("base", np.tile(np.reshape(found.base, k), n))]
     for at, name in enumerate(names):
         if found.order == 1:

@@ -161,8 +161,8 @@ def whole_weights_among(weights: np.ndarray, largest: float, n: int, *, are_whol
     if largest * n < _MAX_WEIGHT and are_whole:
         return weights.astype(np.int64)
     # Mantissa and exponent apart: the sum itself may be beyond float64.
-    share, exponent = math.frexp(largest)
-    scale = 52 - exponent - math.frexp(share * n)[1]
+    fraction, exponent = math.frexp(largest)
+    scale = 52 - exponent - math.frexp(fraction * n)[1]
     fixed = np.rint(np.ldexp(np.asarray(weights, np.float64), scale)).astype(np.int64)
     return np.where(weights > 0, np.maximum(fixed, 1), 0)
 
@@ -320,12 +320,12 @@ class Cells:
     def refine(self) -> bool:
         """Divide cells that weigh too much; returns whether there were any."""
         is_cell, (weight, lowest, highest) = self.first < 0, self.held.T
-        share = int(weight[is_cell].sum()) // SHARES
-        heavy = np.flatnonzero(is_cell & (weight > share) & (lowest < highest)).tolist()
+        limit = int(weight[is_cell].sum()) // SHARES
+        heavy = np.flatnonzero(is_cell & (weight > limit) & (lowest < highest)).tolist()
         n_before = n = len(self.first)
         for node in heavy:
             width = int(highest[node]) - int(lowest[node])
-            bits = min((int(weight[node]) // max(share, 1)).bit_length() + _SPARE_BITS, _MOST_BITS)
+            bits = min((int(weight[node]) // max(limit, 1)).bit_length() + _SPARE_BITS, _MOST_BITS)
             shift = max(0, width.bit_length() - bits)
             self.first[node], self.base[node], self.shift[node] = n, lowest[node], shift
             n += (width >> shift) + 1
@@ -444,7 +444,7 @@ def bins_of(
     """
     max_bins = checked_max_bins(max_bins)
     n, p = matrix.shape
-    whole = whole_weights(weights)
+    integer_weights = whole_weights(weights)
     threads_used = n_threads if n * p > _INLINE_CELLS else 1
     width = max(1, min(_COPIED_COLUMNS, -(-p // threads_used)))
     parts: list[tuple[np.ndarray, ...]] = [()] * p
@@ -452,7 +452,7 @@ def bins_of(
     def bin_some(task: int, _thread: int) -> None:
         first = task * width
         columns = schema.columns[first : first + width]
-        summaries = _summaries(matrix[:, first : first + width], whole, columns)
+        summaries = _summaries(matrix[:, first : first + width], integer_weights, columns)
         for at, (summary, column) in enumerate(zip(summaries, columns, strict=True), first):
             parts[at] = column_bins(summary, column, int(max_bins))
         progress.report(first / p, "binning columns")
@@ -538,16 +538,16 @@ def _summaries(cells: np.ndarray, weights: np.ndarray, columns: Sequence[Column]
     """Summaries of some columns, one at a time: each is as large as its column; ``weights`` may be empty."""
     blocks = [slice(first, first + BLOCK_ROWS) for first in range(0, max(len(cells), 1), BLOCK_ROWS)]
     if len(blocks) == 1:
-        together = _by_column(cells)
-        yield from (summary_of(of_column, weights) for of_column in together)
+        by_column = _by_column(cells)
+        yield from (summary_of(of_column, weights) for of_column in by_column)
         return
     gathered = [Gathered(is_nominal=column.kind == "nominal") for column in columns]
     left = list(range(len(columns)))
     while left:
         for block in blocks:
-            together = _by_column(cells[block])
+            by_column = _by_column(cells[block])
             for at in left:
-                gathered[at].add(together[at], weights[block])
+                gathered[at].add(by_column[at], weights[block])
         left = [at for at in left if gathered[at].refine()]
     yield from (each.summary() for each in gathered)
 

@@ -36,27 +36,27 @@ _OF_FAMILY = {"date": PARTS[:-1], "datetime": PARTS, "time": PARTS[-1:], "durati
 _THURSDAY = 3  # 1970-01-01
 
 
-class Asked(NamedTuple):
+class PartsRequest(NamedTuple):
     """The requested parts of one column; ``named`` is True if the user named the column."""
 
     parts: tuple[str, ...]
     named: bool
 
 
-def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, Asked]:
+def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, PartsRequest]:
     """The requested parts by column position; a part, a column or a declaration that cannot be is refused."""
     if calendar is None:
         return {}
     if not isinstance(calendar, Mapping):
         parts = _checked(calendar, "calendar")
-        return {at: Asked(parts, False) for at in range(len(names))}
+        return {at: PartsRequest(parts, False) for at in range(len(names))}
     positions = {name: at for at, name in enumerate(names)}
-    found: dict[int, Asked] = {}
+    found: dict[int, PartsRequest] = {}
     for entry in listed_columns("calendar", calendar):
         at = position_of(entry, positions, "calendar")
         if at in found:
             raise ParameterError(f"calendar names column {shown(names[at])} twice: keep one", parameter="calendar")
-        found[at] = Asked(_checked(calendar[entry], f"calendar[{shown(entry)}]"), True)
+        found[at] = PartsRequest(_checked(calendar[entry], f"calendar[{shown(entry)}]"), True)
     return found
 
 
@@ -86,13 +86,13 @@ def is_since(part: str) -> bool:
         return False
 
 
-def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[Column, ...]:
-    """The columns of a table, followed by the columns of the parts ``asked`` for, by position.
+def with_parts(columns: Sequence[Column], requests: Mapping[int, PartsRequest]) -> tuple[Column, ...]:
+    """The columns of a table, followed by the columns of the requested parts.
 
     ColumnError if a named column holds no dates or lacks the part, or the table has a column with the name of a part.
     """
     names, made = {column.name for column in columns}, []
-    for at, (parts, named) in asked.items():
+    for at, (parts, named) in requests.items():
         column = columns[at]
         if not parts_of(column) or column.left_out:
             if named:
@@ -119,7 +119,7 @@ def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[C
                 column=column.name,
             )
         names.add(column.name)
-    if asked and not made:
+    if requests and not made:
         notices.warn("calendar requests parts of dates, but no column holds dates: nothing is added")
     return (*columns, *made)
 

@@ -1,4 +1,4 @@
-"""One column as typed cells. In: a Python list or a 1-D array. Out: ``Cells``.
+"""One column, a Python list or a 1-D array, as typed cells: ``Cells``.
 
 A column is either numbers (float64, nan = missing) or codes into a tuple of distinct values (-1 = missing). What the
 library knows about single Python values - which are missing, which family they belong to, which numbers float64
@@ -116,8 +116,8 @@ def family_of_type(kind: type) -> str:
 
 def first_where(values: Sequence[Any], families: Iterable[str]) -> int:
     """Position of the first cell of one of the families; -1 if there is none."""
-    wanted = frozenset(families)
-    return next((row for row, value in enumerate(values) if family_of_type(type(value)) in wanted), -1)
+    sought = frozenset(families)
+    return next((row for row, value in enumerate(values) if family_of_type(type(value)) in sought), -1)
 
 
 def cells_of_list(values: list[Any], label: str) -> Cells:
@@ -216,7 +216,7 @@ def is_hashable(value: object) -> bool:
 def number_cells(values: list[Any], label: str) -> Cells:
     """Python numbers (and missing values) as float64."""
     kinds = set(map(type, values))
-    whole = all(
+    is_whole = all(
         issubclass(kind, bool | np.bool_ | numbers.Integral) or kind.__name__ in MISSING_TYPES for kind in kinds
     )
     if any(kind.__name__ in MISSING_TYPES and kind is not type(None) for kind in kinds):
@@ -229,11 +229,11 @@ def number_cells(values: list[Any], label: str) -> Cells:
         else:
             for row in np.flatnonzero(np.abs(quick) >= LARGEST_WHOLE).tolist():
                 as_float(values[row], label, row)
-            return Cells("number", quick, whole=whole)
+            return Cells("number", quick, whole=is_whole)
     result = np.empty(len(values))
     for row, value in enumerate(values):
         result[row] = as_float(value, label, row)
-    return Cells("number", result, whole=whole)
+    return Cells("number", result, whole=is_whole)
 
 
 def as_float(value: Any, label: str, row: int) -> float:

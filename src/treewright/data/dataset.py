@@ -16,7 +16,7 @@ and returns the replies. Algorithms that can learn from replies use it; for othe
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -140,7 +140,7 @@ class Dataset:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the rows lie elsewhere (``data.elsewhere``)."""
+        """Whether the rows lie elsewhere."""
         return isinstance(self.matrix, Elsewhere)
 
     @property
@@ -216,7 +216,11 @@ def factors_for(class_weight: Any, target: Labels, weights: np.ndarray | None) -
     by_output: list[Any] = []
     for labels, weight in zip(target.classes, given, strict=True):
         if isinstance(weight, dict):
-            _refuse_no_factors(weight)
+            for label, factor in weight.items():
+                if not is_weight(factor):
+                    raise ParameterError(
+                        f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}"
+                    )
             known = set(labels.tolist())
             unknown = [label for label in weight if label not in known]
             if unknown:
@@ -228,12 +232,6 @@ def factors_for(class_weight: Any, target: Labels, weights: np.ndarray | None) -
         else:
             raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
     return factors_by_code(by_output, target.codes, target.classes, weights)
-
-
-def _refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
-    for label, factor in weight.items():
-        if not is_weight(factor):
-            raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")
 
 
 class PartLostError(TreewrightError):

@@ -70,8 +70,7 @@ def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
             raise OverflowError(f"{value} is not within the years 1 to 9999 of UTC")
         return "datetime", _days(since - offset), zone_of(value.tzinfo)
     if isinstance(value, dt.time):
-        micros = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
-        return "time", micros / DAY, ""
+        return "time", _since_midnight(value) / DAY, ""
     return "date", float(value.toordinal() - _EPOCH.toordinal()), ""
 
 
@@ -169,7 +168,7 @@ class OddTexts(NamedTuple):
     n_others: int
     n: int
 
-    def said_of(self, text: str) -> str:
+    def fault_of(self, text: str) -> str:
         """What is wrong with one of the texts, in words that follow it: "is not a date (there is no such day)"."""
         if (read := _read(text)) is not None and read[0] == "datetime" and self.sort == "date":
             has, have = ("a", "none") if read[2] else ("no", "one")
@@ -191,7 +190,7 @@ def odd_texts(counts: Mapping[str, int]) -> OddTexts | None:
 
     >>> odd_texts({"2021-03-04T10:00": 1, "2021-03-04T12:00Z": 3}).texts
     frozenset({'2021-03-04T10:00'})
-    >>> odd_texts({"2021-02-30": 1, "2021-03-01": 9}).said_of("2021-02-30")
+    >>> odd_texts({"2021-02-30": 1, "2021-03-01": 9}).fault_of("2021-02-30")
     'is not a date (there is no such day), though 9 of 10 cells are'
     >>> odd_texts({"2021-03-04": 1, "never": 1}) is None
     True
@@ -245,17 +244,18 @@ def written_days(days: float, family: str, zone: str = "") -> str:
         days = math.floor(days)
     micros = round(days * DAY)
     if family in ("duration", "time"):
-        whole, rest = divmod(abs(micros), DAY) if family == "duration" else (0, micros)
+        n_days, rest = divmod(abs(micros), DAY) if family == "duration" else (0, micros)
         clock = _clock(rest, seconds=family == "duration")
         sign = "-" if micros < 0 and family == "duration" else ""
-        return f"{sign}{whole} day{'s' * (whole != 1)} {clock}" if family == "duration" else clock
+        return f"{sign}{n_days} day{'s' * (n_days != 1)} {clock}" if family == "duration" else clock
     if not _FIRST <= days < _LAST:
         return "the beginning" if days < _FIRST else "the end"
     moment = _EPOCH + dt.timedelta(microseconds=micros)
     if family == "date":
         return moment.date().isoformat()
-    text = _local(moment, zone)
-    return f"{text.date().isoformat()} {_clock_of(text)}{_offset_text(text)}"
+    moment = _local(moment, zone)
+    offset = moment.isoformat()[-6:] if moment.tzinfo is not None else ""
+    return f"{moment.date().isoformat()} {_clock(_since_midnight(moment))}{offset}"
 
 
 def _local(moment: dt.datetime, zone: str) -> dt.datetime:
@@ -310,22 +310,18 @@ def local_micros(days: np.ndarray, zone: str) -> np.ndarray:
     return shifted
 
 
-def _clock_of(moment: dt.datetime) -> str:
-    micros = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
-    return _clock(micros)
+def _since_midnight(moment: dt.datetime | dt.time) -> int:
+    """Microseconds since midnight."""
+    return ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
 
 
 def _clock(micros: int, *, seconds: bool = False) -> str:
     """``14:30``, ``14:30:05`` or ``14:30:05.25``: as much as there is."""
-    whole, part = divmod(micros, 1_000_000)
-    text = f"{whole // 3600:02}:{whole // 60 % 60:02}"
-    if seconds or whole % 60 or part:
-        text += f":{whole % 60:02}"
+    n_seconds, part = divmod(micros, 1_000_000)
+    text = f"{n_seconds // 3600:02}:{n_seconds // 60 % 60:02}"
+    if seconds or n_seconds % 60 or part:
+        text += f":{n_seconds % 60:02}"
     return text + f".{part:06}".rstrip("0") if part else text
-
-
-def _offset_text(moment: dt.datetime) -> str:
-    return moment.isoformat()[-6:] if moment.tzinfo is not None else ""
 
 
 def as_texts(days: np.ndarray, family: str, zone: str) -> tuple[np.ndarray, tuple[Any, ...]]:

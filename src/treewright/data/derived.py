@@ -70,32 +70,32 @@ def pairs_of(schema: Schema, columns: Sequence[int]) -> tuple[Column, ...]:
     )
 
 
-def _pair(one: Column, other: Column, word: str, source: int, beside: int) -> Column:
+def _pair(one: Column, other: Column, word: str, source: int, partner: int) -> Column:
     """The column of a pair; it may have missing cells, from a ratio to 0 or from either column."""
-    return Column(f"{one.name} {_SIGNS[word]} {other.name}", "numeric", (), True, part=word, sources=(source, beside))
+    return Column(f"{one.name} {_SIGNS[word]} {other.name}", "numeric", (), True, part=word, sources=(source, partner))
 
 
-def levels_together(schema: Schema, source: int, beside: int, matrix: np.ndarray) -> Column:
+def levels_together(schema: Schema, source: int, partner: int, matrix: np.ndarray) -> Column:
     """The derived column of the pairs of levels of two nominal columns, as the encoded training rows have them.
 
     The positions of the columns are ascending.
     """
-    one, other = schema.columns[source], schema.columns[beside]
-    places = np.unique(_places(one, other, matrix[:, source], matrix[:, beside]))
-    return _together(one, other, source, beside, tuple(places[places >= 0].astype(np.float64).tolist()))
+    one, other = schema.columns[source], schema.columns[partner]
+    places = np.unique(_places(one, other, matrix[:, source], matrix[:, partner]))
+    return _level_pair(one, other, source, partner, tuple(places[places >= 0].astype(np.float64).tolist()))
 
 
-def _places(one: Column, other: Column, source: np.ndarray, beside: np.ndarray) -> np.ndarray:
+def _places(one: Column, other: Column, source: np.ndarray, partner: np.ndarray) -> np.ndarray:
     """The number of each row's pair among all pairs of levels, int64[n]; -1 if both are missing, or one is unknown."""
     n_one, n_other = len(one.levels), len(other.levels)
     first = np.where(np.isnan(source), n_one, source).astype(np.int64)
-    second = np.where(np.isnan(beside), n_other, beside).astype(np.int64)
-    is_unknown = (source >= n_one) | (beside >= n_other) | (np.isnan(source) & np.isnan(beside))
+    second = np.where(np.isnan(partner), n_other, partner).astype(np.int64)
+    is_unknown = (source >= n_one) | (partner >= n_other) | (np.isnan(source) & np.isnan(partner))
     places: np.ndarray = np.where(is_unknown, -1, first * (n_other + 1) + second)
     return places
 
 
-def _together(one: Column, other: Column, source: int, beside: int, places: tuple[float, ...]) -> Column:
+def _level_pair(one: Column, other: Column, source: int, partner: int, places: tuple[float, ...]) -> Column:
     """The column of pairs of levels; the name of a pair is made from both levels."""
     firsts, seconds = (*one.levels, _MISSING), (*other.levels, _MISSING)
     pairs = [divmod(int(place), len(seconds)) for place in places]
@@ -104,7 +104,7 @@ def _together(one: Column, other: Column, source: int, beside: int, places: tupl
         shown = [[*map(repr, own.levels), _MISSING] for own in (one, other)]
         levels = tuple(f"{shown[0][first]} & {shown[1][second]}" for first, second in pairs)
     return Column(
-        f"{one.name} & {other.name}", "nominal", levels, True, "string", part=LEVELS, sources=(source, beside),
+        f"{one.name} & {other.name}", "nominal", levels, True, "string", part=LEVELS, sources=(source, partner),
         numbers=places,
     )  # fmt: skip
 
@@ -184,25 +184,25 @@ def _linear_cells(column: Column, columns: Sequence[Column], matrix: np.ndarray)
 def with_derived_cells(schema: Schema, matrix: np.ndarray) -> np.ndarray:
     """The matrix of a table, float[n, p], with the cells of derived columns after its own: float64[n, len(schema)]."""
     n, p = matrix.shape
-    wider = np.empty((n, len(schema)), np.float64, order="F")
-    wider[:, :p] = matrix
+    extended = np.empty((n, len(schema)), np.float64, order="F")
+    extended[:, :p] = matrix
     for at in range(p, len(schema)):
-        wider[:, at] = derived_cells(schema.columns, at, wider)
-    return wider
+        extended[:, at] = derived_cells(schema.columns, at, extended)
+    return extended
 
 
-def given_to_sources(columns: Sequence[Column], shares: np.ndarray) -> np.ndarray:
+def given_to_sources(columns: Sequence[Column], proportions: np.ndarray) -> np.ndarray:
     """Proportions of columns, float64[p], with those of derived columns given to their sources.
 
     Each of two sources gets half; the sources of a linear score get as much as they move it.
     """
     n_given = sum(not is_derived(column) for column in columns)
-    given = shares[:n_given].copy()
-    for column, share in zip(columns[n_given:], shares[n_given:].tolist(), strict=True):
+    given = proportions[:n_given].copy()
+    for column, proportion in zip(columns[n_given:], proportions[n_given:].tolist(), strict=True):
         moves = _moves_of(column, columns)
         total = sum(moves)
         for source, move in zip(column.sources, moves, strict=True):
-            given[source] += share * (move / total)
+            given[source] += proportion * (move / total)
     return given
 
 
@@ -249,4 +249,4 @@ def _is_made(column: Column, given: Sequence[Column]) -> bool:
         return column == _pair(one, other, column.part, first, second)
     n_places = (len(one.levels) + 1) * (len(other.levels) + 1) - 1
     fits = all(0 <= number < n_places and number == int(number) for number in numbers)
-    return fits and numbers == tuple(sorted(set(numbers))) and column == _together(one, other, first, second, numbers)
+    return fits and numbers == tuple(sorted(set(numbers))) and column == _level_pair(one, other, first, second, numbers)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.core import notices
-from treewright.data.calendar import Asked, asked_parts, part_cells, with_parts
+from treewright.data.calendar import PartsRequest, asked_parts, part_cells, with_parts
 from treewright.data.cells import Cells, shown
 from treewright.data.derived import ROWS, derived_cells, is_derived
 from treewright.data.identifiers import without_identifiers, without_zero_fraction
@@ -120,7 +120,7 @@ def encode_fit(
     table = read_table(X)
     names = numbered(table.width) if table.names is None else table.names
     check_not_empty(table)
-    declared, asked = resolve(names, nominal, ordinal, numeric), asked_parts(calendar, names)
+    declared, parts = resolve(names, nominal, ordinal, numeric), asked_parts(calendar, names)
     named = table.names is not None
     if table.matrix is not None and all(entry.kind == "numeric" for entry in declared.values()):
         missing = missing_columns(table.matrix)
@@ -128,7 +128,7 @@ def encode_fit(
             Column(name, "numeric", (), at in missing, _family_of_numbers(table.matrix[:, at], at in missing))
             for at, name in enumerate(names)
         )
-        columns = with_parts(without_identifiers(columns, table.matrix, declared, named=named), asked)
+        columns = with_parts(without_identifiers(columns, table.matrix, declared, named=named), parts)
         schema = Schema(columns, named)
         return schema, table.matrix if len(schema.used) == len(schema) else zeroed(schema, table.matrix.copy(order="K"))
     matrix = empty_matrix(table.n_rows, table.width)
@@ -138,11 +138,11 @@ def encode_fit(
         column = column_of(name, cells, declared.get(at, Declared(None)), table.label(at))
         matrix[:, at] = encode_cells(column, cells, table.label(at), "error")
         settled.append(column)
-    schema = Schema(with_parts(without_identifiers(settled, matrix, declared, named=named), asked), named)
+    schema = Schema(with_parts(without_identifiers(settled, matrix, declared, named=named), parts), named)
     if len(schema) > table.width:
-        wider = empty_matrix(table.n_rows, len(schema))
-        wider[:, : table.width] = matrix
-        matrix = wider
+        extended = empty_matrix(table.n_rows, len(schema))
+        extended[:, : table.width] = matrix
+        matrix = extended
         for at in range(table.width, len(schema)):
             matrix[:, at] = _part_of(schema, at, matrix)
     return schema, zeroed(schema, matrix)
@@ -163,7 +163,7 @@ def numbered(width: int) -> tuple[Hashable, ...]:
 
 
 def _sparse_fit(
-    X: Any, declared: Mapping[int, Declared], asked: Mapping[int, Asked]
+    X: Any, declared: Mapping[int, Declared], parts: Mapping[int, PartsRequest]
 ) -> tuple[Schema, SparseMatrix] | None:
     """Encode a sparse table at fit; None if a column is declared nominal or ordinal."""
     if any(entry.kind != "numeric" for entry in declared.values()):
@@ -171,7 +171,7 @@ def _sparse_fit(
     matrix = SparseMatrix.of(X)
     missing = matrix.missing_columns()
     columns = tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(numbered(X.shape[1])))
-    return Schema(with_parts(columns, asked), False), matrix
+    return Schema(with_parts(columns, parts), False), matrix
 
 
 def _sparse_rows(schema: Schema, X: Any, missing: str, owner: str) -> SparseMatrix:
@@ -353,9 +353,9 @@ class UnseenLevels:
 
     def told(self) -> list[str]:
         """Each column with its counts, such as "'city' (1 of 3 cells, such as 'Rome')"."""
-        return [self._told(name) for name in self.levels]
+        return [self._text_of(name) for name in self.levels]
 
-    def _told(self, name: Hashable) -> str:
+    def _text_of(self, name: Hashable) -> str:
         held = self.levels[name]
         some = sorted_levels(level for level, n in held.items() if n == max(held.values()))
         return f"{shown(name)} ({held.total()} of {self.present[name]} cells, such as {shown(some[0])})"
@@ -371,10 +371,10 @@ class UnseenLevels:
         """
         names = [name for name in self.levels if self.is_most(name)]
         if names:
-            told = [f"{self._told(name)}, at fit {_some_levels(self._columns[name])}" for name in names[:MAX_NAMED]]
+            texts = [f"{self._text_of(name)}, at fit {_some_levels(self._columns[name])}" for name in names[:MAX_NAMED]]
             more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
             notices.warn(
-                f"most cells of {len(names)} column(s) hold levels that fit never saw: {'; '.join(told)}{more}: the "
+                f"most cells of {len(names)} column(s) hold levels that fit never saw: {'; '.join(texts)}{more}: the "
                 "model knows nothing about them; check how they are written"
             )
         for name in self.levels:

@@ -33,7 +33,7 @@ from treewright.data.schema import Column
 
 ROWS_PER_LEVEL = 2
 FEWEST = 25  # levels, or rows
-LIKE = " that look like "  # within a reason, before ``texts.Look.what``
+LIKE = " that look like "  # within a reason, before ``Look.what``
 # What pandas, R and Arrow call the column in which they write the names or numbers of rows.
 _ROW_NAMES = re.compile(r"|unnamed: ?\d+|__index_level_\d+__|row[._ ]?names?", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?i:(.*[ ._-])?(id|uuid|guid))|.*[a-z](ID|Id)")
@@ -51,8 +51,8 @@ def without_identifiers(
     >>> [column.left_out for column in without_identifiers(columns, cells, {}, named=True)]
     ['a different number in every row', '']
     """
-    asked = [at for at in range(len(columns)) if at not in declared]
-    reasons = {at: reason for at in asked if (reason := _reason(columns[at], matrix[:, at], named=named))}
+    candidates = [at for at in range(len(columns)) if at not in declared]
+    reasons = {at: reason for at in candidates if (reason := _reason(columns[at], matrix[:, at], named=named))}
     return left_out_for(columns, reasons, lambda left_out: _any_varies(matrix, left_out), named=named)
 
 
@@ -90,8 +90,8 @@ def kept_identifiers(
     >>> kept_identifiers((Column("year", "numeric"),), cells, {}, named=True)
     {}
     """
-    asked = [at for at, column in enumerate(columns) if not (column.left_out or column.part or at in declared)]
-    reasons = {at: reason for at in asked if (reason := _reason(columns[at], matrix[:, at], named=named))}
+    candidates = [at for at, column in enumerate(columns) if not (column.left_out or column.part or at in declared)]
+    reasons = {at: reason for at in candidates if (reason := _reason(columns[at], matrix[:, at], named=named))}
     is_plain = all(columns[at].kind == "numeric" and not _IDENTIFIER.fullmatch(str(columns[at].name)) for at in reasons)
     return {} if is_plain else reasons
 

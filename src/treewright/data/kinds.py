@@ -1,7 +1,7 @@
 """The kind of a column, declared or inferred from its cells; and its cells as codes.
 
 Declarations are resolved for the whole table, then columns one at a time. The rules that need the whole table (names,
-order, widths) are in ``encoder`` and ``matching``.
+order, widths) are in ``encoder`` and ``schema``.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def refuse_nearly_dates(name: Hashable, cells: Cells, label: str) -> None:
     if found is not None:
         row, odd = found
         raise DataError(
-            f"{label} row {row}: {shown(text_at(cells, row))} {odd.said_of(text_at(cells, row))}: fix the cell, make "
+            f"{label} row {row}: {shown(text_at(cells, row))} {odd.fault_of(text_at(cells, row))}: fix the cell, make "
             "it missing, or declare the column nominal (",
             setting("nominal", [name]),
             ")",
@@ -217,16 +217,16 @@ def dates_as_fitted(column: Column, cells: Cells, label: str) -> Cells:
     now = "datetime" if cells.family == "date" else cells.family
     row = int(np.argmin(cells.missing()))
     if now != sort:
-        wanted = f"{column.family} cells" + (" such as 2021-03-05" if sort == "datetime" else "")
+        expected = f"{column.family} cells" + (" such as 2021-03-05" if sort == "datetime" else "")
         why = ""
         if cells.family == "string":
             if (found := first_odd(cells)) is not None:
-                row, why = found[0], f" {found[1].said_of(text_at(cells, found[0]))}"
+                row, why = found[0], f" {found[1].fault_of(text_at(cells, found[0]))}"
             else:
                 bad = np.array([read_texts([text]) is None for text in cells.distinct] + [False])[cells.values]
                 row = int(np.argmax(bad)) if bad.any() else row
         raise ColumnError(
-            f"{label} held {wanted} at fit and holds {cells.family} cells now (row {row}: {_cell_shown(cells, row)}"
+            f"{label} held {expected} at fit and holds {cells.family} cells now (row {row}: {_cell_shown(cells, row)}"
             f"{why}): convert it to what it was at fit",
             row=row,
         )

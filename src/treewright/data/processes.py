@@ -1,4 +1,4 @@
-"""Parts in processes of their own. In: what makes each part. Out: a carrier (``data.elsewhere``).
+"""Parts in processes of their own, and their carrier (``data.dataset``).
 
 A process is started with nothing but this module, is told what to make, and answers questions one after another until
 its input ends. Questions and answers go through its pipes, each as its length and a pickle: only this process and its
@@ -76,28 +76,28 @@ class Processes:
             if not self._children:
                 raise PartLostError(0, "its process was ended when a question was interrupted")
             try:
-                answers = [pickle.loads(data) for data in self._exchanged(question)]  # noqa: S301 - of our children
+                replies = [pickle.loads(data) for data in self._exchanged(question)]  # noqa: S301 - of our children
             except BaseException:
                 _end_all(self._children)
                 raise
-        failed = next((answer for answer in answers if isinstance(answer, _Failure)), None)
+        failed = next((reply for reply in replies if isinstance(reply, _Failure)), None)
         if failed is not None:
             raise failed.error
-        return answers
+        return replies
 
     def _exchanged(self, question: bytes) -> list[bytes]:
         """Send a question to all, and wait for all answers, as bytes; none waits for another."""
         sent = _LENGTH.pack(len(question)) + question
         left = [memoryview(sent)] * self.n_parts
         heard = [bytearray() for _ in self._children]
-        answers: list[bytes | None] = [None] * self.n_parts
+        replies: list[bytes | None] = [None] * self.n_parts
         end = time.monotonic() + self.patience
         with selectors.DefaultSelector() as selector:
             for at, child in enumerate(self._children):
                 for pipe, events in ((child.stdin, selectors.EVENT_WRITE), (child.stdout, selectors.EVENT_READ)):
                     os.set_blocking(_pipe(pipe).fileno(), False)
                     selector.register(_pipe(pipe).fileno(), events, at)
-            while any(answer is None for answer in answers):
+            while any(reply is None for reply in replies):
                 for key, events in selector.select(_GLANCE):
                     at = key.data
                     try:
@@ -114,11 +114,11 @@ class Processes:
                     if not data:
                         raise PartLostError(at, self._why(at))
                     heard[at] += data
-                    answers[at] = _whole(heard[at])
+                    replies[at] = _whole(heard[at])
                 if time.monotonic() > end:
-                    late = next(at for at, answer in enumerate(answers) if answer is None)
+                    late = next(at for at, reply in enumerate(replies) if reply is None)
                     raise PartLostError(late, f"it did not answer within {self.patience:g} s and was ended")
-        return [answer for answer in answers if answer is not None]
+        return [reply for reply in replies if reply is not None]
 
     def share(self, fit: str) -> None:
         """See ``Carrier.share``."""
@@ -126,9 +126,9 @@ class Processes:
 
     def settle(self, what: str, *given: Any) -> list[Any]:
         """See ``Carrier.settle``."""
-        answers = self.ask(what, *given)
+        replies = self.ask(what, *given)
         self._settled.append((what, given))
-        return answers
+        return replies
 
     def revive(self) -> None:
         """Restart the processes that have died or were given up, and make their parts again.
@@ -221,7 +221,7 @@ def _failure(error: BaseException) -> bytes:
 def serve() -> None:
     """Answer questions until there are no more; what is printed goes to stderr."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
-    answers = os.fdopen(os.dup(1), "wb")
+    replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     questions = sys.stdin.buffer
     paths, make = _read(questions)
@@ -234,9 +234,9 @@ def serve() -> None:
             return
         try:
             part = make() if part is None else part
-            answer = getattr(part, what)(*given)
-            data = pickle.dumps(answer, protocol=5)
+            reply = getattr(part, what)(*given)
+            data = pickle.dumps(reply, protocol=5)
         except BaseException as error:  # the parent process raises it
             data = _failure(error)
         with suppress(BrokenPipeError):  # the parent process is gone: no further question comes
-            _write(answers, data)
+            _write(replies, data)

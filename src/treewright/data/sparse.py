@@ -20,7 +20,7 @@ _BLOCK_CELLS = 2**23  # of rows made dense at a time
 _STORED_BYTES = 32  # a cell with its row and column, by rows and by columns, as number and as bin
 _REMEDY = "keep fewer columns, or reduce them first (for example with TruncatedSVD)"
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 def stays_sparse(X: Any) -> bool:
@@ -81,13 +81,13 @@ class SparseMatrix:
     def blocks(self) -> Iterator[np.ndarray]:
         """The rows as dense blocks, one after another in the same memory: each overwrites the one before."""
         n, p = self.shape
-        room = np.zeros((max(1, min(n, _BLOCK_CELLS // p)), p), self.stored.dtype)
-        for first in range(0, n, len(room)):
-            part = self.stored[first : first + len(room)]
+        buffer = np.zeros((max(1, min(n, _BLOCK_CELLS // p)), p), self.stored.dtype)
+        for first in range(0, n, len(buffer)):
+            part = self.stored[first : first + len(buffer)]
             rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
-            room[rows, part.indices] = part.data
-            yield room[: part.shape[0]]
-            room[rows, part.indices] = 0.0
+            buffer[rows, part.indices] = part.data
+            yield buffer[: part.shape[0]]
+            buffer[rows, part.indices] = 0.0
 
     def missing_columns(self) -> set[int]:
         """Positions of the columns that hold a nan."""
@@ -103,19 +103,19 @@ class SparseMatrix:
         return bool(((full == full[:, :1]) | np.isnan(full) & np.isnan(full[:, :1])).all())
 
 
-def by_blocks(answer: Callable[[np.ndarray], Answer], matrix: Any) -> Answer:
+def by_blocks(compute: Callable[[np.ndarray], Result], matrix: Any) -> Result:
     """The result of a function for the rows of a matrix, block by block if it is sparse.
 
-    ``answer`` takes float[m, p] and returns an array with m rows, or a list of such arrays.
+    ``compute`` takes float[m, p] and returns an array with m rows, or a list of such arrays.
     """
     if not isinstance(matrix, SparseMatrix):
-        return answer(matrix)
-    parts: list[Any] = [answer(block) for block in matrix.blocks()]
-    together: Any = np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [
+        return compute(matrix)
+    parts: list[Any] = [compute(block) for block in matrix.blocks()]
+    joined: Any = np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [
         np.concatenate(of_output) for of_output in zip(*parts, strict=True)
     ]  # fmt: skip
-    answers: Answer = together
-    return answers
+    results: Result = joined
+    return results
 
 
 def _place_of(rows: Any, at: int) -> tuple[str, int]:

@@ -449,8 +449,8 @@ def numbers_of_series(series: Any, label: str) -> Cells:
     """A numeric narwhals series as float64, null and nan alike becoming nan."""
     import narwhals as nw
 
-    whole = bool(series.dtype.is_integer())
-    if whole:
+    is_whole = bool(series.dtype.is_integer())
+    if is_whole:
         # The bound is checked before the conversion: nulls make a library convert by way of float64.
         for extreme in (series.min(), series.max()):
             if not is_missing(extreme) and abs(int(extreme)) > LARGEST_WHOLE:
@@ -462,14 +462,14 @@ def numbers_of_series(series: Any, label: str) -> Cells:
     if series.dtype.is_decimal():
         # By way of its digits: libraries multiply by a power of ten, and 1.41 becomes 1.4100000000000001.
         values = cast_to_float(series.cast(nw.String))
-    elif whole and (nulls or "128" in str(series.dtype)):
+    elif is_whole and (nulls or "128" in str(series.dtype)):
         values = cast_to_float(series)
     else:
         values = series.to_numpy()
     if values.dtype.kind == "O":
         return cells_of_list(values.tolist(), label)
     cells = cells_of_array(values, label)
-    return Cells("number", cells.values.astype(np.float64, copy=False), whole=whole)
+    return Cells("number", cells.values.astype(np.float64, copy=False), whole=is_whole)
 
 
 def cast_to_float(series: Any) -> np.ndarray:

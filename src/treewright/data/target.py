@@ -22,7 +22,7 @@ from treewright.data.table import TargetColumns, target_columns
 from treewright.exceptions import TARGET, DataError, ParameterError, first_row
 
 Factors = tuple[np.ndarray, ...]
-_SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
+_SMALL_FRACTION = 0.1  # weights that add up to less than this share of the rows
 # A table of flags beats sorting while it is not much longer than the data.
 FLAGS_PER_ROW, FLAGS_AT_LEAST = 4, 65_536
 DOUBLE_BYTES = 8
@@ -150,7 +150,7 @@ def label_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not column.dtype.isnative:
         column = column.astype(column.dtype.newbyteorder("="))
     if kind in "biu":
-        return whole_codes(column)
+        return integer_codes(column)
     if kind == "f":
         labels, codes = np.unique(column + column.dtype.type(0), return_inverse=True)  # -0.0 becomes 0.0
         return codes, labels
@@ -160,7 +160,7 @@ def label_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return hashed_codes(column)
 
 
-def whole_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def integer_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes of booleans and integers: by a table of flags if the range is small, else by sorting."""
     kept = column.dtype
     if kept.kind == "b":
@@ -470,7 +470,7 @@ def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
 
     The warning names the line of the caller from outside this package.
     """
-    if total < _SMALL_SHARE * n_rows:
+    if total < _SMALL_FRACTION * n_rows:
         notices.warn(
             f"the weights add up to {total:g} for {n_rows} rows, and {what} treats weights as row counts: scale "
             "them up before the fit if they are shares",
@@ -497,10 +497,10 @@ def _stated_pairs(stated: Any, labels: np.ndarray) -> Any:
     if stated == "balanced":
         return stated
     known = labels.tolist()
-    is_told = isinstance(stated, list) and all(
+    has_pairs = isinstance(stated, list) and all(
         isinstance(pair, list) and len(pair) == 2 and is_weight(pair[1]) for pair in stated
     )
-    if not is_told:
+    if not has_pairs:
         raise DataError(f"the model's facts do not hold the class weights of its fit ({shown(stated)}): fit it again")
     pairs = [(_as_tuple(label), weight) for label, weight in stated]
     # What has no JSON form (bytes, dates) was written as the name of its type.

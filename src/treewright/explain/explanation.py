@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -181,6 +182,20 @@ _GAMES = {
 }
 
 
+def _old_name(old: str, new: str) -> Any:
+    """A property that reads the attribute ``new`` by its old name, with a ``FutureWarning``."""
+
+    def read(self: Any) -> Any:
+        warnings.warn(
+            f"{type(self).__name__}.{old} is now called {new}: the old name goes with the next version",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return getattr(self, new)
+
+    return property(read, doc=f"The old name of ``{new}``.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """What each column contributes to the predictions for some rows.
@@ -188,15 +203,15 @@ class Explanation:
     Attributes
     ----------
     values : float64[n, p] or float64[n, p, k]
-        Contributions of p columns to each of k outputs; of one output without the last axis. With ``order=2`` of pairs:
-        float64[n, p, p] or float64[n, p, p, k], symmetric; each half of what a pair does together is on its side of
-        the diagonal, and what a column does alone on the diagonal.
+        Contributions of p columns to each of k outputs; without the last axis if there is one output. With ``order=2``
+        those of pairs, float64[n, p, p] or float64[n, p, p, k], symmetric: half of what a pair does together is on each
+        side of the diagonal, and what a column does alone on the diagonal.
     base : float or float64[k]
         The prediction if nothing is known of the row: ``base`` plus all contributions of a row is its prediction.
     columns : tuple of hashable
         Names. A column that is made of two others (``a / b``) counts as a column.
     cells : tuple of list
-        Of each column the cells of the rows: numbers, levels, None where missing.
+        The cells of each column in these rows: numbers, levels, None if missing.
     outputs : tuple of hashable
         Classes, names of targets, or names of scores.
     scale : {"share", "score", "number"}
@@ -204,8 +219,8 @@ class Explanation:
         numbers.
     kind : {"path", "interventional", "steps"}
     order : {1, 2}
-    clocks : tuple of (str, str)
-        Of each column of dates, whose cells are days since 1970, the family and the time zone; else empty texts.
+    dates : tuple of (str, str)
+        For each column of dates, whose cells are days since 1970, its family and time zone; else empty texts.
     positions : int64[n]
         Positions of the rows in the table that was explained, counted from 0.
     link : str
@@ -224,23 +239,27 @@ class Explanation:
     scale: str
     kind: str
     order: int
-    clocks: tuple[tuple[str, str], ...]
+    dates: tuple[tuple[str, str], ...]
     positions: np.ndarray
     link: str
     predictions: Predictions
     positive: int | None = None
 
+    answers = _old_name("answers", "totals")
+    clocks = _old_name("clocks", "dates")
+    of = _old_name("of", "for_output")
+
     def __len__(self) -> int:
         return len(self.values)
 
     @property
-    def answers(self) -> np.ndarray:
+    def totals(self) -> np.ndarray:
         """float64[n] or float64[n, k]: base and contributions added up."""
         axes = (1,) if self.order == 1 else (1, 2)
         found: np.ndarray = self.base + self.values.sum(axis=axes)
         return found
 
-    def of(self, output: Hashable) -> Self:
+    def for_output(self, output: Hashable) -> Self:
         """The explanation of one output.
 
         Parameters
@@ -292,7 +311,7 @@ class Explanation:
     def importances(self) -> dict[Hashable, tuple[np.ndarray, np.ndarray]]:
         """The mean size of each column's contributions, and its standard error: float64[k] each.
 
-        Of pairs those of columns alone and of all their pairs together.
+        With pairs, a column's contribution is what it does alone plus its halves of all its pairs.
 
         Raises
         ------
@@ -367,7 +386,7 @@ class Explanation:
 
     def shown_cells(self, at: int) -> list[Any]:
         """The cells of the column at a position: numbers, levels, dates as texts, None where missing."""
-        clock = self.clocks[at]
+        clock = self.dates[at]
         if not any(clock):
             return self.cells[at]
         return [None if cell is None else written_cut(cell, clock) for cell in self.cells[at]]
@@ -420,7 +439,7 @@ class Explanation:
             head = f"{self.predictions.line(0)}\n{head}"
         parts = [self._of_one(output) for output in range(len(self.outputs[:MOST_OUTPUTS]))]
         if len(self.outputs) > MOST_OUTPUTS:
-            parts.append(f"{len(self.outputs) - MOST_OUTPUTS} more outputs: of(...) returns each")
+            parts.append(f"{len(self.outputs) - MOST_OUTPUTS} more outputs: for_output(...) returns each")
         return "\n\n".join([head, *parts])
 
     def _of_one(self, output: int) -> str:
@@ -435,7 +454,7 @@ class Explanation:
         name, base = written_level(self.outputs[output]), amount(float(one.base))
         is_one_row = len(self) == 1
         if is_one_row:
-            head = f"{name}: {amount(float(one.answers[0]))} = base {base}"
+            head = f"{name}: {amount(float(one.totals[0]))} = base {base}"
         else:
             head = f"{name}: mean size over {len(self)} rows, base {base}"
         labels, values = one._terms()
@@ -569,7 +588,7 @@ class Explanation:
         if not len(self):
             raise ParameterError("there are no rows to draw")
         usual = len(self.outputs) - 1 if self.positive is None else self.positive
-        one = self._at(usual) if output is None else self.of(output)
+        one = self._at(usual) if output is None else self.for_output(output)
         what = written_level(one.outputs[0])
         what = {"share": f"probability of {what}", "score": f"score of {what}", "number": what}[self.scale]
         where = what if self.scale == "number" else f"the {what}"
@@ -594,7 +613,7 @@ class Explanation:
             )
         if kind == "map":
             return contributions.contribution_map(
-                names=names, values=one.values, answers=one.answers, zlabel=f"contribution to {where}", most=most, ax=ax
+                names=names, values=one.values, answers=one.totals, zlabel=f"contribution to {where}", most=most, ax=ax
             )
         cells = np.array([_as_numbers(column) for column in self.cells]).T
         if kind == "swarm":
@@ -613,7 +632,7 @@ class Explanation:
         )
         return contributions.contribution_scatter(
             x=_places(self.cells[at]), values=one.values[:, at], shade=None if beside == at else cells[:, beside],
-            xlabel=names[at], ylabel=f"contribution to {where}", zlabel=names[beside], dates=self.clocks[at], ax=ax,
+            xlabel=names[at], ylabel=f"contribution to {where}", zlabel=names[beside], dates=self.dates[at], ax=ax,
         )  # fmt: skip
 
 
@@ -742,7 +761,7 @@ def explain_encoded(
         scale=scale,
         kind=kind,
         order=order,
-        clocks=tuple(map(clock_of, columns)),
+        dates=tuple(map(clock_of, columns)),
         positions=np.arange(len(matrix)),
         link=model.boosting.link if model.boosting is not None else "identity",
         positive=positive if len(outputs) == 2 else None,
@@ -945,8 +964,8 @@ def _shown_outputs(found: Explanation, values: np.ndarray, chosen: Sequence[int]
         return [1 if found.positive is None else found.positive]
     if n <= PAGE_OUTPUTS:
         return list(range(n))
-    answers = found.answers.reshape(len(values), n)[np.asarray(chosen, np.int64)]
-    counts = np.bincount(answers.argmax(axis=1), minlength=n)
+    totals = found.totals.reshape(len(values), n)[np.asarray(chosen, np.int64)]
+    counts = np.bincount(totals.argmax(axis=1), minlength=n)
     return sorted(np.argsort(-counts, kind="stable")[:PAGE_OUTPUTS].tolist())
 
 
@@ -1005,7 +1024,7 @@ def explanation_page(found: Explanation) -> str:
         for most in (PAGE_ROWS, PAGE_CHOSEN)
     )
     coded = [
-        _coded(name, cells, clock) for name, cells, clock in zip(found.columns, found.cells, found.clocks, strict=True)
+        _coded(name, cells, clock) for name, cells, clock in zip(found.columns, found.cells, found.dates, strict=True)
     ]
     codes = [codes for _, codes in coded]
     part = part_of(found, drawn, chosen, range(len(coded)), codes, n_all=n, pairs=pairs)

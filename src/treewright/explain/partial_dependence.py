@@ -1,4 +1,4 @@
-"""How the predictions depend on a column. In: a model, rows, a column or two. Out: ``PartialDependence``.
+"""How the predictions depend on a column, or on a pair of columns, and how much pairs do together.
 
 The column is set to one value in every row and the model predicts; the mean over the rows is the partial dependence at
 that value (Friedman 2001, "Greedy function approximation: a gradient boosting machine", The Annals of Statistics 29,
@@ -6,12 +6,10 @@ section 8.2), the single rows are the individual conditional expectations (Golds
 "Peeking inside the black box", Journal of Computational and Graphical Statistics 24). Rows are encoded once; the model
 predicts blocks of copies of them, with as many values of the grid as a block holds.
 
-Interactions of pairs of columns. In: a model, rows. Out: ``Interactions``.
-
-Friedman and Popescu 2008, "Predictive learning via rule ensembles", The Annals of Applied Statistics 2, section 8.1:
-the share of the partial dependence on a pair of columns that is not a sum of what each does alone. The partial
-dependence at every row is exact and computed for all pairs at once, from the tables that contributions are read from
-(``contributions_of`` with ``worths``), not from a grid.
+``interactions`` measures pairs of columns (Friedman and Popescu 2008, "Predictive learning via rule ensembles", The
+Annals of Applied Statistics 2, section 8.1): the proportion of the partial dependence on a pair that is not a sum of
+what each column does alone. There the partial dependence at every row is exact and computed for all pairs at once, from
+the tables that contributions are read from (``contributions_of`` with ``worths``), not from a grid.
 """
 
 from __future__ import annotations
@@ -324,9 +322,8 @@ def partial_dependence(
     Returns
     -------
     PartialDependence
-        Print it, or take ``values``, ``individual`` or ``to_dict()``; ``Model.partial_dependence`` and estimators
-        return it with ``plot()``. Its means are of class probabilities, also for boosted trees, or of what ``predict``
-        returns for regression.
+        Print it, ``plot()`` it, or take ``values``, ``individual`` or ``to_dict()``. Its means are of class
+        probabilities, also for boosted trees, or of what ``predict`` returns for regression.
 
     Raises
     ------
@@ -384,10 +381,10 @@ def partial_dependence(
                 "method='recursion' averages over the training rows of the trees: leave sample_weight, rows and "
                 "individual out, or use method='brute'"
             )
-        said = _said_by_trees(model, axes, int(output), codes, n_jobs)
+        means = _tree_values(model, axes, int(output), codes, n_jobs)
         names, labels = target_name(model, output), labels_of(model, output, codes)
         return PartialDependence(
-            model.task, names, labels, tuple(axes), said, np.empty((len(said), 0, 0)), lines, len(matrix)
+            model.task, names, labels, tuple(axes), means, np.empty((len(means), 0, 0)), lines, len(matrix)
         )
     if method == "accumulated" and axes[0].kind == "nominal":
         raise ParameterError(
@@ -451,7 +448,7 @@ def _values_at(axis: Axis, cells: np.ndarray) -> tuple[Any, ...]:
     return tuple(known[cell] for cell in cells.tolist())
 
 
-def _said_by_trees(
+def _tree_values(
     model: ModelData, axes: Sequence[Axis], output: int, codes: Sequence[int], n_jobs: int | None
 ) -> np.ndarray:
     """Predictions of the trees for each point if no other column is known: float64[n_means, k] or [n_means, k, l].
@@ -485,17 +482,9 @@ def _said_by_trees(
 
 @dataclass(frozen=True)
 class Predictor:
-    """How a model of any kind predicts encoded rows, and what it predicts.
+    """How a model of any kind predicts encoded rows, float64[n, p] to float64[n, n_means], and what it predicts.
 
-    Attributes
-    ----------
-    task : {"classification", "regression"}
-    name : str
-        Of the target, as text.
-    labels : tuple
-        The classes whose probabilities are predicted; empty for regression.
-    predict : callable
-        From float64[n, p] to float64[n, n_means].
+    ``labels`` are the classes whose probabilities are predicted; empty for regression.
     """
 
     task: str
@@ -508,17 +497,7 @@ def dependence(
     predictor: Predictor, matrix: np.ndarray, axes: Sequence[Axis], *, lines: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> PartialDependence:  # fmt: skip
-    """As ``partial_dependence``, for encoded rows and a model of any kind.
-
-    Parameters
-    ----------
-    predictor : Predictor
-    matrix : float64[n, p], n >= 1
-    axes : sequence of one or two Axis
-    lines : int64[m], optional
-        The rows that are kept one by one.
-    weights : float64[n], > 0, optional
-    """
+    """As ``partial_dependence``, for encoded rows and a model of any kind; rows ``lines`` are kept one by one."""
     lines = np.empty(0, np.int64) if lines is None else lines
     points = _pairs(axes)
     n, n_points, n_means = len(matrix), len(points), max(1, len(predictor.labels))
@@ -611,18 +590,7 @@ def set_to(axes: Sequence[Axis], points: np.ndarray, matrix: np.ndarray) -> None
 
 
 def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) -> Axis:
-    """Return the values that a column is set to.
-
-    Parameters
-    ----------
-    schema : Schema
-    position : int
-        Of the column.
-    cells : float64[n]
-        Encoded.
-    grid : int, sequence of values, or None
-        As in ``partial_dependence``.
-    """
+    """The values that a column is set to: from its cells, float64[n], and ``grid``, as in ``partial_dependence``."""
     column = schema.columns[position]
     name = shown(column.name)
     held = cells[np.isfinite(cells)]
@@ -674,13 +642,7 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
 
 
 def spread_values(held: np.ndarray, n_points: int) -> np.ndarray:
-    """Return at most so many of the values, ascending: the quantiles, and other values instead of repeated ones.
-
-    Examples
-    --------
-    >>> spread_values(np.array([0.0] * 97 + [1.0, 2.0, 3.0]), 3).tolist()
-    [0.0, 2.0, 3.0]
-    """
+    """At most so many of the values, ascending: the quantiles, and other values instead of repeated ones."""
     distinct = np.unique(held)
     if len(distinct) <= n_points:
         return distinct
@@ -694,18 +656,8 @@ def spread_values(held: np.ndarray, n_points: int) -> np.ndarray:
 
 
 def drawn(rows: np.ndarray, most: int | None, seed: int, stream: int = 0) -> np.ndarray:
-    """Return at most so many of the rows, ascending, sampled by a seed; all of them if there are no more.
+    """At most so many of the rows, ascending, sampled by a seed; another ``stream`` samples other rows.
 
-    Parameters
-    ----------
-    rows : int64[n]
-    most : int >= 0, or None
-    seed : int >= 0
-    stream : int >= 0
-        Another stream samples other rows.
-
-    Notes
-    -----
     Rows with the lowest keys, which are those of ``core.random.mixed``: the same rows under every version of NumPy.
     """
     if most is None or len(rows) <= most:

@@ -39,8 +39,8 @@ from treewright.exceptions import InputFileError, Phrase, setting
 from treewright.files.text import SPACES, ReadOptions
 
 __all__ = [
-    "CellType", "Marks", "Tally", "TextColumns", "Wanted", "as_fitted", "decide_types", "first_marks", "marks_of",
-    "tallies_of", "tell_of_merged", "typed_as", "types_of",
+    "CellType", "Marks", "Tally", "TextColumns", "ModelColumn", "as_fitted", "decide_types", "first_marks", "marks_of",
+    "tallies_of", "warn_of_merged_levels", "typed_as", "types_of",
 ]  # fmt: skip
 
 CellType = Literal["number", "boolean", "text"]
@@ -123,7 +123,7 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
     tallies = tallies_of(text, declared)
     types = types_of(text, tallies, declared)
     frame = typed_as(text, tallies, types)
-    tell_of_merged(tallies, types)
+    warn_of_merged_levels(tallies, types)
     for name, kind in types.items():
         if kind in ("text", "date") and name not in declared:
             _refuse_nearly_dates(text, frame.get_column(name), tallies[name].present)
@@ -154,7 +154,7 @@ def typed_as(text: TextColumns, tallies: Mapping[str, Tally], types: Mapping[str
     return pl.DataFrame({name: typed[name] for name in types})
 
 
-def tell_of_merged(tallies: Mapping[str, Tally], types: Mapping[str, _Decided]) -> None:
+def warn_of_merged_levels(tallies: Mapping[str, Tally], types: Mapping[str, _Decided]) -> None:
     """Warn of each column of text whose cells are levels with and without a fraction of zeros."""
     for name, kind in types.items():
         cell, n = tallies[name].zero_fraction_cell, tallies[name].zero_fraction
@@ -217,10 +217,10 @@ def marks_of(options: ReadOptions, found: Iterable[FirstMarks]) -> Marks:
     comma, point, either = _earliest(found)
     if comma is not None and point is not None:
         first, later = sorted((comma, point), key=lambda cell: (cell.path, cell.line))
-        elsewhere = "" if first.path == later.path else f" of {first.path}"
+        in_file = "" if first.path == later.path else f" of {first.path}"
         raise InputFileError(
             f"{later.path}:{later.line}: column {later.column!r}: {later.text!r} and {first.text!r} in column "
-            f"{first.column!r} (line {first.line}{elsewhere}) have different decimal marks: write them with one, name "
+            f"{first.column!r} (line {first.line}{in_file}) have different decimal marks: write them with one, name "
             "that of the file, as in ",
             setting("decimal", ","),
             ", or declare the column that holds no numbers as text (",
@@ -322,13 +322,13 @@ def tallies_of(text: TextColumns, declared: Mapping[str, CellType]) -> dict[str,
     """Count the cells of every column."""
     # Polars reads some names ("*", "^a.*$") as patterns, so the columns go by their positions here.
     frame = pl.DataFrame({str(position): series for position, series in enumerate(text.frame)})
-    marks, wanted = text.marks or Marks(), list[pl.Expr]()
+    marks, counts = text.marks or Marks(), list[pl.Expr]()
     for name in frame.columns:
         bare = _bare(name, marks)
         value = bare.cast(pl.Float64, strict=False)
         is_whole = bare.str.contains(WITHOUT_POINT)
         length = pl.col(name).str.strip_chars().str.len_bytes()
-        wanted += [
+        counts += [
             pl.col(name).count().alias(f"{name}:present"),
             value.is_finite().sum().alias(f"{name}:finite"),
             (value.is_infinite() & bare.str.contains(_INFINITE)).sum().alias(f"{name}:infinite"),
@@ -341,7 +341,7 @@ def tallies_of(text: TextColumns, declared: Mapping[str, CellType]) -> dict[str,
         ]
     names = text.frame.columns  # a new list at every call
     tallies = {name: Tally() for name in names}
-    for key, cells in frame.lazy().select(wanted).collect().to_dict(as_series=False).items():
+    for key, cells in frame.lazy().select(counts).collect().to_dict(as_series=False).items():
         position, _, what = key.partition(":")
         setattr(tallies[names[int(position)]], what, int(cells[0] or 0))
     for name, tally in tallies.items():
@@ -478,7 +478,7 @@ def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> 
     if cell is None:
         return
     raise InputFileError(
-        f"{cell.path}:{cell.line}: column {series.name!r}: {cell.text!r} {odd.said_of(str(series[cell.row]))}: "
+        f"{cell.path}:{cell.line}: column {series.name!r}: {cell.text!r} {odd.fault_of(str(series[cell.row]))}: "
         "correct it, or declare it missing (",
         setting("missing_tokens", [cell.text]),
         "), or declare the column as text (",
@@ -492,7 +492,7 @@ def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> 
 # --- the cells of a column of known type
 
 
-class Wanted(NamedTuple):
+class ModelColumn(NamedTuple):
     """A column that is read for a model."""
 
     cells: CellType
@@ -500,17 +500,17 @@ class Wanted(NamedTuple):
     is_date: bool = False  # whether the model has the column as dates
 
     @classmethod
-    def of(cls, column: Column) -> Wanted:
+    def of(cls, column: Column) -> ModelColumn:
         """The cells of a model's column at fit."""
         if column.family == "number":
             return cls("number")
         return cls("boolean" if column.family == "boolean" else "text", column.levels, column.family in DATES)
 
 
-def as_fitted(text: TextColumns, wanted: Mapping[str, Wanted]) -> pl.DataFrame:
+def as_fitted(text: TextColumns, model_columns: Mapping[str, ModelColumn]) -> pl.DataFrame:
     """Text columns as they were at fit."""
     typed: dict[str, pl.Series] = {}
-    for name, (cells, levels, is_date) in wanted.items():
+    for name, (cells, levels, is_date) in model_columns.items():
         series = text.frame.get_column(name)
         if cells == "number":
             typed[name] = _numbers(text, name)
@@ -526,12 +526,12 @@ def as_fitted(text: TextColumns, wanted: Mapping[str, Wanted]) -> pl.DataFrame:
 def _sound_numbers(text: TextColumns, names: Sequence[str], tallies: Mapping[str, Tally]) -> dict[str, pl.Series]:
     """The columns in which ``_numbers`` would refuse no cell, parsed together, for tables of many columns."""
     sound = [name for name in names if tallies[name].numbers == tallies[name].present and not tallies[name].beyond]
-    wanted = []
+    numbers = []
     for position, name in enumerate(sound):
         bare = _bare(str(position), text.marks or Marks())
-        wanted.append(bare.str.strip_prefix("+").cast(pl.Int64) if tallies[name].is_whole else bare.cast(pl.Float64))
+        numbers.append(bare.str.strip_prefix("+").cast(pl.Int64) if tallies[name].is_whole else bare.cast(pl.Float64))
     frame = pl.DataFrame({str(position): text.frame.get_column(name) for position, name in enumerate(sound)})
-    found = frame.lazy().select(wanted).collect()
+    found = frame.lazy().select(numbers).collect()
     return {name: series.alias(name) for name, series in zip(sound, found, strict=True)}
 
 

@@ -45,8 +45,8 @@ from treewright.data.stored import StoredArrays
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError, setting
 from treewright.files.columns import CellType
-from treewright.files.places import Asked, Pass, Place, Rows, shapes_of
-from treewright.files.sources import Source, content_digest, parquet_source, text_source, told
+from treewright.files.places import DatasetSettings, Pass, Place, Rows, shapes_of
+from treewright.files.sources import Source, content_digest, naming_the_file, parquet_source, text_source
 from treewright.files.table import did_you_mean
 from treewright.files.text import READING, ReadOptions
 from treewright.learn.data_checks import warn_of_left_out
@@ -128,7 +128,7 @@ class Dataset(encoded.Dataset):
         >>> GradientBoostingClassifier(10).fit(dataset).predict({"hours": [3, 7]}).tolist()
         ['no', 'yes']
         """
-        with told(path):
+        with naming_the_file(path):
             return _made(cls, parquet_source(path), **options)
 
     @classmethod
@@ -161,15 +161,15 @@ class Dataset(encoded.Dataset):
         """
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f"a {type(path).__name__} was given: name one file")
-        with told(path):
+        with naming_the_file(path):
             if Path(path).is_dir():
                 raise InputFileError(f"{path}: is a folder, and from_csv reads one file: write the others as Parquet")
             if not Path(path).is_file():
                 raise InputFileError(f"{path}: no such file")
             reading = ReadOptions(**{name: options.pop(name) for name in READING if name in options})
             own = {name: value for name, value in options.items() if name not in _OF_ALL}
-            asked = asked_of(options.get("target", ...), own, (*_OF_ALL, *READING))
-            source = text_source(Path(path), reading, partial(_cell_types, asked), asked.leave_out)
+            settings = settings_of(options.get("target", ...), own, (*_OF_ALL, *READING))
+            source = text_source(Path(path), reading, partial(_cell_types, settings), settings.leave_out)
             return _made(cls, source, **options)
 
     @classmethod
@@ -226,15 +226,15 @@ def _made(
         raise ParameterError("n_processes does not work on Windows, whose pipes cannot be waited for: leave it out")
     if folder is not None and not source.files:
         raise ParameterError("folder keeps the bins of files, and a frame has no file: leave it out, or write Parquet")
-    asked = asked_of(target, options)
+    settings = settings_of(target, options)
     n_threads, budget = resolve_jobs(n_jobs), _bytes_of(memory)
     check = partial(source.check_unchanged, source.stamp())  # between passes, too
-    names, task = _names_and_task(source.schema(), asked, source.name)
+    names, task = _names_and_task(source.schema(), settings, source.name)
     if n_processes is None:
-        place = Place(source, asked, n_threads, budget)
+        place = Place(source, settings, n_threads, budget)
         rows = _rows_of(here := Here([place]), task)
         if rows.n * (8 * len(names) + 64) <= budget:
-            held = _held(cls, here, place, names, rows, asked)
+            held = _held(cls, here, place, names, rows, settings)
             check()
             return held
         carrier: Any = here
@@ -242,36 +242,36 @@ def _made(
         shares = source.divided(n_processes)
         carrier = Processes(
             [
-                partial(Place, own, asked, max(1, n_threads // n_processes), budget // n_processes, number)
+                partial(Place, own, settings, max(1, n_threads // n_processes), budget // n_processes, number)
                 for number, own in enumerate(shares)
             ]
         )
     try:
         rows = rows if n_processes is None else _rows_of(carrier, task)
         base = None if folder is None else Path(folder)
-        share = budget // (n_processes or 1)
-        return _in_files(cls, carrier, source, check, names, rows, asked, share, base, n_threads)
+        own_budget = budget // (n_processes or 1)
+        return _in_files(cls, carrier, source, check, names, rows, settings, own_budget, base, n_threads)
     except BaseException:
         if n_processes is not None:
             carrier.close()
         raise
 
 
-def _cell_types(asked: Asked, columns: Sequence[str]) -> dict[str, CellType]:
+def _cell_types(settings: DatasetSettings, columns: Sequence[str]) -> dict[str, CellType]:
     """The types of the cells of a text file that the options declare."""
-    names = [name for name in columns if name not in {asked.target, asked.weight, *asked.leave_out}]
-    declared = resolve(names, asked.nominal, asked.ordinal, asked.numeric)
+    names = [name for name in columns if name not in {settings.target, settings.weight, *settings.leave_out}]
+    declared = resolve(names, settings.nominal, settings.ordinal, settings.numeric)
     return {
         names[at]: "number" if each.kind == "numeric" else "text" for at, each in declared.items() if not each.unnamed
     }
 
 
-def asked_of(target: Any, options: Mapping[str, Any], others: Sequence[str] = _OF_ALL) -> Asked:
-    """The options as ``Asked``; ParameterError for unknown options, and for a target that is not a name.
+def settings_of(target: Any, options: Mapping[str, Any], others: Sequence[str] = _OF_ALL) -> DatasetSettings:
+    """The options as ``DatasetSettings``; ParameterError for unknown options, and for a target that is not a name.
 
     ``others`` are the options that are not in ``options``, for hints.
     """
-    known = [name for name in signature(Asked.of).parameters if name != "target"]
+    known = [name for name in signature(DatasetSettings.of).parameters if name != "target"]
     for name in options:
         if name not in known:
             options_here = [*known, *others]
@@ -288,10 +288,10 @@ def asked_of(target: Any, options: Mapping[str, Any], others: Sequence[str] = _O
     if target is not None and target in (*left_out, options.get("weight")):
         other = "weight" if target == options.get("weight") else "leave_out"
         raise ParameterError(f"column {target!r} is the target and also in {other}: leave one of them out")
-    return Asked.of(target, **{**options, "leave_out": left_out})
+    return DatasetSettings.of(target, **{**options, "leave_out": left_out})
 
 
-def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
+def dataset_of_places(carrier: Any, settings: DatasetSettings) -> Dataset:
     """A dataset of the rows that places hold in memory, in this process or elsewhere."""
     of_places = answers_of(carrier, "types")
     for at, types in enumerate(of_places):
@@ -302,12 +302,12 @@ def dataset_of_places(carrier: Any, asked: Asked) -> Dataset:
                 f"column {name!r} holds {of_places[0].get(name, 'nothing')} in one place and "
                 f"{types.get(name, 'nothing')} in another (place {at}): write it with one type"
             )
-    names, task = _names_and_task(of_places[0], asked, "the table")
+    names, task = _names_and_task(of_places[0], settings, "the table")
     rows = _rows_of(carrier, task)
-    schema, bins = _columns_of(carrier, names, rows, asked, _LEAST_MEMORY * 32)
+    schema, bins = _columns_of(carrier, names, rows, settings, _LEAST_MEMORY * 32)
     of_classes = _added(answers_of(carrier, "bin", names, schema, bins, rows, None, settles=True))
-    matrix = _cells(carrier, schema, bins, rows, asked, [np.array(of_classes)] if of_classes else [], "on a cluster")
-    return Dataset(schema, matrix, _target(rows, asked, _no_target(rows)))
+    matrix = _cells(carrier, schema, bins, rows, settings, [np.array(of_classes)] if of_classes else [], "on a cluster")
+    return Dataset(schema, matrix, _target(rows, settings, _no_target(rows)))
 
 
 def _rows_of(carrier: Carrier, task: str) -> Rows:
@@ -325,24 +325,24 @@ def _rows_of(carrier: Carrier, task: str) -> Rows:
     return rows
 
 
-def _names_and_task(types: Mapping[str, pl.DataType], asked: Asked, where: str) -> tuple[list[str], str]:
+def _names_and_task(types: Mapping[str, pl.DataType], settings: DatasetSettings, where: str) -> tuple[list[str], str]:
     """The columns to learn from, and the task."""
-    for name in (asked.target, asked.weight, *asked.leave_out):
+    for name in (settings.target, settings.weight, *settings.leave_out):
         if name is not None and name not in types:
             raise ParameterError(f"{where}: no column {name!r}{did_you_mean(name, list(types))}")
     for name, kind in types.items():
-        if name not in asked.leave_out and (kind.is_nested() or kind in {pl.Binary, pl.Object}):
+        if name not in settings.leave_out and (kind.is_nested() or kind in {pl.Binary, pl.Object}):
             raise InputFileError(
                 f"{where}: column {name!r} holds {kind}: write its parts as columns, or leave it out "
                 f"(leave_out=[{name!r}])"
             )
-    names = [name for name in types if name not in {asked.target, asked.weight, *asked.leave_out}]
+    names = [name for name in types if name not in {settings.target, settings.weight, *settings.leave_out}]
     if not names:
-        beside = "" if asked.target is None else f" except the target {asked.target!r}"
-        raise DataError(f"{where}: no column is left to learn from{beside}")
-    if asked.target is None:
+        but = "" if settings.target is None else f" except the target {settings.target!r}"
+        raise DataError(f"{where}: no column is left to learn from{but}")
+    if settings.target is None:
         return names, ""
-    return names, asked.task or ("regression" if types[asked.target].is_numeric() else "classification")
+    return names, settings.task or ("regression" if types[settings.target].is_numeric() else "classification")
 
 
 def _bytes_of(memory: Any) -> int:
@@ -353,10 +353,10 @@ def _bytes_of(memory: Any) -> int:
     """
     if memory is None:
         try:
-            whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         except (AttributeError, OSError, ValueError):
-            whole = 8 * 2**30
-        return max(_LEAST_MEMORY, int(_DEFAULT_MEMORY * whole))
+            memory = 8 * 2**30
+        return max(_LEAST_MEMORY, int(_DEFAULT_MEMORY * memory))
     if isinstance(memory, str):
         text = memory.strip().upper()
         unit = next((unit for unit in sorted(_UNITS, key=len, reverse=True) if text.endswith(unit)), "")
@@ -369,9 +369,11 @@ def _bytes_of(memory: Any) -> int:
     raise ParameterError(setting("memory", memory), ": give a size such as 4GB, or a number of bytes, at least 10,000")
 
 
-def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, budget: int) -> tuple[Schema, Bins]:
+def _columns_of(
+    carrier: Carrier, names: list[str], rows: Rows, settings: DatasetSettings, budget: int
+) -> tuple[Schema, Bins]:
     """The schema of the columns, and their bins; as many columns at a time as the memory allows."""
-    declared = resolve(names, asked.nominal, asked.ordinal, asked.numeric)
+    declared = resolve(names, settings.nominal, settings.ordinal, settings.numeric)
     passes: list[Pass] = []
     columns: list[Column] = []
     parts: list[Any] = []  # bins: of a column's summary, a megabyte or two, no more is kept
@@ -396,14 +398,14 @@ def _columns_of(carrier: Carrier, names: list[str], rows: Rows, asked: Asked, bu
             left = [own for own in left if own.gathered.refine()]
         for own, column in zip(group, columns[first:], strict=True):
             summary = own.gathered.summary() if own.is_gathered else own.summary(column)
-            parts.append(column_bins(summary, column, asked.max_bins))
+            parts.append(column_bins(summary, column, settings.max_bins))
             own.let_go()
         passes += group
     schema = Schema(_without_identifiers(columns, passes, declared, rows.n_given), True)
     warn_of_left_out(schema)
     nothing = summary_of(np.zeros(1), np.empty(0, np.int64))
     used = [
-        column_bins(nothing, column, asked.max_bins) if column.left_out else part
+        column_bins(nothing, column, settings.max_bins) if column.left_out else part
         for column, part in zip(schema.columns, parts, strict=True)
     ]
     return schema, bins_together(used, schema.columns)
@@ -427,9 +429,11 @@ def _without_identifiers(
 # The datasets ---------------------------------------------------------------------------------------------------------
 
 
-def _held(cls: type[Dataset], carrier: Carrier, place: Place, names: list[str], rows: Rows, asked: Asked) -> Dataset:
+def _held(
+    cls: type[Dataset], carrier: Carrier, place: Place, names: list[str], rows: Rows, settings: DatasetSettings
+) -> Dataset:
     """A dataset in memory, for every learner."""
-    schema, _ = _columns_of(carrier, names, rows, asked, _LEAST_MEMORY * 8)
+    schema, _ = _columns_of(carrier, names, rows, settings, _LEAST_MEMORY * 8)
     matrix = np.empty((rows.n, len(schema)), order="F")
     target = np.empty((rows.n, 1 if rows.task else 0), np.int32 if rows.classes else np.float64)
     weights = np.empty(rows.n) if rows.is_weighted else None
@@ -440,18 +444,18 @@ def _held(cls: type[Dataset], carrier: Carrier, place: Place, names: list[str], 
         if weights is not None:
             weights[block] = of_block
         at += len(cells)
-    return cls(schema, matrix, _target(rows, asked, target), weights, weights)
+    return cls(schema, matrix, _target(rows, settings, target), weights, weights)
 
 
-def _target(rows: Rows, asked: Asked, target: np.ndarray) -> Labels | Numbers:
+def _target(rows: Rows, settings: DatasetSettings, target: np.ndarray) -> Labels | Numbers:
     if rows.classes:
-        return Labels(target, rows.classes, (str(asked.target),), True)
-    return Numbers(target, () if asked.target is None else (asked.target,), True)
+        return Labels(target, rows.classes, (str(settings.target),), True)
+    return Numbers(target, () if settings.target is None else (settings.target,), True)
 
 
 def _in_files(
     cls: type[Dataset], carrier: Any, source: Source, check: Callable[[], None], names: list[str], rows: Rows,
-    asked: Asked, budget: int, base: Path | None, n_threads: int,
+    settings: DatasetSettings, budget: int, base: Path | None, n_threads: int,
 ) -> Dataset:  # fmt: skip
     """A dataset of bins in the files of a folder: a temporary one, or one that is kept in ``base``."""
     root = Path(tempfile.gettempdir()) if base is None else base
@@ -459,7 +463,7 @@ def _in_files(
     _sweep(root)
     folder = kept = None
     if base is not None:
-        folder = kept = base / f"treewright-{_digest(source, names, asked, carrier.n_parts, n_threads)}"
+        folder = kept = base / f"treewright-{_digest(source, names, settings, carrier.n_parts, n_threads)}"
     made = None if kept is None else _made_before(kept, len(names), rows, n_threads)
     if made is None:
         needed, free = rows.n * (-(-len(names) // 8) * 8 + _BYTES_BESIDE), shutil.disk_usage(root).free
@@ -471,7 +475,7 @@ def _in_files(
         folder, claim = _claimed(root)
         remove = weakref.finalize(carrier, _remove, folder, claim)
         try:
-            made = _write(carrier, names, rows, asked, budget, folder, n_threads, digests=kept is not None)
+            made = _write(carrier, names, rows, settings, budget, folder, n_threads, digests=kept is not None)
             check()
             if kept is not None:
                 if _made_before(kept, len(names), rows, n_threads) is None:
@@ -486,8 +490,8 @@ def _in_files(
             raise
     schema, bins, of_classes = made
     answers_of(carrier, "take_up", folder, schema, rows, settles=True)
-    matrix = _cells(carrier, schema, bins, rows, asked, of_classes, "in files", budget)
-    return cls(schema, matrix, _target(rows, asked, _no_target(rows)))
+    matrix = _cells(carrier, schema, bins, rows, settings, of_classes, "in files", budget)
+    return cls(schema, matrix, _target(rows, settings, _no_target(rows)))
 
 
 def _claimed(root: Path) -> tuple[Path, IO[bytes]]:
@@ -538,12 +542,12 @@ def _made_before(folder: Path, n_columns: int, rows: Rows, n_threads: int) -> _M
 
 
 def _cells(
-    carrier: Carrier, schema: Schema, bins: Bins, rows: Rows, asked: Asked, of_classes: Sequence[Any], where: str,
-    budget: int | None = None,
+    carrier: Carrier, schema: Schema, bins: Bins, rows: Rows, settings: DatasetSettings, of_classes: Sequence[Any],
+    where: str, budget: int | None = None,
 ) -> Elsewhere:  # fmt: skip
     are_counts = rows.is_weighted and rows.are_whole and GradientWeights.may_count(rows.sum_of_weights)
     n_rows = int(rows.sum_of_weights) if are_counts else rows.n
-    return Elsewhere((rows.n, len(schema)), bins, asked.max_bins, n_rows, tuple(of_classes), carrier, where, budget)
+    return Elsewhere((rows.n, len(schema)), bins, settings.max_bins, n_rows, tuple(of_classes), carrier, where, budget)
 
 
 def _no_target(rows: Rows) -> np.ndarray:
@@ -551,11 +555,11 @@ def _no_target(rows: Rows) -> np.ndarray:
 
 
 def _write(
-    carrier: Any, names: list[str], rows: Rows, asked: Asked, budget: int, folder: Path, n_threads: int, *,
+    carrier: Any, names: list[str], rows: Rows, settings: DatasetSettings, budget: int, folder: Path, n_threads: int, *,
     digests: bool,
 ) -> _Made:  # fmt: skip
     """Let every place write its bins; with ``digests``, also what the next run needs to use them."""
-    schema, bins = _columns_of(carrier, names, rows, asked, budget)
+    schema, bins = _columns_of(carrier, names, rows, settings, budget)
     stored = StoredArrays(folder, budget // 4)
     for name, shape in shapes_of(rows.n, len(schema), rows).items():
         stored.make(name, *shape)
@@ -576,10 +580,10 @@ def _added(of_places: list[list[Fraction]]) -> list[float]:
     return [float(sum(own, Fraction(0))) for own in zip(*of_places, strict=True)]
 
 
-def _digest(source: Source, names: list[str], asked: Asked, n_places: int, n_threads: int) -> str:
+def _digest(source: Source, names: list[str], settings: DatasetSettings, n_places: int, n_threads: int) -> str:
     """A digest of the content of the files, and of all options that affect their bins."""
     contents = [content_digest(path, n_threads) for path in source.files]
-    words = repr((contents, asked, names, n_places, __version__, BLOCK_ROWS, _LAYOUT))
+    words = repr((contents, settings, names, n_places, __version__, BLOCK_ROWS, _LAYOUT))
     return hashlib.blake2b(words.encode(), digest_size=12).hexdigest()
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
-from treewright.files.columns import CellType, Marks, TextColumns, Wanted, as_fitted, first_marks, marks_of
+from treewright.files.columns import CellType, Marks, ModelColumn, TextColumns, as_fitted, first_marks, marks_of
 from treewright.files.parquet import parquet_blocks, parquet_columns
 from treewright.files.sources import below, files_of, is_several
 from treewright.files.table import checked_weights, is_parquet, pick, place, require_columns, rows_with_target
@@ -117,8 +117,8 @@ def rows_for(
     file; ParameterError if the model has no named columns.
     """
     schema = columns_of(model)
-    wanted = {str(column.name): Wanted.of(column) for column in schema.needed}
-    if target is not None and target[0] in wanted:
+    model_columns = {str(column.name): ModelColumn.of(column) for column in schema.needed}
+    if target is not None and target[0] in model_columns:
         raise InputFileError(
             f"column {target[0]!r} is one of the model's features: name another target with ",
             setting("target"),
@@ -127,10 +127,10 @@ def rows_for(
         )
     if target is not None:
         labels = model.classes[0].tolist() if model.task == "classification" and target[1] == "text" else ()
-        wanted[target[0]] = Wanted(target[1], tuple(labels))
+        model_columns[target[0]] = ModelColumn(target[1], tuple(labels))
     if is_several(path):
         files, root = files_of(path)
-        decimal, undecided = _decimal_of_all(files, options, wanted)
+        decimal, undecided = _decimal_of_all(files, options, model_columns)
         for file in files:
             own = replace(options, decimal=decimal) if file in undecided else options
             for rows in rows_for(model, file, own, target, beside):
@@ -138,7 +138,7 @@ def rows_for(
         return
     check_regular(path)
     first = 0
-    for frame, lines, others in _typed_blocks(path, options, wanted, beside):
+    for frame, lines, others in _typed_blocks(path, options, model_columns, beside):
         truth = frame[target[0]] if target is not None else None
         n_rows = others.height if beside else frame.height
         yield ModelRows(as_at_fit(schema, frame), truth, n_rows, lines, others if beside else None, first=first)
@@ -214,32 +214,32 @@ def _filtered(features: Any, kept: pl.Series) -> Any:
 
 
 def _typed_blocks(
-    path: Path, options: ReadOptions, wanted: dict[str, Wanted], beside: tuple[str, ...]
+    path: Path, options: ReadOptions, model_columns: dict[str, ModelColumn], beside: tuple[str, ...]
 ) -> Iterator[tuple[pl.DataFrame, np.ndarray | None, pl.DataFrame]]:
     """Blocks of the typed columns, with the lines of their rows, and of the other columns."""
-    every = [*dict.fromkeys((*wanted, *beside))]
+    every = [*dict.fromkeys((*model_columns, *beside))]
     if is_parquet(path):
         require_columns(path, parquet_columns(path), every)
         for frame in parquet_blocks(path, every):
-            typed = pick(frame, list(wanted)) if beside else frame
+            typed = pick(frame, list(model_columns)) if beside else frame
             yield without_missing_tokens(typed, options.missing_tokens), None, pick(frame, beside)
         return
     header, blocks = open_delimited(path, options)
     require_columns(path, header.names, every)
-    marks = Marks.given(options, header.separator) or _marks_in([path], options, wanted)
+    marks = Marks.given(options, header.separator) or _marks_in([path], options, model_columns)
     is_empty = True
     for block in blocks:
         is_empty = False
-        text = TextColumns(path, pick(block.frame, list(wanted)), block.lines, marks, options)
-        yield as_fitted(text, wanted), block.lines, pick(block.frame, beside)
+        text = TextColumns(path, pick(block.frame, list(model_columns)), block.lines, marks, options)
+        yield as_fitted(text, model_columns), block.lines, pick(block.frame, beside)
     if is_empty:
         nothing = np.empty(0, np.int64)
-        text = TextColumns(path, empty_frame(tuple(wanted)), nothing, marks, options)
-        yield as_fitted(text, wanted), nothing, empty_frame(beside)
+        text = TextColumns(path, empty_frame(tuple(model_columns)), nothing, marks, options)
+        yield as_fitted(text, model_columns), nothing, empty_frame(beside)
 
 
 def _decimal_of_all(
-    files: Sequence[Path], options: ReadOptions, wanted: Mapping[str, Wanted]
+    files: Sequence[Path], options: ReadOptions, model_columns: Mapping[str, ModelColumn]
 ) -> tuple[str | None, set[Path]]:
     """The decimal mark of several files, as a fit decides it over all of them, and the files that it is for."""
     undecided = []
@@ -248,14 +248,14 @@ def _decimal_of_all(
         if not is_parquet(file):
             header, _ = open_delimited(file, options)
             if Marks.given(options, header.separator) is None:
-                require_columns(file, header.names, list(wanted))
+                require_columns(file, header.names, list(model_columns))
                 undecided.append(file)
-    return (_marks_in(undecided, options, wanted).decimal if undecided else None), set(undecided)
+    return (_marks_in(undecided, options, model_columns).decimal if undecided else None), set(undecided)
 
 
-def _marks_in(paths: Sequence[Path], options: ReadOptions, wanted: Mapping[str, Wanted]) -> Marks:
+def _marks_in(paths: Sequence[Path], options: ReadOptions, model_columns: Mapping[str, ModelColumn]) -> Marks:
     """The marks that the model's columns of numbers decide, before a row is predicted: one pass over the files."""
-    declared: dict[str, CellType] = {name: each.cells for name, each in wanted.items() if each.cells == "number"}
+    declared: dict[str, CellType] = {name: each.cells for name, each in model_columns.items() if each.cells == "number"}
     found = (
         first_marks(TextColumns(path, pick(block.frame, list(declared)), block.lines, None, options), declared)
         for path in paths

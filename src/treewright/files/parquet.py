@@ -29,20 +29,20 @@ def read_parquet(path: Path, leave_out: Sequence[str] = (), required: Sequence[s
     """The whole table without the columns to leave out; messages do not advise to leave out a required one."""
     names = [name for name in parquet_columns(path) if name not in set(leave_out)]
     with _refusing(path):
-        wanted = _select(path, names)
-        _check_types(path, wanted.collect_schema(), required)
-        return wanted.collect()
+        selected = _select(path, names)
+        _check_types(path, selected.collect_schema(), required)
+        return selected.collect()
 
 
 def parquet_blocks(path: Path, names: Sequence[str]) -> Iterator[pl.DataFrame]:
     """Runs of rows of the named columns, at least one run (it may be empty)."""
     with _refusing(path):
-        wanted = _select(path, names)
-        _check_types(path, wanted.collect_schema())
+        selected = _select(path, names)
+        _check_types(path, selected.collect_schema())
         n_rows = int(_scan(path).select(pl.len()).collect().item())
     for start in range(0, max(n_rows, 1), _BLOCK_ROWS):
         with _refusing(path):
-            block = wanted.slice(start, _BLOCK_ROWS).collect()
+            block = selected.slice(start, _BLOCK_ROWS).collect()
         yield block
 
 

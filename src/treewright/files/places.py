@@ -43,7 +43,7 @@ _MANY = 2**62  # distinct values: too many to be counted
 _MANY_LABELS = 64  # series of labels that are collected before they are joined
 
 
-class Asked(NamedTuple):
+class DatasetSettings(NamedTuple):
     """The options of a dataset, as the user gave them."""
 
     target: str | None
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
         leave_out: Sequence[str] = (),
         skip_missing_target: bool = False,
         max_bins: int = 255,
-    ) -> Asked:
+    ) -> DatasetSettings:
         """The options, checked as far as possible before the rows are read."""
         if task not in (None, "classification", "regression"):
             raise ParameterError(f"task={task!r}: give 'classification' or 'regression'")
@@ -96,17 +96,17 @@ class Rows:
     of_places: tuple[int, ...] = ()  # rows of each place
     labels: list[pl.Series] = field(default_factory=list)  # those found so far; at the end they become ``classes``
 
-    def add(self, kept: pl.DataFrame, asked: Asked) -> None:
+    def add(self, kept: pl.DataFrame, settings: DatasetSettings) -> None:
         """Add a block of rows."""
-        weights = _weights_of(kept, asked)
+        weights = _weights_of(kept, settings)
         self.n_given += kept.height
         self.n += kept.height if weights is None else int(np.count_nonzero(weights))
         if self.task == "classification":
-            self.labels.append(kept.get_column(str(asked.target)).unique())
+            self.labels.append(kept.get_column(str(settings.target)).unique())
             if len(self.labels) > _MANY_LABELS:
                 self.labels = [pl.concat(self.labels).unique()]
         elif self.task:
-            encode_numbers(kept.get_column(str(asked.target)))
+            encode_numbers(kept.get_column(str(settings.target)))
         if weights is not None:
             self.largest = max(self.largest, float(weights.max()))
             self.are_whole = self.are_whole and bool((weights == np.rint(weights)).all())
@@ -126,11 +126,11 @@ class Rows:
         if self.labels:
             self.classes, self.labels = encode_labels(pl.concat(self.labels).unique()).classes, []
 
-    def target_of(self, frame: pl.DataFrame, asked: Asked) -> np.ndarray:
+    def target_of(self, frame: pl.DataFrame, settings: DatasetSettings) -> np.ndarray:
         """The target as codes, int32[m], or numbers, float64[m]; float64[0] if there is no target."""
-        if asked.target is None:
+        if settings.target is None:
             return np.empty(0)
-        cells = frame.get_column(asked.target)
+        cells = frame.get_column(settings.target)
         if self.task == "classification":
             return recode(encode_labels(cells), self.classes)[:, 0]
         return encode_numbers(cells).values[:, 0]
@@ -142,35 +142,35 @@ class Rows:
         return whole_weights_among(weights, self.largest, self.n, are_whole=self.are_whole)
 
 
-def _kept(frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
+def _kept(frame: pl.DataFrame, settings: DatasetSettings) -> pl.DataFrame:
     """The rows that have a target, if the dataset has one."""
-    if asked.target is None:
+    if settings.target is None:
         return frame
-    target = frame.get_column(asked.target)
+    target = frame.get_column(settings.target)
     has_target = target.is_not_null()
     if target.dtype.is_float():
         has_target &= target.is_not_nan().fill_null(value=False)
     if not has_target.all():
-        if not asked.skip_missing_target:
+        if not settings.skip_missing_target:
             raise DataError(
-                f"target {asked.target!r} is missing in some rows: remove these rows, or leave them out with "
+                f"target {settings.target!r} is missing in some rows: remove these rows, or leave them out with "
                 "skip_missing_target=True"
             )
         frame = frame.filter(has_target)
     return frame
 
 
-def _weights_of(frame: pl.DataFrame, asked: Asked) -> Any:
+def _weights_of(frame: pl.DataFrame, settings: DatasetSettings) -> Any:
     """The weights as float64[m], or None."""
-    if asked.weight is None:
+    if settings.weight is None:
         return None
-    weights = frame.get_column(asked.weight)
+    weights = frame.get_column(settings.weight)
     if not weights.dtype.is_numeric() and weights.dtype != pl.Boolean:
-        raise DataError(f"weight column {asked.weight!r} holds {weights.dtype}, not numbers")
+        raise DataError(f"weight column {settings.weight!r} holds {weights.dtype}, not numbers")
     found = weights.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     if not (np.isfinite(found) & (found >= 0)).all():
         raise DataError(
-            f"weight column {asked.weight!r} has cells that are not numbers >= 0: fix them, or leave the rows out"
+            f"weight column {settings.weight!r} has cells that are not numbers >= 0: fix them, or leave the rows out"
         )
     return found
 
@@ -341,8 +341,14 @@ def each(passes: Sequence[Pass], work: Callable[[int, Pass], None], n_threads: i
 class Place:
     """A place that holds rows of a source, in at most ``budget`` bytes, until its bins make it a part."""
 
-    def __init__(self, source: Source, asked: Asked, n_threads: int, budget: int, number: int = 0) -> None:
-        self.source, self.asked, self.n_threads, self.budget, self.number = source, asked, n_threads, budget, number
+    def __init__(self, source: Source, settings: DatasetSettings, n_threads: int, budget: int, number: int = 0) -> None:
+        self.source, self.settings, self.n_threads, self.budget, self.number = (
+            source,
+            settings,
+            n_threads,
+            budget,
+            number,
+        )
         self.n = 0
         self.part: Part | None = None
         self.together: Together | None = None
@@ -361,21 +367,21 @@ class Place:
         """Labels, and what rows weigh."""
         found = Rows(task)
         for _, kept in self._blocks_with_target([], "reading targets"):
-            found.add(kept, self.asked)
+            found.add(kept, self.settings)
         self.n = found.n
         return found
 
     def columns(self, passes: list[Pass], rows: Rows) -> list[Pass]:
         """Make the first pass over some columns; the passes that are given have no rows yet."""
         for place, kept in self._blocks_with_target([own.name for own in passes], "reading columns"):
-            weights, table = rows.whole_weights_of(_weights_of(kept, self.asked)), _table_of(kept, len(passes))
+            weights, table = rows.whole_weights_of(_weights_of(kept, self.settings)), _table_of(kept, len(passes))
             each(passes, lambda at, own: own.add(table.cells(at), weights, place), self.n_threads)  # noqa: B023
         return passes
 
     def again(self, passes: list[Pass], rows: Rows) -> list[Gathered]:
         """Make a further pass over columns of many values."""
         for kept in self._blocks([own.name for own in passes], "counting values"):
-            weights, table = rows.whole_weights_of(_weights_of(kept, self.asked)), _table_of(kept, len(passes))
+            weights, table = rows.whole_weights_of(_weights_of(kept, self.settings)), _table_of(kept, len(passes))
             each(passes, lambda at, own: own.add_again(table.cells(at), weights), self.n_threads)  # noqa: B023
         return [own.gathered for own in passes]
 
@@ -385,21 +391,21 @@ class Place:
         """Encoded rows, their targets and weights, block by block."""
         for kept in self._blocks(names, "encoding rows"):
             cells = encode(schema, kept.select(pl.nth(range(len(names)))), unseen="error")
-            yield cells, rows.target_of(kept, self.asked), _weights_of(kept, self.asked)
+            yield cells, rows.target_of(kept, self.settings), _weights_of(kept, self.settings)
 
     def _blocks(self, names: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
         """Some columns of the rows with a weight above 0, followed by target and weight."""
         for _, kept in self._blocks_with_target(names, what):
-            own = kept if self.asked.weight is None else kept.filter(_weights_of(kept, self.asked) > 0)
+            own = kept if self.settings.weight is None else kept.filter(_weights_of(kept, self.settings) > 0)
             if own.height:
                 yield own
 
     def _blocks_with_target(self, names: Sequence[str], what: str) -> Iterator[tuple[tuple[int, ...], pl.DataFrame]]:
         """The same with the rows of weight 0, whose levels and labels count as in memory; and their positions."""
-        wanted = [*names, *(each for each in (self.asked.target, self.asked.weight) if each is not None)]
+        wanted = [*names, *(each for each in (self.settings.target, self.settings.weight) if each is not None)]
         wanted = wanted or list(self.source.schema())[:1]  # a frame without columns has no rows
         for place, frame in self.source.blocks(wanted, what, self.budget):
-            kept = _kept(frame, self.asked)
+            kept = _kept(frame, self.settings)
             if kept.height:
                 yield place, kept
 

@@ -28,7 +28,7 @@ from treewright.data.encoder import UnseenLevels, unseen_levels_counted
 from treewright.evaluation.measures import label_series
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.matching import as_at_fit, columns_of, rows_for
-from treewright.files.sources import absolute, below, content_digest, files_of, is_several, stamp_of, told
+from treewright.files.sources import absolute, below, content_digest, files_of, is_several, naming_the_file, stamp_of
 from treewright.files.table import require_columns
 from treewright.files.text import ReadOptions, check_regular
 from treewright.forest.isolation import ALGORITHM as ISOLATION
@@ -61,13 +61,13 @@ def answers(
     names = _output_names(model, outputs.shape[1])
     found = [label_series(name, outputs[:, output]) for output, name in enumerate(names)]
     if proba:
-        shares = model.predict_proba(features, n_jobs=n_jobs)
-        for name, share, classes in zip(
-            names, shares if isinstance(shares, list) else [shares], model.classes, strict=True
+        probabilities = model.predict_proba(features, n_jobs=n_jobs)
+        for name, chances, classes in zip(
+            names, probabilities if isinstance(probabilities, list) else [probabilities], model.classes, strict=True
         ):
             labels = label_series("class", classes).cast(pl.String).to_list()
             stem = name.replace("prediction", "probability", 1)
-            found += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
+            found += [pl.Series(f"{stem}_{label}", chances[:, code]) for code, label in enumerate(labels)]
         _refuse_doubles(
             found, "two targets with their classes, or two classes, make it: rename one in the table and fit again"
         )
@@ -135,13 +135,13 @@ def _named_once(keep: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keep))
 
 
-def _together(beside: Sequence[pl.Series], found: Sequence[pl.Series]) -> pl.DataFrame:
+def _columns_joined(kept: Sequence[pl.Series], found: Sequence[pl.Series]) -> pl.DataFrame:
     """The columns to keep and the predictions as one frame; a name that both have is refused."""
     names = [series.name for series in found]
-    clash = next((series.name for series in beside if series.name in names), None)
+    clash = next((series.name for series in kept if series.name in names), None)
     if clash is not None:
         raise ParameterError(f"keep={clash!r}: the predictions have a column of this name: rename it in the table")
-    return pl.DataFrame([*beside, *found])
+    return pl.DataFrame([*kept, *found])
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def predict_files(
     place: Any = out
     if not isinstance(place, str | os.PathLike):
         raise ParameterError(f"out is a {type(out).__name__}: give the name of a folder for the predictions")
-    with told(path):
+    with naming_the_file(path):
         return _predicted(model, given, Path(out), keep, proba, named, force, n_jobs, reading or ReadOptions())
 
 
@@ -227,8 +227,12 @@ def _predicted(
 ) -> list[Path]:  # fmt: skip
     is_one = len(given) == 1 and not is_several(given[0] if isinstance(given[0], Path) else Path(given[0]))
     files, targets = _files_and_targets(given, out, is_one=is_one)
-    of_model = hashlib.blake2b(_bytes_of(model), digest_size=16).hexdigest()
-    answered, n_threads = partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs), resolve_jobs(n_jobs)
+    content = neighbors_codec.dumps(model) if isinstance(model, NeighborsModel) else codec.dumps(model)
+    of_model = hashlib.blake2b(content, digest_size=16).hexdigest()
+    predict_block, n_threads = (
+        partial(answers, model, proba=proba, quantiles=named, n_jobs=n_jobs),
+        resolve_jobs(n_jobs),
+    )
     done: list[Path] = []
     for at, (rows, target) in enumerate(zip(files, targets, strict=True)):
         progress.report(at / len(files), "predicting")
@@ -245,15 +249,11 @@ def _predicted(
             )
         if there != made_of:
             unseen = UnseenLevels()
-            _write(rows, stamp, target, made_of, _frames(model, rows, options, keep, answered, unseen))
+            _write(rows, stamp, target, made_of, _frames(model, rows, options, keep, predict_block, unseen))
             unseen.warn()
         done.append(target)
     progress.report(1.0, "predicting")
     return done
-
-
-def _bytes_of(model: Any) -> bytes:
-    return neighbors_codec.dumps(model) if isinstance(model, NeighborsModel) else codec.dumps(model)
 
 
 def _files_and_targets(given: Sequence[Any], out: Path, *, is_one: bool) -> tuple[list[Path], list[Path]]:
@@ -330,14 +330,14 @@ def _made_of(target: Path) -> str | None:
 
 
 def _frames(
-    model: Any, rows: Path, options: ReadOptions, keep: tuple[str, ...], answered: Callable[[Any], list[pl.Series]],
-    unseen: UnseenLevels,
+    model: Any, rows: Path, options: ReadOptions, keep: tuple[str, ...],
+    predict_block: Callable[[Any], list[pl.Series]], unseen: UnseenLevels,
 ) -> Iterator[pl.DataFrame]:  # fmt: skip
     """Predictions of a file's rows, block by block; at least one block, which may be empty."""
     for some in rows_for(model, rows, options, beside=keep):
         with unseen_levels_counted(unseen):
-            found = answered(some.features)
-        yield _together([] if some.beside is None else some.beside.get_columns(), found)
+            found = predict_block(some.features)
+        yield _columns_joined([] if some.beside is None else some.beside.get_columns(), found)
 
 
 def _write(
@@ -405,34 +405,34 @@ def predict_frame(
     model, named = _checked(model, proba, quantiles)
     schema_of_model, keep = columns_of(model), _named_once(keep)
     names = [str(column.name) for column in schema_of_model.needed]
-    answered = partial(_answered, model, keep, proba, named, n_jobs)
+    predict_block = partial(_predicted_frame, model, keep, proba, named, n_jobs)
     if isinstance(frame, pl.DataFrame):
         require_columns(Path("the frame"), frame.columns, [*names, *keep])
-        return answered(frame)
+        return predict_block(frame)
     if isinstance(frame, pl.LazyFrame):
         schema = frame.collect_schema()
         require_columns(Path("the frame"), schema.names(), [*names, *keep])
         wanted = frame.select(pl.nth([schema.names().index(name) for name in dict.fromkeys([*names, *keep])]))
         # The columns of no rows, which every model can predict.
-        of_none = answered(pl.DataFrame(schema={name: schema[name] for name in dict.fromkeys([*names, *keep])}))
-        return wanted.map_batches(answered, schema=of_none.schema, streamable=True)
+        of_none = predict_block(pl.DataFrame(schema={name: schema[name] for name in dict.fromkeys([*names, *keep])}))
+        return wanted.map_batches(predict_block, schema=of_none.schema, streamable=True)
     if hasattr(frame, "map_partitions") and hasattr(frame, "_meta"):
         require_columns(Path("the frame"), list(frame.columns), [*names, *keep])
-        asked = partial(_answered_pandas, answered)
-        return frame.map_partitions(asked, meta=asked(frame._meta))
+        predict_part = partial(_predicted_pandas, predict_block)
+        return frame.map_partitions(predict_part, meta=predict_part(frame._meta))
     raise DataError(f"frame is a {type(frame).__name__}: give a polars LazyFrame or DataFrame, or a Dask DataFrame")
 
 
-def _answered(
+def _predicted_frame(
     model: Any, keep: tuple[str, ...], proba: bool, quantiles: Mapping[str, float], n_jobs: int | None,
     frame: pl.DataFrame,
 ) -> pl.DataFrame:  # fmt: skip
     features = as_at_fit(columns_of(model), frame)
     found = answers(model, features, proba=proba, quantiles=quantiles, n_jobs=n_jobs)
-    return _together([frame.get_column(name) for name in keep], found)
+    return _columns_joined([frame.get_column(name) for name in keep], found)
 
 
-def _answered_pandas(answered: Callable[[pl.DataFrame], pl.DataFrame], frame: Any) -> Any:
+def _predicted_pandas(predict_block: Callable[[pl.DataFrame], pl.DataFrame], frame: Any) -> Any:
     """The predictions for a partition of Dask, with its index."""
-    found = answered(pl.DataFrame(frame)).to_pandas()
+    found = predict_block(pl.DataFrame(frame)).to_pandas()
     return found.set_index(frame.index)

@@ -28,11 +28,11 @@ from treewright.files.columns import (
     first_marks,
     marks_of,
     tallies_of,
-    tell_of_merged,
     typed_as,
     types_of,
+    warn_of_merged_levels,
 )
-from treewright.files.text import ReadOptions, check_regular, open_delimited, tell_of_nameless
+from treewright.files.text import ReadOptions, check_regular, open_delimited, warn_of_nameless
 
 _BLOCK = 1 << 16  # rows of a block
 _PIECE = 1 << 24  # bytes of a file that are digested at a time
@@ -95,8 +95,8 @@ class Source:
         for at, (name, frame) in enumerate(self.frames):
             progress.report(at / len(self.frames), what)
             position = {column: place for place, column in enumerate(frame.collect_schema().names())}
-            wanted = frame.select(pl.nth([position[column] for column in columns]))
-            batches = _stretches(name, wanted, at_once) if self.are_parquet else _batches(name, wanted)
+            selected = frame.select(pl.nth([position[column] for column in columns]))
+            batches = _stretches(name, selected, at_once) if self.are_parquet else _batches(name, selected)
             for block, rows in enumerate(batches):
                 yield (*self.number(at), block), rows
         self.check_unchanged(stamp)
@@ -133,7 +133,7 @@ def stamp_of(path: Path) -> tuple[int, ...]:
 
     A program can restore the time of the content, but not the time of the last change of the file's entry.
     """
-    with told(path):
+    with naming_the_file(path):
         stat = os.stat(path)  # noqa: PTH116 - standard input is the file that it was copied to
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
@@ -144,7 +144,7 @@ def content_digest(path: Path, n_threads: int) -> str:
     Whatever is kept for the next run is known by it: size and time are the same after some changes, and the footer of a
     Parquet file is the same if rows change places. Pieces are read on the threads, 1.1 GB/s each.
     """
-    with told(path):
+    with naming_the_file(path):
         n_pieces = -(-os.stat(path).st_size // _PIECE)  # noqa: PTH116 - as above
         digests = [b""] * n_pieces
 
@@ -161,7 +161,7 @@ def parquet_source(path: Any) -> Source:
     """The Parquet files that a path, a folder, a pattern or several of them name, each once."""
     files, _ = files_of(path, _PARQUET)
     for each in files:
-        with told(each), open(each, "rb") as file:  # noqa: PTH123 - standard input is the file that it was copied to
+        with naming_the_file(each), open(each, "rb") as file:  # noqa: PTH123 - standard input is the file that it was copied to
             head = file.read(len(_MAGIC))
         if head != _MAGIC and not each.name.lower().endswith(_PARQUET):
             raise InputFileError(f"{each}: is no Parquet file{_AS_PARQUET}")
@@ -190,15 +190,15 @@ def text_source(
     for text in _text_blocks(path, options, marks, header.names):
         for name, tally in tallies_of(text, declared).items():
             tallies[name].add(tally)
-    whole = TextColumns(path, pl.DataFrame(), np.empty(0, np.int64), marks, options)
-    decided = types_of(whole, tallies, declared)
+    table = TextColumns(path, pl.DataFrame(), np.empty(0, np.int64), marks, options)
+    decided = types_of(table, tallies, declared)
     for name, tally in tallies.items():  # levels that are numbers stay numbers, as in a table
         if name not in leave_out and tally.numbers == tally.present and not are_codes(tally.padded, tally.present):
             decided[name] = "number"
     if "" in decided and not tallies[""].present:
         del decided[""]
-    tell_of_nameless(path, len(header.nameless) + len(tallies) - len(decided))
-    tell_of_merged(tallies, {name: kind for name, kind in decided.items() if name not in leave_out})
+    warn_of_nameless(path, len(header.nameless) + len(tallies) - len(decided))
+    warn_of_merged_levels(tallies, {name: kind for name, kind in decided.items() if name not in leave_out})
     of_kind = {"number": pl.Float64(), "boolean": pl.Boolean()}
     schema = {
         name: pl.Int64() if kind == "number" and tallies[name].is_whole else of_kind.get(kind, pl.String())
@@ -221,10 +221,10 @@ def _typed_blocks(
 ) -> Iterator[pl.DataFrame]:  # fmt: skip
     """Typed rows for polars; the last four are its wishes."""
     del batch_size
-    wanted = {name: types[name] for name in (types if names is None else names)}
+    chosen = {name: types[name] for name in (types if names is None else names)}
     left = math.inf if n_rows is None else n_rows
-    for text in _text_blocks(path, options, marks, list(wanted)):
-        frame = typed_as(text, tallies, wanted).head(int(min(left, len(text.lines))))
+    for text in _text_blocks(path, options, marks, list(chosen)):
+        frame = typed_as(text, tallies, chosen).head(int(min(left, len(text.lines))))
         left -= frame.height
         yield frame if predicate is None else frame.filter(predicate)
         if left <= 0:
@@ -295,7 +295,7 @@ def _below(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def told(path: Any) -> Iterator[None]:
+def naming_the_file(path: Any) -> Iterator[None]:
     """Turn an error of the file system into one that names the file."""
     try:
         yield

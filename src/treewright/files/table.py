@@ -24,7 +24,7 @@ from treewright.files.text import (
     empty_frame,
     first_bytes,
     open_delimited,
-    tell_of_nameless,
+    warn_of_nameless,
     without_missing_tokens,
 )
 from treewright.trees.summary import counted
@@ -103,11 +103,11 @@ def read_table(
     files, root = files_of(path) if is_several(path) else ([path], path.parent)
     for file in files:
         check_regular(file)
-    wanted = [*required, *leave_out, *(declared or {})]
+    needed = [*required, *leave_out, *(declared or {})]
     if is_parquet(files[0]):
-        table = _read_parquets(path, files, root, options, leave_out, required, wanted)
+        table = _read_parquets(path, files, root, options, leave_out, required, needed)
     else:
-        table = _read_texts(path, files, root, options, declared or {}, leave_out, required, wanted)
+        table = _read_texts(path, files, root, options, declared or {}, leave_out, required, needed)
     if table.frame.height == 0:
         raise InputFileError(f"{path}: the table has column names but no rows: it needs at least one row")
     return table
@@ -115,13 +115,13 @@ def read_table(
 
 def _read_parquets(
     path: Path, files: list[Path], root: Path, options: ReadOptions, leave_out: Sequence[str], required: Sequence[str],
-    wanted: Sequence[str],
+    needed: Sequence[str],
 ) -> Table:  # fmt: skip
     frames: list[pl.DataFrame] = []
     for file in files:
         if not is_parquet(file):
             raise InputFileError(f"{file}: is text, and {files[0]} is Parquet: name files of one kind")
-        require_columns(file, parquet_columns(file), wanted)
+        require_columns(file, parquet_columns(file), needed)
         frame = without_missing_tokens(read_parquet(file, leave_out, required), options.missing_tokens)
         frames.append(_like(file, frame, files[0], frames[0] if frames else frame))
     return Table(path, pl.concat(frames), files=_rows_of_each(files, root, [frame.height for frame in frames]))
@@ -129,7 +129,7 @@ def _read_parquets(
 
 def _read_texts(
     path: Path, files: list[Path], root: Path, options: ReadOptions, declared: Mapping[str, CellType],
-    leave_out: Sequence[str], required: Sequence[str], wanted: Sequence[str],
+    leave_out: Sequence[str], required: Sequence[str], needed: Sequence[str],
 ) -> Table:  # fmt: skip
     read: list[list[tuple[pl.DataFrame, np.ndarray]]] = []
     separator, n_nameless = "", 0
@@ -137,7 +137,7 @@ def _read_texts(
         if is_parquet(file):
             raise InputFileError(f"{file}: is Parquet, and {files[0]} is text: name files of one kind")
         header, blocks = open_delimited(file, options)
-        require_columns(file, header.names, wanted)
+        require_columns(file, header.names, needed)
         own = [name for name in header.names if name not in set(leave_out)]
         n_nameless = max(n_nameless, len(header.nameless))
         separator = separator or header.separator
@@ -146,9 +146,9 @@ def _read_texts(
         nothing = empty_frame(tuple(own)), np.empty(0, np.int64)
         read.append([nothing, *((pick(block.frame, own), block.lines) for block in blocks)])
     parts = [frame for of_file in read for frame, _ in of_file]
-    is_empty = "" not in wanted and any(map(len, parts)) and all(map(_is_empty, parts))
+    is_empty = "" not in needed and any(map(len, parts)) and all(map(_is_empty, parts))
     dropped = [""] if is_empty and any("" in frame.columns for frame in parts) else []
-    tell_of_nameless(path, n_nameless + len(dropped))
+    warn_of_nameless(path, n_nameless + len(dropped))
     known = read[0][0][0].drop(dropped, strict=False)
     of_files = zip(files, read, strict=True)
     parts = [
@@ -207,9 +207,9 @@ def place(lines: np.ndarray | None, row: int) -> str:
     return f"row {row}" if lines is None else f"line {lines[row]}"
 
 
-def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -> None:
+def require_columns(path: Path, present: Sequence[str], needed: Sequence[str]) -> None:
     """Refuse a table that lacks a column: a ColumnError lists the missing columns and the nearest existing names."""
-    absent = [name for name in dict.fromkeys(wanted) if name not in set(present)]
+    absent = [name for name in dict.fromkeys(needed) if name not in set(present)]
     if absent:
         listed = ", ".join(repr(name) for name in absent[:5]) + (
             f" and {len(absent) - 5} more" if len(absent) > 5 else ""

@@ -40,7 +40,7 @@ __all__ = [
     "empty_frame",
     "first_bytes",
     "open_delimited",
-    "tell_of_nameless",
+    "warn_of_nameless",
     "without_missing_tokens",
 ]
 
@@ -263,7 +263,7 @@ def _named(path: Path, header: Header, frame: pl.DataFrame, lines: np.ndarray) -
     return frame.drop([f"\0{position}" for position in header.nameless]) if header.nameless else frame
 
 
-def tell_of_nameless(path: Path, n: int) -> None:
+def warn_of_nameless(path: Path, n: int) -> None:
     """Warn of columns that are left out because they have neither a name nor a cell, if there are any."""
     if n:
         notices.warn(
@@ -522,9 +522,9 @@ def split_records(path: Path, header: Header, blocks: Iterator[bytes]) -> Iterat
                     f"{path}:{line}: the record that begins here is longer than 64 MiB: unclosed quote?"
                 )
             continue
-        whole, held = text[: end + 1], text[end + 1 :]
-        yield _checked(path, header, whole, line)
-        line += whole.count(b"\n")
+        records, held = text[: end + 1], text[end + 1 :]
+        yield _checked(path, header, records, line)
+        line += records.count(b"\n")
     if held:
         if held.count(b'"') % 2:
             _check_quotes(path, held + b"\n", ord(header.separator), line)
@@ -568,15 +568,15 @@ def _opening_of_last_quote(text: bytes) -> int:
     return int(openings[fresh][-1])
 
 
-def _checked(path: Path, header: Header, whole: bytes, line: int) -> Records:
+def _checked(path: Path, header: Header, records: bytes, line: int) -> Records:
     """The records of a block that ends with a record's newline, after all checks."""
-    _check_text(path, whole, line)
-    _check_quotes(path, whole, ord(header.separator), line)
-    cells = np.frombuffer(whole, np.uint8)
+    _check_text(path, records, line)
+    _check_quotes(path, records, ord(header.separator), line)
+    cells = np.frombuffer(records, np.uint8)
     newlines = np.flatnonzero(cells == _NEWLINE)
     separators = np.flatnonzero(cells == ord(header.separator))
     ends, lines = newlines, line + np.arange(len(newlines), dtype=np.int64)
-    if b'"' in whole:
+    if b'"' in records:
         quotes = np.flatnonzero(cells == _QUOTE)
         outside = np.searchsorted(quotes, newlines) % 2 == 0
         ends = newlines[outside]
@@ -589,8 +589,8 @@ def _checked(path: Path, header: Header, whole: bytes, line: int) -> Records:
     if blank.any():
         keep = np.ones(len(cells), bool)
         keep[ends[blank]] = False
-        whole, lines = cells[keep].tobytes(), lines[~blank]
-    return Records(whole, lines)
+        records, lines = cells[keep].tobytes(), lines[~blank]
+    return Records(records, lines)
 
 
 def _check_widths(path: Path, header: Header, counts: np.ndarray, lines: np.ndarray) -> None:
@@ -631,11 +631,11 @@ def _check_text(path: Path, text: bytes, line: int) -> None:
         ) from None
 
 
-def _check_quotes(path: Path, whole: bytes, separator: int, line: int) -> None:
+def _check_quotes(path: Path, records: bytes, separator: int, line: int) -> None:
     """Check that quotes open at the start of a cell and close at its end; the text holds an even number of them."""
-    if b'"' not in whole:
+    if b'"' not in records:
         return
-    cells = np.frombuffer(whole, np.uint8)
+    cells = np.frombuffer(records, np.uint8)
     quotes = np.flatnonzero(cells == _QUOTE)
     opening, closing = quotes[::2], quotes[1::2]
     before = np.where(opening == 0, np.uint8(_NEWLINE), cells[opening - 1])
@@ -647,12 +647,12 @@ def _check_quotes(path: Path, whole: bytes, separator: int, line: int) -> None:
     wrong_closing = closing[trailed][0] if trailed.any() else len(cells)
     if wrong_opening == wrong_closing:
         return
-    where = line + whole.count(b"\n", 0, int(min(wrong_opening, wrong_closing)))
+    where = line + records.count(b"\n", 0, int(min(wrong_opening, wrong_closing)))
     if wrong_opening < wrong_closing:
         raise InputFileError(
             f"{path}:{where}: a quote in the middle of a cell: put the whole cell in quotes and double the inner ones"
         )
-    opened = line + whole.count(b"\n", 0, _opening_of_last_quote(whole[: int(wrong_closing)]))
+    opened = line + records.count(b"\n", 0, _opening_of_last_quote(records[: int(wrong_closing)]))
     raise InputFileError(
         f"{path}:{where}: text after the closing quote of the cell that opens on line {opened}: "
         "close that quote, or double the quotes inside the cell"

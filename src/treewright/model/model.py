@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from treewright.trees.summary import Node
 
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class Model(ModelData):
@@ -175,10 +175,10 @@ class Model(ModelData):
                 return np.array([cells])
         return encode(self.schema, X, unseen=self.unseen, missing=self.missing, owner=owner, sparse=sparse)
 
-    def _answered(self, answer: Callable[[Any], Answer], matrix: Any) -> Answer:
+    def _by_blocks(self, compute: Callable[[Any], Result], matrix: Any) -> Result:
         """The results of a function for encoded rows; a sparse table is read block by block, or as bins."""
         on_bins = isinstance(self.trees, PackedTrees) and not self.is_single_tree
-        return answer(matrix) if on_bins else by_blocks(answer, matrix)
+        return compute(matrix) if on_bins else by_blocks(compute, matrix)
 
     def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """Predict a class label or a number for each row.
@@ -213,15 +213,15 @@ class Model(ModelData):
 
     def codes_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Class codes of encoded rows: int32[n, n_outputs]."""
-        return self._answered(lambda rows: values.predict_codes(self, rows, n_jobs), matrix)
+        return self._by_blocks(lambda rows: values.predict_codes(self, rows, n_jobs), matrix)
 
     def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
         """Class probabilities of encoded rows: float64[n, n_classes] per output."""
-        return self._answered(lambda rows: values.predict_shares(self, rows, n_jobs), matrix)
+        return self._by_blocks(lambda rows: values.predict_shares(self, rows, n_jobs), matrix)
 
     def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Predicted numbers of encoded rows: float64[n, n_outputs]."""
-        return self._answered(lambda rows: values.predict_numbers(self, rows, n_jobs), matrix)
+        return self._by_blocks(lambda rows: values.predict_numbers(self, rows, n_jobs), matrix)
 
     def _numbers(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers in the shape that ``predict`` returns."""
@@ -246,8 +246,8 @@ class Model(ModelData):
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use predict")
-        shares = self.shares_of(self._encoded(X, owner, sparse=True), n_jobs)
-        return shares[0] if self.n_outputs == 1 else shares
+        probabilities = self.shares_of(self._encoded(X, owner, sparse=True), n_jobs)
+        return probabilities[0] if self.n_outputs == 1 else probabilities
 
     def predict_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """The scores of each row in a boosted model, the sums over its trees; its link turns them into predictions.
@@ -266,7 +266,7 @@ class Model(ModelData):
         """
         self._refuse_without_scores()
         matrix = self._encoded(X, owner, sparse=True)
-        return self._scores(self._answered(lambda rows: scores_of(self, rows, n_jobs), matrix))
+        return self._scores(self._by_blocks(lambda rows: scores_of(self, rows, n_jobs), matrix))
 
     def staged_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
         """Scores after each round, as ``predict_scores`` gives them; the last are the same.
@@ -296,10 +296,10 @@ class Model(ModelData):
         AttributeError
             The trees were not fitted in rounds.
         """
-        answers = self._staged(X, n_jobs, owner)
+        results = self._staged(X, n_jobs, owner)
         if self.task == "regression":
-            return map(self._numbers, answers)
-        return (labels_of(self.classes, predicted_codes(self, shares)) for shares in answers)
+            return map(self._numbers, results)
+        return (labels_of(self.classes, predicted_codes(self, probabilities)) for probabilities in results)
 
     def staged_predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
@@ -313,10 +313,10 @@ class Model(ModelData):
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use staged_predict")
-        answers, columns = self._staged(X, n_jobs, owner), output_columns(self.n_classes)
+        results, columns = self._staged(X, n_jobs, owner), output_columns(self.n_classes)
         if self.n_outputs == 1:
-            return answers
-        return ([np.ascontiguousarray(shares[:, each]) for each in columns] for shares in answers)
+            return results
+        return ([np.ascontiguousarray(probabilities[:, each]) for each in columns] for probabilities in results)
 
     def _staged(self, X: Any, n_jobs: int | None, owner: str) -> Iterator[np.ndarray]:
         """The combined output of the trees after each round."""
@@ -373,8 +373,8 @@ class Model(ModelData):
         """
         from treewright.forest.quantiles import predict_quantiles
 
-        answers = predict_quantiles(self, self._encoded(X, owner), quantiles, n_jobs)
-        return answers[:, :, 0] if self.n_outputs == 1 else answers
+        found = predict_quantiles(self, self._encoded(X, owner), quantiles, n_jobs)
+        return found[:, :, 0] if self.n_outputs == 1 else found
 
     def predict_interval(
         self, X: Any, level: float = 0.9, *, n_jobs: int | None = None, owner: str = "Model"
@@ -418,9 +418,9 @@ class Model(ModelData):
         scalar, or ndarray[n_outputs] for several outputs
             A label or a float, as an element of what ``predict`` returns.
         """
-        answer, codes = self._answer_of(row)
+        result, codes = self._values_of_row(row)
         if self.task == "regression":
-            return answer[0].item() if self.n_outputs == 1 else answer.copy()
+            return result[0].item() if self.n_outputs == 1 else result.copy()
         if self.n_outputs == 1:
             return self.classes[0][codes[0]]
         labels = [self.classes[output][code] for output, code in enumerate(codes)]
@@ -452,18 +452,18 @@ class Model(ModelData):
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use predict_one")
-        shares = np.minimum(self._answer_of(row)[0], 1.0)  # as for tables
-        each = [shares[columns] for columns in output_columns(self.n_classes)]
+        probabilities = np.minimum(self._values_of_row(row)[0], 1.0)  # as for tables
+        each = [probabilities[columns] for columns in output_columns(self.n_classes)]
         return each[0] if self.n_outputs == 1 else each
 
-    def _answer_of(self, row: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _values_of_row(self, row: Any) -> tuple[np.ndarray, np.ndarray]:
         """Numbers or class probabilities of one row, output by output, and class codes."""
         cells = encode_plain_row(self.schema, row)
         if cells is None or (self.missing == "error" and math.isnan(sum(cells))):
             cells = encode_row(self.schema, row, unseen=self.unseen, missing=self.missing).tolist()
         if not self.is_single_tree:
-            answers = combined(self, np.array([cells]), n_jobs=1)
-            return answers[0], predicted_codes(self, answers)[0]
+            results = combined(self, np.array([cells]), n_jobs=1)
+            return results[0], predicted_codes(self, results)[0]
         if self.missing == "fractional" and any(map(math.isnan, cells)):
             return self._averaged(cells)
         table, leaf = leaf_table(self), leaf_of_row(self.trees[0], cells)
@@ -473,8 +473,8 @@ class Model(ModelData):
         """Numbers and class codes of a row in several leaves, by the kernel for tables."""
         table, only = leaf_table(self), np.zeros(1, np.int64)
         content = table.values if self.task == "regression" else table.shares
-        answers = average_of_leaves(self.trees[0], np.array([cells]), only, content, n_jobs=1)
-        return answers[0], table.codes[0] if self.task == "regression" else predicted_codes(self, answers)[0]
+        results = average_of_leaves(self.trees[0], np.array([cells]), only, content, n_jobs=1)
+        return results[0], table.codes[0] if self.task == "regression" else predicted_codes(self, results)[0]
 
     def with_threshold(self, at: float | None, *, positive: Any = None) -> Model:
         """The same model, which predicts one of two classes if its probability is at least ``at``.
@@ -521,7 +521,7 @@ class Model(ModelData):
             For a row in several leaves (``missing="fractional"``) the one with its largest part, the lowest of equals.
         """
         matrix = self._encoded(X, owner, sparse=True)
-        leaves = self._answered(lambda rows: values.predict_leaves(self, rows, n_jobs), matrix)
+        leaves = self._by_blocks(lambda rows: values.predict_leaves(self, rows, n_jobs), matrix)
         return leaves.astype(np.int64, copy=False)
 
     def decision_path(

@@ -404,7 +404,7 @@ class NeighborsModel:
 
         def vote(rows: np.ndarray, weights: np.ndarray | None) -> list[np.ndarray]:
             found = [shares(codes[rows, at], weights, size) for at, size in enumerate(sizes)]
-            return [share.argmax(axis=1)[:, None] for share in found] if only_first else found
+            return [probabilities.argmax(axis=1)[:, None] for probabilities in found] if only_first else found
 
         return self._by_neighbors(matrix, n_threads, [1] * len(sizes) if only_first else sizes, vote)
 
@@ -418,7 +418,7 @@ class NeighborsModel:
         """The results of ``vote`` for each row's neighbours, block by block: float64[m, width] for each width."""
         m, k = matrix.shape[0], self.n_neighbors
         check_fits(8 * m * sum(widths), f"the predictions for {m} rows", "predict fewer rows at a time")
-        answers = [np.empty((m, width)) for width in widths]
+        results = [np.empty((m, width)) for width in widths]
         more = int(wants_next(self.weights) and k < self.n_rows)
         n_classes = sum(len(labels) for labels in self.classes)
         for first, last in _blocks(m, self._point_bytes, 64 * (k + more) + 24 * n_classes):
@@ -426,9 +426,9 @@ class NeighborsModel:
             rows, distances = self.stored.nearest(points, k + more, n_threads, first)
             following = distances[:, k] if more else None
             weights = weights_of(distances[:, :k], following, self.weights)
-            for answer, voted in zip(answers, vote(rows[:, :k], weights), strict=True):
-                answer[first:last] = voted
-        return answers
+            for result, voted in zip(results, vote(rows[:, :k], weights), strict=True):
+                result[first:last] = voted
+        return results
 
     @property
     def _point_bytes(self) -> int:
@@ -523,7 +523,9 @@ def _text(model: NeighborsModel) -> str:
     lines = [f"{k} nearest neighbour{'s' if k > 1 else ''}, {model.task}"]
     weights = model.weights if isinstance(model.weights, str) else "a function of the distances"
     width = f"{model.n_columns} column{'s' if model.n_columns > 1 else ''}"
-    table = [("metric", _metric(model)), ("weights", weights), ("rows", f"{model.n_rows} with {width}")]
+    metric = model.stored.metric
+    name = f"{metric.name} (p = {metric.p:g})" if metric.name == "minkowski" else metric.name
+    table = [("metric", name), ("weights", weights), ("rows", f"{model.n_rows} with {width}")]
     table += _scales(model) + _targets(model)
     search = search_for(stored.metric, stored.points, stored.algorithm)
     if decides := decision_words(model):
@@ -534,11 +536,6 @@ def _text(model: NeighborsModel) -> str:
         ("prediction", _cost(model, search, width)),
     ]
     return "\n".join([*lines, *(f"{name:<11} {text}" for name, text in table)])
-
-
-def _metric(model: NeighborsModel) -> str:
-    metric = model.stored.metric
-    return f"{metric.name} (p = {metric.p:g})" if metric.name == "minkowski" else metric.name
 
 
 def _scales(model: NeighborsModel) -> list[tuple[str, str]]:

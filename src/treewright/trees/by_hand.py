@@ -56,10 +56,10 @@ def noted(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def marks_of(facts: Mapping[str, Any], tree: Tree) -> dict[int, Mark]:
     """The marks of nodes, by their numbers."""
-    said = noted(facts)
-    if said is None:
+    marks = noted(facts)
+    if marks is None:
         return {}
-    names, locked, decided = said.get("names"), said.get("locked"), said.get("decided")
+    names, locked, decided = marks.get("names"), marks.get("locked"), marks.get("decided")
     found: dict[int, dict[str, Any]] = {}
     for path, name in names.items() if isinstance(names, Mapping) else ():
         found.setdefault(number_at(tree, path), {})["name"] = shorten(escape_controls(str(name)), WIDTH)
@@ -88,8 +88,8 @@ def number_at(tree: Tree, path: object) -> int:
 
 def log_of(facts: Mapping[str, Any]) -> list[LogLine]:
     """The commands in words, in their order."""
-    said = noted(facts)
-    log = said.get("log") if said is not None else None
+    marks = noted(facts)
+    log = marks.get("log") if marks is not None else None
     return [line_of(each) for each in log if isinstance(each, Mapping)] if isinstance(log, Sequence) else []
 
 

@@ -96,10 +96,10 @@ def check_tree(
 def check_arrays(
     tree: Tree, columns: ColumnFacts, n_values: int, n_classes: tuple[int, ...], missing: Missing, name: str
 ) -> None:
-    """Refuse a tree that breaks an invariant; parameters as in ``tree.check.check_tree``."""
+    """Refuse a tree that breaks an invariant; parameters as in ``check_tree``."""
     check_shapes(tree, n_values, name)
     check_links(tree, name)
-    check_questions(tree, columns, name)
+    check_node_tests(tree, columns, name)
     check_surrogates(tree, columns.is_nominal, missing, name)
     check_level_sets(tree, columns.n_levels, name)
     check_level_branch(tree, columns.n_levels, name)
@@ -183,7 +183,7 @@ def check_links(tree: Tree, name: str) -> None:
     refuse(name, parents != 1, lambda i: f"{parents[i]} parents, expected 1")
 
 
-def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
+def check_node_tests(tree: Tree, columns: ColumnFacts, name: str) -> None:
     """Refuse a test that does not fit its column, and anything but fillers in nodes without one."""
     n_columns, kind, feature = len(columns.n_levels), tree.kind, tree.feature
     leaf = kind == LEAF
@@ -194,10 +194,10 @@ def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
         lambda i: f"feature {feature[i]} is not one of {n_columns} columns",
     )
     inner = np.flatnonzero(~leaf)
-    asked = kind[inner]
+    tested = kind[inner]
     nominal, numeric = columns.is_nominal[feature[inner]], columns.is_numeric[feature[inner]]
-    fits = np.where(nominal, (asked == SUBSET) | (asked == MULTIWAY), (asked == THRESHOLD) | (asked == INTERVALS))
-    fits |= ~nominal & ~numeric & (asked == MULTIWAY)
+    fits = np.where(nominal, (tested == SUBSET) | (tested == MULTIWAY), (tested == THRESHOLD) | (tested == INTERVALS))
+    fits |= ~nominal & ~numeric & (tested == MULTIWAY)
     refuse(name, ~fits, lambda i: f"its kind of test does not fit the kind of column {feature[i]}", inner)
     cut = kind == THRESHOLD
     refuse(name, cut & np.isnan(tree.threshold), "the threshold is nan")
@@ -529,8 +529,8 @@ def _check_roots(packed: PackedTrees) -> None:
     if not 1 <= n_nodes <= MAX_NODES:
         raise ModelFileError(f"{NAME}: {n_nodes} nodes, expected 1 to 2**31 - 1")
     # Compared, not subtracted: a difference of hostile numbers may overflow.
-    whole = len(roots) > 1 and roots[0] == 0 and roots[-1] == n_nodes
-    if not whole or (roots[1:] <= roots[:-1]).any():
+    is_complete = len(roots) > 1 and roots[0] == 0 and roots[-1] == n_nodes
+    if not is_complete or (roots[1:] <= roots[:-1]).any():
         raise ModelFileError(f"{NAME}: roots do not divide {n_nodes:,} nodes")
 
 
@@ -631,18 +631,18 @@ def _check_leaves(packed: PackedTrees, n_classes: tuple[int, ...]) -> None:
 def _check_sums(packed: PackedTrees) -> None:
     """Check that the sums of rows and weights of every tree are in range."""
     weight, samples = leaf_weights_of(packed), leaf_samples_of(packed).astype(np.float64)
-    whole = np.zeros((2, packed.n_trees))
+    sums = np.zeros((2, packed.n_trees))
     with np.errstate(over="ignore"):
         for places, records in _blocks(packed):
             at = np.flatnonzero(kind_of(records) == LEAF_RECORD)
             rows = child_of(records[at])
             first = int(np.searchsorted(packed.roots, places[0], "right")) - 1
             tree = np.searchsorted(packed.roots, places[at], "right") - 1 - first
-            for total, amount in zip(whole, (weight, samples), strict=True):
+            for total, amount in zip(sums, (weight, samples), strict=True):
                 added = np.bincount(tree, amount[rows])
                 total[first : first + len(added)] += added
-    refuse(NAME, ~(whole[0] <= _LARGEST_WEIGHT), "its weights add up to more than 1e300", of="tree")
-    refuse(NAME, whole[1] > _LARGEST_ROWS, "its leaves have more rows than can be counted", of="tree")
+    refuse(NAME, ~(sums[0] <= _LARGEST_WEIGHT), "its weights add up to more than 1e300", of="tree")
+    refuse(NAME, sums[1] > _LARGEST_ROWS, "its leaves have more rows than can be counted", of="tree")
 
 
 def _check_gains(packed: PackedTrees) -> None:

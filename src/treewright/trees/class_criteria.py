@@ -22,22 +22,22 @@ CLASSIFICATION_CRITERIA = {
 }
 
 
-def _gini(shares: np.ndarray) -> np.ndarray:
-    impurity: np.ndarray = 1.0 - (shares * shares).sum(axis=-1)
+def _gini(proportions: np.ndarray) -> np.ndarray:
+    impurity: np.ndarray = 1.0 - (proportions * proportions).sum(axis=-1)
     return impurity
 
 
-def _entropy(shares: np.ndarray) -> np.ndarray:
+def _entropy(proportions: np.ndarray) -> np.ndarray:
     """Entropy in bits."""
     from treewright.core.elementary import log2_of
 
-    logs = log2_of(np.where(shares > 0.0, shares, 1.0))
-    impurity: np.ndarray = -(shares * logs).sum(axis=-1)
+    logs = log2_of(np.where(proportions > 0.0, proportions, 1.0))
+    impurity: np.ndarray = -(proportions * logs).sum(axis=-1)
     return impurity
 
 
-def _misclassification(shares: np.ndarray) -> np.ndarray:
-    impurity: np.ndarray = 1.0 - shares.max(axis=-1)
+def _misclassification(proportions: np.ndarray) -> np.ndarray:
+    impurity: np.ndarray = 1.0 - proportions.max(axis=-1)
     return impurity
 
 
@@ -48,6 +48,6 @@ _FORMULAS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def impurity_of_shares(number: int, shares: np.ndarray) -> np.ndarray:
+def impurity_of_shares(number: int, proportions: np.ndarray) -> np.ndarray:
     """Impurity of one output, float64[...], from its classes' proportions, float64[..., n_classes]."""
-    return _FORMULAS[number](shares)
+    return _FORMULAS[number](proportions)

@@ -246,9 +246,9 @@ def _split(arrays: dict[str, np.ndarray], is_boosted: bool) -> ListedTrees:
             if len(arrays[f"trees.{name}"]) != n_cells:
                 raise ModelFileError(f"damaged model file: {name} is not as long as {first}")
         steps = arrays[offsets]
-        whole = len(steps) > 1 and steps[0] == 0 and steps[-1] == n_cells
+        is_complete = len(steps) > 1 and steps[0] == 0 and steps[-1] == n_cells
         # Compared, not subtracted: a difference of malicious numbers may overflow.
-        if not whole or (steps[1:] < steps[:-1]).any() or len(steps) != n_steps:
+        if not is_complete or (steps[1:] < steps[:-1]).any() or len(steps) != n_steps:
             raise ModelFileError(f"damaged model file: {offsets} do not divide {n_cells:,} cells")
         places = [slice(begin, end) for begin, end in pairwise(steps.tolist())]
         for name in table:

@@ -374,7 +374,7 @@ def strict_json(text: bytes, what: str) -> dict[str, Any]:
             object_pairs_hook=_unique,
             parse_constant=_refuse_constant,
             parse_float=_finite,
-            parse_int=_whole,
+            parse_int=_integer,
         )
     except RecursionError:
         raise ModelFileError(f"the {what} of the model file is nested beyond sys.getrecursionlimit()") from None
@@ -464,7 +464,7 @@ def _finite(token: str) -> float:
     return value
 
 
-def _whole(token: str) -> int:
+def _integer(token: str) -> int:
     """A whole number; one with too many digits is refused."""
     if len(token) > DIGITS_CAP:
         raise ValueError(f"a number has more than {DIGITS_CAP} digits")

@@ -77,7 +77,7 @@ class ModelData:
     schema : Schema
         The columns, in the order of the encoded matrix.
     trees : ListedTrees or PackedTrees
-        Sequences of ``Tree`` (``model.trees``); a plain tuple becomes ``ListedTrees``.
+        Sequences of ``Tree`` (`Trees`); a plain tuple becomes ``ListedTrees``.
     classes : tuple of ndarray
         Classification: the sorted class labels of each output, in the target's own dtype. Regression: empty.
     n_outputs : int
@@ -104,8 +104,8 @@ class ModelData:
         The decision threshold for one of two classes; None: the more probable class is predicted.
     grid : tuple of int, or None
         Exponents of two. With one, the values of trees in a mean, a vote or a sum are rounded to multiples of
-        ``2**grid[0]`` before they are added, so that sums are exact in any order (``aggregation.grid_of``). With
-        several, a value is the sum of a multiple of each (``aggregation.parts_of``), without rounding: the parts have
+        ``2**grid[0]`` before they are added, so that sums are exact in any order (``grid_of``). With
+        several, a value is the sum of a multiple of each (``parts_of``), without rounding: the parts have
         sums of their own, and the mean of equal values is that value. None: values are added as they are. Rows that are
         divided among branches get averages, which are not on a grid.
     """
@@ -271,11 +271,11 @@ class ListedTrees(tuple[Tree, ...]):
     def mean_importances(self, n_columns: int, weights: np.ndarray | None = None) -> np.ndarray:
         """Return float64[n_columns]: the mean over the trees, as shares, which sum to one or are 0."""
         total = np.zeros(n_columns)
-        shares = np.ones(len(self)) if weights is None else weights / weights.max()
-        for tree, share in zip(self, shares, strict=True):
-            total += share * impurity_importances(tree, n_columns)
-        whole = total.sum()
-        return total / whole if whole > 0 else total
+        proportions = np.ones(len(self)) if weights is None else weights / weights.max()
+        for tree, proportion in zip(self, proportions, strict=True):
+            total += proportion * impurity_importances(tree, n_columns)
+        scale = total.sum()
+        return total / scale if scale > 0 else total
 
 
 class BoostedTrees(ListedTrees):
@@ -291,8 +291,8 @@ class BoostedTrees(ListedTrees):
         """Return float64[n_columns]: shares of all gains; boosted trees have no weights."""
         del weights
         total = self.importances_by_tree(n_columns).sum(axis=0)
-        whole = total.sum()
-        return total / whole if whole > 0 else total
+        scale = total.sum()
+        return total / scale if scale > 0 else total
 
 
 def gains_of(tree: Tree, n_columns: int) -> np.ndarray:
@@ -451,7 +451,7 @@ class Aggregation:
         Always a new array: kernels need writable arrays.
         """
         if model.task == "classification":
-            return shares_on_grid(class_shares(model, value), model.n_classes, model.grid)
+            return proportions_on_grid(class_shares(model, value), model.n_classes, model.grid)
         return on_grid(np.array(value, np.float64, order="C"), model.grid)
 
     def addends(self, model: ModelData, value: np.ndarray) -> np.ndarray:
@@ -566,7 +566,7 @@ def parts_of(numbers: np.ndarray, grid: Grid | None, n_classes: Sequence[int] = 
 
 
 def _first_part(numbers: np.ndarray, exponent: int, n_classes: Sequence[int]) -> np.ndarray:
-    return shares_on_grid(numbers, n_classes, (exponent,)) if n_classes else _rounded(numbers, exponent)
+    return proportions_on_grid(numbers, n_classes, (exponent,)) if n_classes else _rounded(numbers, exponent)
 
 
 def together(parts: np.ndarray, n_parts: int) -> np.ndarray:
@@ -598,12 +598,12 @@ def grids_of(numbers: np.ndarray, bound: float, n_trees: int, n_classes: Sequenc
     return tuple(found)
 
 
-def shares_on_grid(shares: np.ndarray, n_classes: Sequence[int], grid: Grid | None) -> np.ndarray:
+def proportions_on_grid(proportions: np.ndarray, n_classes: Sequence[int], grid: Grid | None) -> np.ndarray:
     """Class probabilities on one grid; the first largest takes the rounding error, so that they add up to 1 exactly.
 
     Several grids hold them as they are.
     """
-    moved = on_grid(shares, grid)
+    moved = on_grid(proportions, grid)
     if grid is not None and len(grid) == 1:
         rows = np.arange(len(moved))
         for columns in output_columns(n_classes):
@@ -669,25 +669,25 @@ def output_columns(n_classes: Sequence[int]) -> list[slice]:
 
 def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
     """Class proportions, float64[n, n_values], of weighted class counts; those of an output are not all 0."""
-    shares = np.empty(value.shape)
+    proportions = np.empty(value.shape)
     for columns in output_columns(model.n_classes):
         counts = value[:, columns].astype(np.float64)
-        shares[:, columns] = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+        proportions[:, columns] = counts / counts.sum(axis=1, keepdims=True)
+    return proportions
 
 
-def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
+def first_largest(model: ModelData, probabilities: np.ndarray) -> np.ndarray:
     """The most probable class of probabilities (float[n, n_values]), the first of equals: int32[n, n_outputs].
 
     0 if the model predicts numbers.
     """
-    codes = np.zeros((len(shares), model.n_outputs), np.int32)
+    codes = np.zeros((len(probabilities), model.n_outputs), np.int32)
     for output, columns in enumerate(output_columns(model.n_classes)):
-        codes[:, output] = shares[:, columns].argmax(axis=1)
+        codes[:, output] = probabilities[:, columns].argmax(axis=1)
     return codes
 
 
-def whole_parts(shares: list[float]) -> list[float]:
+def whole_parts(proportions: list[float]) -> list[float]:
     """Numbers whose proportions of their sum are bit-identical to the given ones.
 
     A reader divides by the sum, even of proportions, whose sum may differ from 1 in the last place: whole parts have an
@@ -696,22 +696,24 @@ def whole_parts(shares: list[float]) -> list[float]:
     >>> whole_parts([0.2, 0.8]), whole_parts([0.7, 0.2, 0.1])
     ([0.2, 0.8], [7.0, 2.0, 1.0])
     """
-    if math.fsum(shares) == 1.0 == sum(shares):
-        return shares
-    whole = math.lcm(*(Fraction(share).limit_denominator(10**6).denominator for share in shares))
-    parts = [float(round(share * whole)) for share in shares] if whole < 2**53 else shares
-    is_exact = sum(parts) > 0 and all(part / sum(parts) == share for part, share in zip(parts, shares, strict=True))
-    return parts if is_exact else shares
+    if math.fsum(proportions) == 1.0 == sum(proportions):
+        return proportions
+    multiple = math.lcm(*(Fraction(each).limit_denominator(10**6).denominator for each in proportions))
+    parts = [float(round(each * multiple)) for each in proportions] if multiple < 2**53 else proportions
+    is_exact = sum(parts) > 0 and all(part / sum(parts) == each for part, each in zip(parts, proportions, strict=True))
+    return parts if is_exact else proportions
 
 
-def predicted_codes(model: ModelData, shares: np.ndarray) -> np.ndarray:
-    """The class that a model predicts from shares (float[n, n_values]), output by output: int32[n, n_outputs]."""
-    return first_largest(model, shares) if model.threshold is None else model.threshold.codes(shares)[:, None]
+def predicted_codes(model: ModelData, probabilities: np.ndarray) -> np.ndarray:
+    """The class predicted from probabilities (float[n, n_values]), output by output: int32[n, n_outputs]."""
+    if model.threshold is None:
+        return first_largest(model, probabilities)
+    return model.threshold.codes(probabilities)[:, None]
 
 
-def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
+def votes_for(model: ModelData, probabilities: np.ndarray) -> np.ndarray:
     """float64[n, n_values]: 1 for the class that ``first_largest`` chooses, 0 for the others, output by output."""
-    codes, votes = first_largest(model, shares), np.zeros(shares.shape)
+    codes, votes = first_largest(model, probabilities), np.zeros(probabilities.shape)
     for output, columns in enumerate(output_columns(model.n_classes)):
         votes[np.arange(len(votes)), columns.start + codes[:, output]] = 1.0
     return votes
@@ -746,41 +748,41 @@ def answers_of(model: ModelData, scores: np.ndarray) -> np.ndarray:
         return np.minimum(exp_of(scores), np.finfo(np.float64).max)
     if link == "sorted":
         return np.sort(scores, axis=1)
-    return _shares(model, scores) if link == "classes" else scores
+    return _probabilities(model, scores) if link == "classes" else scores
 
 
-def _shares(model: ModelData, scores: np.ndarray) -> np.ndarray:
+def _probabilities(model: ModelData, scores: np.ndarray) -> np.ndarray:
     """Class probabilities, output by output."""
     if len(model.classes) == 1:
-        return _shares_of_output(scores, len(model.classes[0]))
-    shares = np.empty((len(scores), sum(model.n_classes)))
+        return _probabilities_of_output(scores, len(model.classes[0]))
+    probabilities = np.empty((len(scores), sum(model.n_classes)))
     at = 0
     for columns, count in zip(output_columns(model.n_classes), model.n_classes, strict=True):
         n_scores = count if count > 2 else 1
         # A copy: rows are added up in the same order in any array.
-        shares[:, columns] = _shares_of_output(np.ascontiguousarray(scores[:, at : at + n_scores]), count)
+        probabilities[:, columns] = _probabilities_of_output(np.ascontiguousarray(scores[:, at : at + n_scores]), count)
         at += n_scores
-    return shares
+    return probabilities
 
 
-def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
+def _probabilities_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
     """Class probabilities of one output: float64[n, n_classes]."""
     if n_classes == 1:
         return np.ones((len(scores), 1))
     from treewright.core.elementary import exp_of
 
     if n_classes > 2:
-        shares = exp_of(scores - scores.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        return shares
-    shares = np.empty((len(scores), 2))
-    shares[:, :1] = scores
-    np.negative(scores, out=shares[:, 1:])
+        probabilities = exp_of(scores - scores.max(axis=1, keepdims=True))
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
+    probabilities = np.empty((len(scores), 2))
+    probabilities[:, :1] = scores
+    np.negative(scores, out=probabilities[:, 1:])
     # Each class by itself: 1 minus a probability near 1 would lose its digits.
-    np.minimum(shares, LARGEST_EXPONENT, out=shares)
-    shares = exp_of(shares)
-    shares += 1.0
-    return np.divide(1.0, shares, out=shares)
+    np.minimum(probabilities, LARGEST_EXPONENT, out=probabilities)
+    probabilities = exp_of(probabilities)
+    probabilities += 1.0
+    return np.divide(1.0, probabilities, out=probabilities)
 
 
 def sizes_of(model: ModelData) -> Sizes:
@@ -813,8 +815,8 @@ def with_grid(model: AnyModel) -> AnyModel:
         return replace(model, grid=None)
     bound = float(n_trees) if model.task == "classification" else sums_of_sizes(model)[0]
     trees, loose = model.trees, replace(model, grid=None)
-    said = trees.leaf_value if isinstance(trees, PackedTrees) else _said_by_trees(trees)[0]
-    return replace(model, grid=grids_of(how.content(loose, said), bound, n_trees, model.counted_classes))
+    leaf_values = trees.leaf_value if isinstance(trees, PackedTrees) else _values_in_trees(trees)[0]
+    return replace(model, grid=grids_of(how.content(loose, leaf_values), bound, n_trees, model.counted_classes))
 
 
 def _one_grid(bound: float) -> Grid | None:
@@ -830,10 +832,10 @@ def sums_of_sizes(model: ModelData) -> tuple[float, float]:
     """
     base = np.zeros(1) if model.boosting is None else np.abs(np.array(model.boosting.base))
     largest, typical = np.zeros((2, len(model.trees), 1 if model.boosting is not None else model.n_outputs))
-    said, counts = _said_by_trees(model.trees)
+    leaf_values, counts = _values_in_trees(model.trees)
     ends, tree = np.cumsum(counts), np.repeat(np.arange(len(counts)), counts)
     begins = ends - counts
-    for output, sizes in enumerate(np.abs(said).T):
+    for output, sizes in enumerate(np.abs(leaf_values).T):
         ascending = sizes[np.lexsort((sizes, tree))]
         n_zeros = np.add.reduceat((ascending == 0).astype(np.int64), begins)
         largest[:, output] = ascending[ends - 1]
@@ -846,11 +848,11 @@ def sums_of_sizes(model: ModelData) -> tuple[float, float]:
     return float(bounds.max()), float(min(usual[usual > 0], default=0.0))
 
 
-def _said_by_trees(trees: Trees) -> tuple[np.ndarray, np.ndarray]:
+def _values_in_trees(trees: Trees) -> tuple[np.ndarray, np.ndarray]:
     """The values of the leaves, tree by tree, float[n_leaves, k]; and how many each tree has."""
     if not isinstance(trees, PackedTrees):
-        said = [tree.value[tree.is_leaf] for tree in trees]
-        return np.concatenate(said), np.array([len(each) for each in said])
+        leaf_values = [tree.value[tree.is_leaf] for tree in trees]
+        return np.concatenate(leaf_values), np.array([len(each) for each in leaf_values])
     is_leaf = trees.is_leaf
     counts = np.add.reduceat(is_leaf.astype(np.int64), trees.roots[:-1])
     return trees.leaf_value[child_of(trees.records)[is_leaf]], counts

@@ -103,7 +103,7 @@ def has_best_order(model: ModelData) -> bool:
 class Form(NamedTuple):
     """The permitted values of a fact: in words that follow "expected", and as a function."""
 
-    words: str
+    text: str
     accepts: Callable[[Any], bool]
 
 
@@ -116,28 +116,28 @@ def is_number(value: object) -> bool:
 
 
 def _or_none(form: Form) -> Form:
-    return Form(f"{form.words} or null", lambda value: value is None or form.accepts(value))
+    return Form(f"{form.text} or null", lambda value: value is None or form.accepts(value))
 
 
 def _list_of(form: Form) -> Form:
     return Form(
-        f"a list, each {form.words}", lambda value: isinstance(value, list | tuple) and all(map(form.accepts, value))
+        f"a list, each {form.text}", lambda value: isinstance(value, list | tuple) and all(map(form.accepts, value))
     )
 
 
 def _either(one: Form, other: Form) -> Form:
-    return Form(f"{one.words}, or {other.words}", lambda value: one.accepts(value) or other.accepts(value))
+    return Form(f"{one.text}, or {other.text}", lambda value: one.accepts(value) or other.accepts(value))
 
 
 TEXT = Form("text", lambda value: isinstance(value, str))
 SWITCH = Form("true or false", lambda value: isinstance(value, bool))
-WHOLE = Form("a whole number, at least 0", lambda value: isinstance(value, int) and value >= 0)
+INTEGER = Form("a whole number, at least 0", lambda value: isinstance(value, int) and value >= 0)
 NUMBER = Form("a number", is_number)
 SIZE = Form(
     "a whole number above 0, or a share from 0 to 1",
     lambda value: is_number(value) and (value > 0 if isinstance(value, int) else 0.0 <= value <= 1.0),
 )
-SHARE = Form("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
+PROPORTION = Form("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
 PROBABILITY = Form("a number above 0, at most 1", lambda value: is_number(value) and 0 < value <= 1)
 CHAID_TEST = Form("'pearson' or 'likelihood_ratio'", lambda value: value in ("pearson", "likelihood_ratio"))
 MAPPING = Form("a mapping", lambda value: isinstance(value, Mapping))
@@ -153,7 +153,7 @@ FACTS = {
     "algorithm": TEXT,
     "criterion": TEXT,
     "version": TEXT,
-    "n_samples": WHOLE,
+    "n_samples": INTEGER,
     "parameters": MAPPING,
     "member": MAPPING,
     "pruning": _list_of(MAPPING),
@@ -168,9 +168,9 @@ FACTS = {
             isinstance(value, str) or (isinstance(value, Mapping) and all(map(_LOSS_VALUE.accepts, value.values())))
         ),
     ),
-    "best_iteration": WHOLE,
+    "best_iteration": INTEGER,
     "positive": Form("0 or 1", lambda value: type(value) is int and value in (0, 1)),
-    "members": _list_of(WHOLE),
+    "members": _list_of(INTEGER),
     "scored": SWITCH,
 }
 # They have the same meaning in every estimator; other parameters are checked by the estimator that reads them.
@@ -180,13 +180,13 @@ PARAMETERS = {
     "ccp_alpha": NUMBER,
     "criterion": TEXT,
     "confidence": _or_none(PROBABILITY),
-    "max_depth": _or_none(WHOLE),
-    "max_leaf_nodes": _or_none(WHOLE),
+    "max_depth": _or_none(INTEGER),
+    "max_leaf_nodes": _or_none(INTEGER),
     "max_p_value": _or_none(PROBABILITY),
     "min_impurity_decrease": NUMBER,
     "min_samples_leaf": _either(SIZE, Form("'auto'", lambda value: value == "auto")),
     "min_samples_split": SIZE,
-    "min_weight_fraction_leaf": SHARE,
+    "min_weight_fraction_leaf": PROPORTION,
     "monotonic_cst": _or_none(_either(_list_of(_SIGN), _list_of(_NAMED_SIGN))),
     "splitter": TEXT,
     "test": CHAID_TEST,
@@ -212,7 +212,7 @@ def check_forms(facts: Mapping[str, Any]) -> None:
 def _check(found: Mapping[str, Any], forms: Mapping[str, Form], where: str) -> None:
     for name, form in forms.items():
         if name in found and not form.accepts(found[name]):
-            raise ModelFileError(f"facts: {where}{name} is {shown_fact(found[name])}, expected {form.words}")
+            raise ModelFileError(f"facts: {where}{name} is {shown_fact(found[name])}, expected {form.text}")
 
 
 def shown_fact(value: object) -> str:

@@ -73,7 +73,7 @@ class PackedTrees(Sequence[Tree]):
         Classes per output; empty for regression.
     records : int64[n_nodes]
         All trees one after another; siblings side by side, parents before children. A child is a position in
-        ``records``. The bits: ``tree.records``.
+        ``records``. The bits: ``trees.arrays``.
     roots : int64[n_trees + 1]
         Where each tree begins; the last entry is ``n_nodes``.
     sets, seen : uint64[n_sets, 4]
@@ -147,8 +147,8 @@ class PackedTrees(Sequence[Tree]):
     def feature_importances(self) -> np.ndarray:
         """Return float64[p]: the trees' mean impurity importances, or shares of all gains; they sum to one or are 0."""
         total = self.importances.sum(axis=0)
-        whole = total.sum()
-        return total / whole if whole > 0 else total
+        scale = total.sum()
+        return total / scale if scale > 0 else total
 
     def mean_importances(self, n_columns: int, weights: np.ndarray | None = None) -> np.ndarray:
         """Return ``feature_importances``: packed trees know their columns and have no weights."""
@@ -305,9 +305,9 @@ def gathered(sets: np.ndarray, bins: np.ndarray) -> np.ndarray:
     """uint64[k, words]: bit ``code`` is bit ``bins[code]`` of ``sets`` uint64[k, 4]."""
     flags = np.unpackbits(np.ascontiguousarray(sets, "<u8").view(np.uint8), axis=1, bitorder="little")
     packed = np.packbits(flags[:, bins], axis=1, bitorder="little")
-    whole = np.zeros((len(sets), ((len(bins) - 1) // 64 + 1) * 8), np.uint8)
-    whole[:, : packed.shape[1]] = packed
-    return whole.view("<u8").astype(np.uint64)
+    filled = np.zeros((len(sets), ((len(bins) - 1) // 64 + 1) * 8), np.uint8)
+    filled[:, : packed.shape[1]] = packed
+    return filled.view("<u8").astype(np.uint64)
 
 
 def amounts(
@@ -361,15 +361,15 @@ def count_impurity(criterion: str, n_classes: tuple[int, ...], value: np.ndarray
     begin = 0
     for count in n_classes:
         held = value[:, begin : begin + count]
-        share = held / held.sum(axis=1, keepdims=True)
+        proportion = held / held.sum(axis=1, keepdims=True)
         if criterion == "gini":
-            total += (share * (1.0 - share)).sum(axis=1)
+            total += (proportion * (1.0 - proportion)).sum(axis=1)
         elif criterion == "misclassification":
-            total += 1.0 - share.max(axis=1)
+            total += 1.0 - proportion.max(axis=1)
         else:
             from treewright.core.elementary import log2_of
 
-            total -= (share * log2_of(np.where(share > 0, share, 1.0))).sum(axis=1)
+            total -= (proportion * log2_of(np.where(proportion > 0, proportion, 1.0))).sum(axis=1)
         pure &= (held > 0).sum(axis=1) == 1
         begin += count
     return np.where(pure, 0.0, np.maximum(total / len(n_classes), _SMALLEST))
@@ -390,19 +390,19 @@ def join_means(
     + w2) (m1 - m2)**2``, for the half Poisson deviance ``w1 m1 log(m1 / m) + w2 m2 log(m2 / m)``; ``"gradient"`` is as
     squared error, of what the leaves add.
     """
-    share = (weight[one] / weight[nodes])[:, None]
+    proportion = (weight[one] / weight[nodes])[:, None]
     first, second = value[one], value[two]
     # Shares first, so that nothing overflows; no rounding leaves the range of the parts.
-    mean = first * share + second * (1.0 - share)
+    mean = first * proportion + second * (1.0 - proportion)
     mean = np.clip(mean, np.minimum(first, second), np.maximum(first, second))
     with np.errstate(over="ignore", under="ignore"):
         if criterion == "poisson":
-            between = share * _around(first, mean) + (1.0 - share) * _around(second, mean)
+            between = proportion * _around(first, mean) + (1.0 - proportion) * _around(second, mean)
         else:
             # Two factors, so that a square beyond float64 becomes infinite only where the impurity is.
-            spread = np.sqrt(share * (1.0 - share)) * (first * 0.5 - second * 0.5)
+            spread = np.sqrt(proportion * (1.0 - proportion)) * (first * 0.5 - second * 0.5)
             between = 4.0 * spread * spread
-        within = impurity[one] * share[:, 0] + impurity[two] * (1.0 - share[:, 0])
+        within = impurity[one] * proportion[:, 0] + impurity[two] * (1.0 - proportion[:, 0])
         total = np.minimum(within + np.maximum(between, 0.0).mean(axis=1), _LARGEST)
     pure = (impurity[one] == 0) & (impurity[two] == 0) & (first == second).all(axis=1)
     value[nodes] = mean
@@ -519,7 +519,7 @@ def pack_many(
     first_child = np.asarray(first_child, np.int64)
     leaf = first_child < 0
     subset = np.flatnonzero(~leaf & (np.asarray(set_of) >= 0))
-    _check_room(len(first_child), len(subset))
+    _check_limits(len(first_child), len(subset))
     records = _inner_records(bins, column, cut, missing_branch, first_child)
     records[subset] = (
         SUBSET_RECORD
@@ -595,7 +595,7 @@ def join(parts: Sequence[PackedTrees]) -> PackedTrees:
         ):
             raise ParameterError("the trees to be joined have different bins, classes or criteria")
     n_nodes, n_sets = sum(part.n_nodes for part in parts), sum(len(part.sets) for part in parts)
-    _check_room(n_nodes, n_sets)
+    _check_limits(n_nodes, n_sets)
     # The leaves first: the memory of merging them is freed before the records are there twice.
     table, row_of = merge_leaves(_leaves_of(parts))
     records = np.empty(n_nodes, np.int64)
@@ -634,7 +634,7 @@ def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
     steps = np.concatenate([[0], np.cumsum(kind_of(packed.records) == SUBSET_RECORD)])
     set_begins, set_ends = steps[begins], steps[ends]
     lengths, set_lengths = ends - begins, set_ends - set_begins
-    _check_room(int(lengths.sum()), int(set_lengths.sum()))
+    _check_limits(int(lengths.sum()), int(set_lengths.sum()))
     roots = np.concatenate([[0], np.cumsum(lengths)])
     set_starts = np.cumsum(set_lengths) - set_lengths
     records = np.concatenate([packed.records[begin:end] for begin, end in zip(begins, ends, strict=True)])
@@ -671,7 +671,7 @@ def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
     )
 
 
-def _check_room(n_nodes: int, n_sets: int) -> None:
+def _check_limits(n_nodes: int, n_sets: int) -> None:
     """Refuse more than a record can number."""
     if n_nodes > MAX_NODES or n_sets > MAX_SETS:
         raise TooLargeError(
@@ -694,15 +694,15 @@ def _renumber(records: np.ndarray, nodes: int, sets: int, row_of: np.ndarray | N
 
 def _leaves_of(parts: Sequence[PackedTrees]) -> LeafTable:
     """The leaf tables one after another, in the widest dtype that any of them needs."""
-    together = LeafTable(
+    joined = LeafTable(
         np.concatenate([part.leaf_value for part in parts]),
         np.concatenate([part.leaf_weight for part in parts]),
         np.concatenate([part.leaf_impurity for part in parts]),
         np.empty(0, np.int64),
     )
     if any(len(part.leaf_samples) for part in parts):
-        together = together._replace(samples=np.concatenate([leaf_samples_of(part) for part in parts]))
-    return together
+        joined = joined._replace(samples=np.concatenate([leaf_samples_of(part) for part in parts]))
+    return joined
 
 
 def same_bins(one: Bins, other: Bins) -> bool:
@@ -751,9 +751,9 @@ def leaf_table(
     kept = np.empty(0, np.int64) if same else samples.astype(np.int64)
     if n_classes:
         value = value + 0.0  # -0.0 would be a different row
-        whole = ((value == np.rint(value)) & (np.abs(value) < WHOLE_LIMIT)).all()
+        is_whole = ((value == np.rint(value)) & (np.abs(value) < WHOLE_LIMIT)).all()
         nothing = np.empty(0, np.float32)
-        return LeafTable(value.astype(np.float32 if whole else np.float64), nothing, nothing.copy(), kept)
+        return LeafTable(value.astype(np.float32 if is_whole else np.float64), nothing, nothing.copy(), kept)
     impurity = impurity + 0.0
     limits = np.finfo(np.float32)
     small = ((impurity == 0) | ((impurity >= limits.tiny) & (impurity <= limits.max))).all()

@@ -76,8 +76,8 @@ def repacked(
     # Minus infinity is a cut like others; plus infinity tests whether there is a value.
     if (threshold[is_cut] == -np.inf).any():
         return None
-    p, whole = len(schema), most_parts == 1
-    kept = np.arange(p) if whole else np.unique(feature[kind != LEAF])
+    p, keeps_columns = len(schema), most_parts == 1
+    kept = np.arange(p) if keeps_columns else np.unique(feature[kind != LEAF])
     if not len(kept):
         return None
     columns = [schema.columns[at] for at in kept.tolist()]
@@ -128,7 +128,7 @@ def repacked(
         cut[here] = place - part * (MAX_BINS - 1)
     sets, set_of = _sets_of(trees, kind, schema)
     leaf = first_child < 0
-    if whole:
+    if keeps_columns:
         importances = (BoostedTrees if criterion == "gradient" else ListedTrees)(trees).importances_by_tree(p)
     else:
         importances = np.zeros((len(trees), len(sources)))

@@ -241,14 +241,13 @@ def pruning_text(entry: Mapping[str, Any]) -> str:
     """
     options = entry.get("options")
     given = options.items() if isinstance(options, Mapping) else ()
-    values = [f"{name}={_option(value)}" for name, value in given if value is not None]
+    values = [
+        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in given
+        if value is not None
+    ]
     text = f"{entry.get('method')} ({', '.join(values)})" if values else str(entry.get("method"))
     return shorten(escape_controls(text), 2 * NAME_WIDTH)
-
-
-def _option(value: Any) -> str:
-    """A value of an option as text."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

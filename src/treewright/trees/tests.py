@@ -2,7 +2,7 @@
 
 Tests on one column are merged on the way down: ``x <= 5`` then ``x > 2`` becomes ``2 < x <= 5``. The state below a node
 is one small `Bound` per column tested so far, so a path of 20,000 tests on one column takes no more than 20,000 steps.
-``tree.wording`` writes tests and bounds as text.
+``trees.wording`` writes tests and bounds as text.
 """
 
 from __future__ import annotations

@@ -43,9 +43,9 @@ class Threshold:
     why: str = ""
     cost_each: tuple[float, float] | None = None
 
-    def codes(self, shares: np.ndarray) -> np.ndarray:
+    def codes(self, probabilities: np.ndarray) -> np.ndarray:
         """The classes predicted from probabilities float64[n, 2]: int32[n]."""
-        return np.where(shares[:, self.positive] >= self.at, self.positive, 1 - self.positive).astype(np.int32)
+        return np.where(probabilities[:, self.positive] >= self.at, self.positive, 1 - self.positive).astype(np.int32)
 
 
 def threshold_given(

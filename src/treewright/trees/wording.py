@@ -36,7 +36,7 @@ BETWEEN = " | "
 EXHAUSTIVE_LEVELS = 10
 
 
-class Answers(ABC):
+class ReadableTest(ABC):
     """A readable test: the text of a node's test, and that of each of its branches.
 
     Attributes
@@ -88,7 +88,7 @@ class Answers(ABC):
         """
         return f"{self.column} {self.answer(0, exact=exact, digits=digits)}"
 
-    def _answers(self, *, exact: bool, digits: int) -> list[str]:
+    def _branch_texts(self, *, exact: bool, digits: int) -> list[str]:
         """The texts of the branches from 0 on; only the first few unless ``exact``."""
         shown = self.n_branches if exact else min(self.n_branches, MAX_LEVELS)
         texts = [self.answer(branch, exact=exact, digits=digits) for branch in range(shown)]
@@ -128,7 +128,7 @@ class Answers(ABC):
 
 
 @dataclass(frozen=True)
-class ThresholdTest(Answers):
+class ThresholdTest(ReadableTest):
     """The test ``x <= threshold`` of a numeric or ordinal column; ``threshold = +inf`` tests "is x present?".
 
     Attributes
@@ -196,7 +196,7 @@ class ThresholdTest(Answers):
 
 
 @dataclass(frozen=True)
-class SubsetTest(Answers):
+class SubsetTest(ReadableTest):
     """The test ``x in {levels}`` of a nominal column.
 
     Attributes
@@ -265,7 +265,7 @@ class SubsetTest(Answers):
 
 
 @dataclass(frozen=True)
-class MultiwayTest(Answers):
+class MultiwayTest(ReadableTest):
     """The test "which level?" of a nominal or ordinal column.
 
     Attributes
@@ -313,8 +313,8 @@ class MultiwayTest(Answers):
     def question(self, *, exact: bool = False, digits: int = 6) -> str:
         """Return the test with its branches from 0 on, such as ``sky: cloudy | rainy | sunny``."""
         del digits
-        answers = self._answers(exact=exact, digits=6)
-        return f"{self.column}: {BETWEEN.join(text.removeprefix('= ').removeprefix('in ') for text in answers)}"
+        texts = self._branch_texts(exact=exact, digits=6)
+        return f"{self.column}: {BETWEEN.join(text.removeprefix('= ').removeprefix('in ') for text in texts)}"
 
     def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
         """Return the text of a branch, without ``or missing``: ``= sunny`` or ``in {cloudy, rainy}``."""
@@ -327,7 +327,7 @@ class MultiwayTest(Answers):
 
 
 @dataclass(frozen=True)
-class IntervalTest(Answers):
+class IntervalTest(ReadableTest):
     """The test "in which interval?" of a numeric or ordinal column.
 
     Attributes
@@ -366,7 +366,7 @@ class IntervalTest(Answers):
 
     def question(self, *, exact: bool = False, digits: int = 6) -> str:
         """Return the test with its branches from 0 on, such as ``age: <= 2 | > 2 and <= 5 | > 5``."""
-        return f"{self.column}: {BETWEEN.join(self._answers(exact=exact, digits=digits))}"
+        return f"{self.column}: {BETWEEN.join(self._branch_texts(exact=exact, digits=digits))}"
 
     def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
         """Return the text of a branch, without ``or missing``: ``<= 2``, ``> 2 and <= 5`` or ``> 5``."""

@@ -77,19 +77,19 @@ def written_number(number: float, *, digits: int = 6, exact: bool = False) -> st
     return f"{number:.{digits}g}"
 
 
-def written_share(share: float) -> str:
+def written_share(probability: float) -> str:
     """A probability as text: as it is if that is short, else as the fraction that it is, else rounded.
 
     >>> written_share(0.35), written_share(1 / 6), written_share(0.5284736183920471)
     ('0.35', '1/6 (0.1667)', 'about 0.528474')
     """
-    exact = written_number(share, exact=True)
+    exact = written_number(probability, exact=True)
     if len(exact) <= _SHORT_SHARE:
         return exact
-    fraction = Fraction(share).limit_denominator(_LARGEST_DENOMINATOR)
-    if float(fraction) == share:
-        return f"{fraction} ({share:.4g})"
-    return f"about {share:.6g}"
+    fraction = Fraction(probability).limit_denominator(_LARGEST_DENOMINATOR)
+    if float(fraction) == probability:
+        return f"{fraction} ({probability:.4g})"
+    return f"about {probability:.6g}"
 
 
 def written_cut(number: float, clock: tuple[str, str], *, digits: int = 6, exact: bool = False) -> str:

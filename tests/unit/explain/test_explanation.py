@@ -26,10 +26,10 @@ def test_of_one_output_without_a_last_axis_and_of_classes_with_one():
     assert isinstance(one.base, float)
     assert two.base.shape == (2,)
     assert (one.outputs, one.scale, two.outputs, two.scale) == (("y",), "number", ("no", "yes"), "share")
-    np.testing.assert_allclose(one.answers, NUMBERS.predict(TABLE), atol=1e-15)
-    np.testing.assert_allclose(two.answers, CLASSES.predict_proba(TABLE), atol=1e-15)
+    np.testing.assert_allclose(one.totals, NUMBERS.predict(TABLE), atol=1e-15)
+    np.testing.assert_allclose(two.totals, CLASSES.predict_proba(TABLE), atol=1e-15)
     assert two.cells[0][:4] == ["sun", "sun", "rain", None]
-    assert two.of("yes").values.tolist() == two.values[:, :, 1].tolist()
+    assert two.for_output("yes").values.tolist() == two.values[:, :, 1].tolist()
     assert NUMBERS.explain(TABLE, order=2).values.shape == (8, 2, 2)
 
 
@@ -119,7 +119,7 @@ def test_rows_that_do_not_fit_and_outputs_that_are_not_there_are_refused():
     with pytest.raises(DataError, match="wind"):
         CLASSES.explain({"sky": ["sun"]})
     with pytest.raises(ParameterError, match="no output"):
-        CLASSES.explain(TABLE).of("perhaps")
+        CLASSES.explain(TABLE).for_output("perhaps")
 
 
 def test_medians_neighbours_and_parts_of_missing_cells_say_what_to_use():
@@ -145,7 +145,11 @@ def test_boosted_classes_of_several_targets_have_outputs_of_their_own():
     X = rng.normal(size=(200, 2))
     found = tw.GradientBoostingClassifier(3, min_samples_leaf=5).fit(X, X > 0).explain(X)
     assert found.outputs == ("y0: True", "y1: True")
-    assert found.of("y1: True").values.tolist() == found.of(1).values.tolist() == found.values[..., 1].tolist()
+    assert (
+        found.for_output("y1: True").values.tolist()
+        == found.for_output(1).values.tolist()
+        == found.values[..., 1].tolist()
+    )
     first, second = str(found).split("\n\n")[1:]
     assert first.split("\n")[1].split()[0] == "x0"
     assert second.split("\n")[1].split()[0] == "x1"
@@ -181,9 +185,9 @@ def test_whole_numbers_are_labels_not_positions():
     found = est.explain({"a": [2.0]})
     said = [part.split("\n")[0] for part in str(found).split("\n\n")[1:]]
     assert [line.split(" = ")[0] for line in said] == ["1: 0", "2: 1", "3: 0"]
-    assert found.of(2).answers.tolist() == [1.0]
+    assert found.for_output(2).totals.tolist() == [1.0]
     with pytest.raises(ParameterError, match="there is no output 0"):
-        found.of(0)
+        found.for_output(0)
 
 
 def test_one_class_is_its_own_base():
@@ -264,3 +268,12 @@ def test_shares_together_are_of_pairs():
         CLASSES.explain(TABLE).shares_together()
     with pytest.raises(ParameterError, match="this explanation has no rows"):
         found.rows([]).shares_together()
+
+
+@pytest.mark.parametrize(("old", "new"), [("answers", "totals"), ("clocks", "dates"), ("of", "for_output")])
+def test_an_old_name_still_works_and_warns(old, new):
+    found = NUMBERS.explain(TABLE)
+
+    with pytest.warns(FutureWarning, match=f"Explanation.{old} is now called {new}"):
+        former = getattr(found, old)
+    assert repr(former) == repr(getattr(found, new))

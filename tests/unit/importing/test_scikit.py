@@ -552,7 +552,7 @@ def test_the_model_is_one_of_ours(case, tmp_path):
             scores_of(model, X) if model.has_scores
             else model.predict_proba(X) if model.classes else model.predict(X)[:, None]
         )  # fmt: skip
-        answers = model.explain(X[:5]).answers
+        answers = model.explain(X[:5]).totals
         assert answers.reshape(5, -1) == pytest.approx(said[:5], rel=1e-9)
         model.export(tmp_path / "code.py")
         code = run_path(str(tmp_path / "code.py"))

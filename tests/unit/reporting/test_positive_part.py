@@ -113,7 +113,7 @@ def test_explanations_and_dependence_show_the_positive_class():
     other = tw.GradientBoostingClassifier(10, early_stopping=False).fit(table, truth)
     found, mirrored = boosted.explain(table), other.explain(table)
     assert (found.outputs, mirrored.outputs) == (("bad",), ("good",))
-    assert np.allclose(1 / (1 + np.exp(-found.answers)), boosted.predict_proba(table)[:, 0])
+    assert np.allclose(1 / (1 + np.exp(-found.totals)), boosted.predict_proba(table)[:, 0])
     assert np.array_equal(found.values, -mirrored.values)
     forest = tw.RandomForestClassifier(5, positive="bad").fit(table, truth)
     assert forest.explain(table).plot().axes[0].get_xlabel() == "contribution to the probability of bad"

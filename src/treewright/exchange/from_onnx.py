@@ -1,11 +1,4 @@
-"""Trees of ``ai.onnx.ml``, as onnxruntime runs them. In: the attributes of the operators. Out: ``ForeignTree`` objects.
-
-Both forms (``TreeEnsemble`` of version 5; the parallel lists of version 3) become an ``Ensemble``: tests, with branches
-to tests or leaves. The nodes need not form a tree: a node that several branches lead to is copied for each, within a
-limit; tests of one column of levels that lead to one node are one set. A numeric column that is only tested for
-equality with whole numbers has those as its levels.
-
-Models of ONNX: trees of ``ai.onnx.ml``. In: the bytes of a file, or a ``ModelProto``. Out: a ``ModelData``.
+"""Models of ONNX: trees of ``ai.onnx.ml``. In: the bytes of a file, or a ``ModelProto``. Out: a ``ModelData``.
 
     inputs -> cells of columns -> ensembles of trees -> sums -> operations on the sums -> outputs of the graph
 
@@ -15,7 +8,10 @@ probabilities and labels of ``TreeEnsembleClassifier``, or the outputs that our 
 not described again: the writer writes its operations for each link, and their terms are compared. Any other operation
 is refused by its name.
 
-Trees themselves are in ``onnx_trees``.
+The first half of this file reads the trees, as onnxruntime runs them. Both forms (``TreeEnsemble`` of version 5; the
+parallel lists of version 3) become an ``Ensemble``: tests, with branches to tests or leaves. The nodes need not form a
+tree: a node that several branches lead to is copied for each, within a limit; tests of one column of levels that lead
+to one node are one set. A numeric column that is only tested for equality with whole numbers has those as its levels.
 """
 
 from __future__ import annotations

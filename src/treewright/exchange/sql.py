@@ -16,10 +16,9 @@ Trees have one of two forms, by their size:
 
 Nested is faster; a walk has no limit of depth or size.
 
-SQL dialects of DuckDB, SQLite and PostgreSQL, each a ``Database``.
-
-Their differences decide whether sums are exact: the literal of a float64 that is read back exactly, missing values,
-errors of arithmetic, the depth of their parsers, and how to raise an error within a query.
+DuckDB, SQLite and PostgreSQL are a ``Database`` each. Their differences decide whether sums are exact: the literal of a
+float64 that is read back exactly, missing values, errors of arithmetic, the depth of their parsers, and how to raise an
+error within a query.
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 
 ``nodes_of`` yields for every node its test, exact enough to send rows down, and its content; levels are codes, that is
 positions in their column. ``to_structure`` writes the same as JSON with levels by name, for programs in other
-languages; ``show.page.tree`` adds texts for readers. ``importing.structure`` reads the JSON back.
-
-Reading our own JSON. In: the bytes of ``model.export("m.json")``. Out: a ``ModelData`` with equal predictions.
+languages; ``show.page.tree`` adds texts for readers. ``of_file`` reads the JSON back, with equal predictions.
 
 Values without a type in JSON were written as text and are read as text: levels and labels that are dates, names that
 are tuples. The targets in the leaves of a forest of quantiles are not in the file.

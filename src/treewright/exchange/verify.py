@@ -76,7 +76,7 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
     vectors : dict
         As ``vectors_of`` returns them.
     engine : str, optional
-        The program that runs it (``export.engines.ENGINES``); by default the first one of the format of the file's
+        The program that runs it (``exchange.engines.ENGINES``); by default the first one of the format of the file's
         ending.
 
     Raises

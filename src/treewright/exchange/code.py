@@ -1,9 +1,9 @@
 """A model as source code: C99, JavaScript, Python, Java. In: a model. Out: a ``Program``, and the text of one file.
 
 A ``Program`` is the model as tables that a small evaluator in any language reads; SQL, PMML and ONNX are made of it
-too. A program in another language is bit-identical only if it does the same operations in the same order: all trees follow
-one another as they are walked here, with exact cuts and sets of levels, and the order of additions is part of the
-description:
+too. A program in another language is bit-identical only if it does the same operations in the same order: all trees
+follow one another as they are walked here, with exact cuts and sets of levels, and the order of additions is part of
+the description:
 
     values of the row -> derived columns appended -> per tree: root to leaf -> contents added up in the order of trees
     -> divided by ``total`` (means, votes) or started at ``base`` (scores) -> parts of each number added up

@@ -266,11 +266,11 @@ def _level_words(
     places: list[np.ndarray] = []
     sizes: list[tuple[int, int]] = []
     for node in np.flatnonzero(is_set).tolist():
-        asked = schema.columns[column[node]]
-        codes, n_levels = np.asarray(foreign.levels[int(order[node])]).astype(np.int64), len(asked.levels)
-        _refuse(name, np.array([asked.kind != "nominal"]), f"tests column {asked.name!r} for levels, but it has none")
+        tested = schema.columns[column[node]]
+        codes, n_levels = np.asarray(foreign.levels[int(order[node])]).astype(np.int64), len(tested.levels)
+        _refuse(name, np.array([tested.kind != "nominal"]), f"tests column {tested.name!r} for levels, but it has none")
         _refuse(
-            name, (codes < 0) | (codes >= n_levels), f"tests column {asked.name!r} for a level that it does not have"
+            name, (codes < 0) | (codes >= n_levels), f"tests column {tested.name!r} for a level that it does not have"
         )
         starts[node] = at
         places.append(codes + 64 * at)

@@ -289,15 +289,15 @@ def _cuts(borders: Any) -> np.ndarray:
 
 def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
     """A tree with the same split in all nodes of a level, the first split first; ``value`` is float64[n, n_scores]."""
-    asked = [_test_of(split, places, name) for split in told.get("splits") or ()]
-    depth = len(asked)
+    tested = [_test_of(split, places, name) for split in told.get("splits") or ()]
+    depth = len(tested)
     values, weights = np.array(told["leaf_values"], np.float64), told.get("leaf_weights")
     if depth > _DEEPEST or values.shape != (n_scores << depth,):
         raise InputFileError(f"{name} has {values.size} leaf values for {depth} splits and {n_scores} scores")
     if weights is not None and np.shape(weights) != (1 << depth,):
         raise InputFileError(f"{name} has {np.size(weights)} leaf weights for {depth} splits")
-    columns = [column for column, _, _ in asked]
-    cuts = _cuts([border for _, border, _ in asked])
+    columns = [column for column, _, _ in tested]
+    cuts = _cuts([border for _, border, _ in tested])
     # Open paths: their outcomes so far as bits, and the node whose branch each of them is. The branch of no node, -1,
     # is written to the last row, which no node has.
     paths, parent, side = np.zeros(1, np.int64), np.full(1, -1), np.zeros(1, np.int64)
@@ -330,7 +330,7 @@ def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) 
         weight[leaves] = np.array(weights, np.float64)[paths]
     at = level_of[:n]
     column, cut, missing_left = (
-        np.array([*each, fill])[at] for each, fill in ((columns, 0), (cuts, 0.0), ([way for _, _, way in asked], True))
+        np.array([*each, fill])[at] for each, fill in ((columns, 0), (cuts, 0.0), ([way for _, _, way in tested], True))
     )
     return ForeignTree(branches[:n, 0], branches[:n, 1], column, cut, missing_left, value, weight)
 
@@ -338,12 +338,12 @@ def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) 
 def _grown(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
     """A tree of any shape; ``value`` is float64[n, n_scores]."""
     nodes, left, right = [told], [-1], [-1]
-    asked: list[tuple[int, float, bool]] = []
+    tested: list[tuple[int, float, bool]] = []
     for at, node in enumerate(nodes):  # the list grows in the loop
         if "split" not in node:
-            asked.append((0, 0.0, True))
+            tested.append((0, 0.0, True))
             continue
-        asked.append(_test_of(node["split"], places, name))
+        tested.append(_test_of(node["split"], places, name))
         left[at], right[at] = len(nodes), len(nodes) + 1
         nodes += [node["left"], node["right"]]
         left += [-1, -1]
@@ -355,5 +355,5 @@ def _grown(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> F
             if len(said) != n_scores:
                 raise InputFileError(f"{name} has a leaf with {len(said)} values for {n_scores} scores")
             value[at], weight[at] = said, float(node.get("weight", 1.0))
-    column, borders, missing_left = (np.array(each) for each in zip(*asked, strict=True))
+    column, borders, missing_left = (np.array(each) for each in zip(*tested, strict=True))
     return ForeignTree(np.array(left), np.array(right), column, _cuts(borders), missing_left, value, weight)

@@ -236,10 +236,10 @@ def _schema(text: _Text) -> tuple[Schema, dict[int, np.ndarray]]:
     seen = {at: set(map(int, info.split(":"))) for at, info in enumerate(infos) if info != "none" and info[:1] != "["}
     never_missing: set[int] = set()
     for tree in text.trees:
-        asked, kinds = _ints(tree, "split_feature"), _ints(tree, "decision_type")
-        never_missing.update(asked[kinds >> 2 & 3 == _NOTHING].tolist())
+        tested, kinds = _ints(tree, "split_feature"), _ints(tree, "decision_type")
+        never_missing.update(tested[kinds >> 2 & 3 == _NOTHING].tolist())
         for node, codes in _sets(tree).items():
-            seen.setdefault(int(asked[node]), set()).update(codes.tolist())
+            seen.setdefault(int(tested[node]), set()).update(codes.tolist())
     levels = _levels(text, seen)
     columns = []
     for at, name in enumerate(names):
@@ -410,10 +410,10 @@ def _with_zeros_apart(tree: ForeignTree, test: _Test, most: int) -> ForeignTree:
     while waiting:
         node, zones, parent, side = waiting.pop()
         while first[node] >= 0 and node not in tree.levels:
-            zone, asked = zones.get(column[node], ""), cut[node]
+            zone, tested = zones.get(column[node], ""), cut[node]
             if zone == "zero" and missing[node] == _ZEROS:
                 goes_left = to_left[node]
-            elif (zone == "below" and asked >= _BELOW_ZERO) or (zone == "above" and asked <= ZERO):
+            elif (zone == "below" and tested >= _BELOW_ZERO) or (zone == "above" and tested <= ZERO):
                 goes_left = zone == "below"
             else:
                 break

@@ -229,8 +229,8 @@ def _columns(
         raise InputFileError("the name of a column is not a string")
     listed: dict[int, list[np.ndarray]] = {at: [] for at in range(len(types)) if types[at] == "c"}
     for tree in trees:
-        for node, asked in tree.levels.items():
-            listed.setdefault(int(tree.column[node]), []).append(asked)
+        for node, tested in tree.levels.items():
+            listed.setdefault(int(tree.column[node]), []).append(tested)
     columns, codes = [], []
     for at in range(n):
         levels: tuple[Any, ...] = stored[at] if stored else ()
@@ -268,12 +268,12 @@ def _stored_levels(model: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 def _positions(tree: ForeignTree, schema: Schema, codes: Sequence[np.ndarray | None]) -> dict[int, np.ndarray]:
     """The categories that nodes list, as positions among the levels."""
     found = {}
-    for node, asked in tree.levels.items():
+    for node, tested in tree.levels.items():
         at = int(tree.column[node])
         own = codes[at] if 0 <= at < len(schema) else None
-        if own is None or not np.isin(asked, own).all():
+        if own is None or not np.isin(tested, own).all():
             raise InputFileError("a node lists a category that its column does not have")
-        found[node] = np.searchsorted(own, asked)
+        found[node] = np.searchsorted(own, tested)
     return found
 
 

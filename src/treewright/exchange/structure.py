@@ -156,7 +156,7 @@ def stand_in(summary: TreeSummary, node: int, place: int, surrogate: Surrogate) 
 
 
 def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]:
-    """Return a model as plain data.
+    """A model as plain data.
 
     Parameters
     ----------

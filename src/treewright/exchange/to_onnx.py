@@ -74,7 +74,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     taken = [value.name for value in inputs]
     names, classes = unlike(names, taken), [_labels(own) for own in program.classes]
     outputs = []
-    for at, (label, kind) in enumerate(answers_of(graph, values, classes, program.threshold)):
+    for at, (label, kind) in enumerate(label_outputs(graph, values, classes, program.threshold)):
         graph.add("Identity", [label], name=names[at])
         outputs.append(onnx.helper.make_tensor_value_info(names[at], kind, ["N"]))
     for tensor, own, width in ((values, names[-2], program.n_values), (sums, names[-1], program.n_sums)):
@@ -593,7 +593,7 @@ def values_of(graph: Graph, sums: str, link: str, n_classes: Sequence[int], n_su
     return graph.add("Concat", found, axis=1)
 
 
-def answers_of(
+def label_outputs(
     graph: Graph, values: str, classes: Sequence[list[Any]], threshold: tuple[int, float] | None
 ) -> Iterator[tuple[str, int]]:
     """Per output the labels [N] and the type of their tensor."""

@@ -104,7 +104,7 @@ class Outcome:
     counts: tuple[float, ...] = ()
 
     def evidence(self, level: float) -> str:
-        """Return the class counts other than 0, the share and the interval, as far as there are any."""
+        """The class counts other than 0, the share and the interval, as far as there are any."""
         pairs = zip(self.counts, self.classes, strict=True)
         held = [f"{label} {written_amount(count, digits=6)}" for count, label in pairs if count]
         most = n_named(len(held), MAX_COUNTS)
@@ -256,7 +256,7 @@ class LeafRules(Sequence[LeafRule]):
         return f"<treewright.LeafRules: {counted(len(self), 'rule')}, {ORDERS[self.order]}>"
 
     def header(self) -> list[str]:
-        """Return the lines above the rules: the tree, the order, what the numbers mean, what is left out."""
+        """The lines above the rules: the tree, the order, what the numbers mean, what is left out."""
         interval = f"its {written_percent(self.level, digits=6)} interval"
         lines = [self.summary.headline(), f"{counted(len(self), 'rule')}, {ORDERS[self.order]}"]
         model = self.summary.model
@@ -282,7 +282,7 @@ class LeafRules(Sequence[LeafRule]):
         return lines
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the rules as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
+        """The rules as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class LeafRules(Sequence[LeafRule]):
         return columns
 
     def _repr_html_(self) -> str:
-        """Return the rules as an HTML table for notebooks."""
+        """The rules as an HTML table for notebooks."""
         titles = ("rule", "leaf", "if", "then", "based on")
         rows = []
         for rule in self.rules[:MAX_HTML_ROWS]:
@@ -446,7 +446,7 @@ def leaf_rules(
 
 
 def in_order(rules: list[LeafRule], order: Order) -> list[LeafRule]:
-    """Return the rules in one of the orders."""
+    """The rules in one of the orders."""
     if order == "support":
         return sorted(rules, key=lambda rule: -rule.support)
     if order == "confidence":
@@ -455,7 +455,7 @@ def in_order(rules: list[LeafRule], order: Order) -> list[LeafRule]:
 
 
 def least_certain(rule: LeafRule) -> float:
-    """Return the lower end of the interval, the smallest one of several targets; -1 for a leaf without rows."""
+    """The lower end of the interval, the smallest one of several targets; -1 for a leaf without rows."""
     return min(-1.0 if outcome.interval is None else outcome.interval[0] for outcome in rule.outcomes)
 
 
@@ -468,7 +468,7 @@ class OutcomeTeller:
     exact: bool
 
     def outcome(self, leaf: int, at: int) -> Outcome:
-        """Return what a leaf predicts for the target at position ``at``."""
+        """What a leaf predicts for the target at position ``at``."""
         output = self.summary.outputs[at]
         return self._class(leaf, at, output) if output.classes else self._number(leaf, output)
 
@@ -524,7 +524,7 @@ class Wording:
     _made: WeakKeyDictionary[Bound, ColumnBound | None] = field(default_factory=WeakKeyDictionary)
 
     def column_bounds(self, bounds: Mapping[int, Bound]) -> tuple[ColumnBound, ...]:
-        """Return the bounds of a leaf that do not hold for every row."""
+        """The bounds of a leaf that do not hold for every row."""
         made = []
         for feature, bound in bounds.items():
             if bound not in self._made:
@@ -597,7 +597,7 @@ def readable_cuts(tree: Tree) -> dict[int, dict[float, float]]:
 
 
 def written_percent(share: float, *, digits: int = 3) -> str:
-    """Return a share as a percentage with so many significant digits.
+    """A share as a percentage with so many significant digits.
 
     Examples
     --------
@@ -608,7 +608,7 @@ def written_percent(share: float, *, digits: int = 3) -> str:
 
 
 def rounded(cut: float, digits: int) -> float:
-    """Return the cut rounded to so many digits."""
+    """The cut rounded to so many digits."""
     number = float(written_number(cut, digits=digits))
     return number if math.isfinite(number) else cut  # the largest float64, rounded up, would be inf
 
@@ -646,7 +646,7 @@ def joined(conditions: Sequence[str]) -> str:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a class label as a Python object; a date finer than Python's stays as it is.
+    """A class label as a Python object; a date finer than Python's stays as it is.
 
     Examples
     --------

@@ -171,14 +171,9 @@ def write_paths(
             shares[ends[row] + at] = spread.shares[at]
 
 
-def _room(tree: Tree) -> Spread:
+def _scratch(tree: Tree) -> Spread:
     """Scratch memory for one block of rows."""
     return Spread(np.empty(tree.n_nodes, np.int64), np.empty(tree.n_nodes))
-
-
-def _as_rows(matrix: np.ndarray) -> np.ndarray:
-    """The matrix with contiguous rows."""
-    return np.ascontiguousarray(matrix)
 
 
 def average_of_leaves(
@@ -193,8 +188,8 @@ def average_of_leaves(
     tables, portions = branches_of(tree), portions_of(tree)
 
     def block(start: int, stop: int) -> None:
-        some = _as_rows(matrix[rows[start:stop]])
-        average_leaves(some, tables, portions, content, _room(tree), out[start:stop])
+        some = np.ascontiguousarray(matrix[rows[start:stop]])
+        average_leaves(some, tables, portions, content, _scratch(tree), out[start:stop])
 
     in_blocks(block, len(rows), threads.resolve_jobs(n_jobs))
     return out
@@ -214,7 +209,7 @@ def main_leaf_of(
     def block(start: int, stop: int) -> None:
         here = rows[start:stop]
         found = np.empty(len(here), np.int32)
-        largest_leaf(_as_rows(matrix[here]), tables, portions, _room(tree), found)
+        largest_leaf(np.ascontiguousarray(matrix[here]), tables, portions, _scratch(tree), found)
         main[here] = found
 
     in_blocks(block, len(rows), threads.resolve_jobs(n_jobs))
@@ -228,15 +223,15 @@ def share_path(tree: Tree, matrix: np.ndarray) -> csr_matrix:
     """
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 
-    some, tables, portions, room = _as_rows(matrix), branches_of(tree), portions_of(tree), _room(tree)
+    some, tables, portions, scratch = np.ascontiguousarray(matrix), branches_of(tree), portions_of(tree), _scratch(tree)
     ends = np.zeros(len(some) + 1, np.int64)
-    write_paths(some, tables, portions, room, ends, np.empty(0, np.int64), np.empty(0))
+    write_paths(some, tables, portions, scratch, ends, np.empty(0, np.int64), np.empty(0))
     np.cumsum(ends, out=ends)
     n_cells = int(ends[-1])
     check_fits(n_cells * 16, "the decision path", "pass fewer rows or a shallower tree")
     nodes, shares = np.empty(n_cells, np.int64), np.empty(n_cells)
     if n_cells:
-        write_paths(some, tables, portions, room, ends, nodes, shares)
+        write_paths(some, tables, portions, scratch, ends, nodes, shares)
     path = csr_matrix((shares, nodes, ends), shape=(len(some), tree.n_nodes))
     path.sort_indices()
     return path

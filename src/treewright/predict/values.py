@@ -81,11 +81,11 @@ def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
         leaves = leaf_of(model.trees[0], matrix, n_jobs)
         return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model.n_classes)]
     if model.is_single_tree:
-        answers = contents_in_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
+        predicted = contents_in_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
     else:
-        answers = combined(model, matrix, n_jobs)
-    answers = np.minimum(answers, 1.0)  # averages of ones may be rounded to more
-    return [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(model.n_classes)]
+        predicted = combined(model, matrix, n_jobs)
+    predicted = np.minimum(predicted, 1.0)  # averages of ones may be rounded to more
+    return [np.ascontiguousarray(predicted[:, columns]) for columns in output_columns(model.n_classes)]
 
 
 def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

@@ -112,23 +112,10 @@ def imported(
 ) -> ModelData:
     """The model made of the trees of another library.
 
-    Parameters
-    ----------
-    trees : sequence of ForeignTree, not empty
-    algorithm, criterion : str
-        With the names of our own fits ("cart", "random_forest", "gradient_boosting"; "gini", "squared_error",
-        "gradient").
-    source : mapping
-        The origin of the model, as plain JSON: at least ``library``.
-    boosting, tree_weights, missing, ...
-        As in ``ModelData``. Levels that training never saw take the branch that the trees state.
-    **facts
-        Further facts of the model.
-
-    Raises
-    ------
-    InputFileError
-        The nodes are no trees, or their values cannot be a model.
+    ``algorithm``, ``criterion``: with the names of our own fits ("cart", "random_forest", "gradient_boosting"; "gini",
+    "squared_error", "gradient"). ``source``: the origin of the model, as plain JSON: at least ``library``. ``facts``:
+    further facts of the model; others as in ``ModelData``. Levels that training never saw take the branch that the
+    trees state. Raises ``InputFileError``: the nodes are no trees, or their values cannot be a model.
     """
     counts = () if boosting is not None or task == "regression" else tuple(map(len, classes))
     listed = [tree_of(tree, schema, counts, f"tree {number}") for number, tree in enumerate(trees)]

@@ -357,18 +357,10 @@ MOST_TARGETS = 8  # a variance of more numbers is not written out
 def audit_model(
     model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, node: int, **options: Any
 ) -> Audit:
-    """Audit a node of a model on encoded rows; the algorithm is that of the model's facts.
+    """Audit a node of a model of one tree on encoded rows; the algorithm is that of the model's facts.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of one tree; a tree of bagging is audited by the algorithm of the members.
-    matrix : float[n, p]
-    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
-    weights : float64[n], > 0, or None
-    node : int
-    **options
-        As `audit_node`.
+    A tree of bagging is audited by the algorithm of the members. ``target`` int32[n, n_outputs] class codes, or
+    float64[n, n_outputs]; ``weights`` float64[n], > 0, or None; ``options`` as of `audit_node`.
     """
     refuse_other_growth(model)
     growth = growth_of(model)
@@ -1010,17 +1002,7 @@ def leaf_reason(
 
 
 def significance_text(chance: Chance) -> str:
-    """A test's p-values in words, compared with their limit.
-
-    Examples
-    --------
-    >>> significance_text(Chance(0.05, math.log(0.004), math.log(50)))
-    'not significant: p 0.004, adjusted 0.2 > 0.05'
-    >>> significance_text(Chance(0.05, math.log(0.004), math.log(5)))
-    'significant: p 0.004, adjusted 0.02 <= 0.05'
-    >>> significance_text(Chance(0.05, math.log(0.3)))
-    'not significant: p 0.3 > 0.05'
-    """
+    """A test's p-values in words, compared with their limit."""
     p_value, adjusted = chance.p_value, chance.adjusted_p_value
     if chance.is_significant:
         return f"significant: p {p_value:.3g}, adjusted {_within(adjusted, chance)} <= {chance.limit:.6g}"
@@ -1175,16 +1157,8 @@ def measured(
 ) -> AuditRow:
     """A candidate with its numbers.
 
-    Parameters
-    ----------
-    node : AuditedNode
-    candidate : Candidate
-    sums : BranchSums, optional
-        Sums over its branches, if they are known already.
-    digits : int
-        Significant digits of cuts in texts.
-    price, score, rank, chosen
-        As in ``AuditRow``, in the unit asked for.
+    ``sums``: over its branches, if they are known already. ``digits``: significant digits of cuts in texts. ``price``,
+    ``score``, ``rank``, ``chosen`` as in ``AuditRow``, in the unit asked for.
     """
     problem = node.problem
     branch = None

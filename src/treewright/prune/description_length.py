@@ -192,21 +192,10 @@ def _noise_of(tree: Tree, table: _Numbers, of_split: np.ndarray) -> float:
 
 
 def split_bits(model: ModelData, rows: np.ndarray) -> np.ndarray:
-    """Bits of each node's test: its column, and the choice among the possible tests of that column.
+    """Bits of each node's test, float64[n_nodes]: its column, and the choice among the possible tests of that column.
 
-    Parameters
-    ----------
-    rows : float64[n_nodes]
-        Number of rows that each node counts as holding.
-
-    Returns
-    -------
-    float64[n_nodes]
-        0.0 at leaves.
-
-    Notes
-    -----
-    log2 of the number of columns, and log2 of the number of tests of that column:
+    ``rows`` float64[n_nodes]: number of rows that each node counts as holding. 0.0 at leaves. log2 of the number of
+    columns, and log2 of the number of tests of that column:
 
     - a cut of a number: n - 1 for a node of n rows, as if all values were different; of an ordinal column one less than
       its levels (or its rows, if these are fewer);

@@ -85,10 +85,10 @@ class Outcome:
     text : str
         The same as text.
     probability : float or None
-        Share of the predicted class in the leaf, by weight (in the node above if the leaf has no training rows);
+        Proportion of the predicted class in the leaf, by weight (in the node above if the leaf has no training rows);
         None for a number.
     interval : tuple of two floats, or None
-        Confidence interval of that share, or of the predicted mean; None if there is none.
+        Confidence interval of that proportion, or of the predicted mean; None if there is none.
     classes : tuple of str
         Class labels as texts; empty for a number.
     counts : tuple of float
@@ -104,7 +104,7 @@ class Outcome:
     counts: tuple[float, ...] = ()
 
     def evidence(self, level: float) -> str:
-        """The class counts other than 0, the share and the interval, as far as there are any."""
+        """The class counts other than 0, the proportion and the interval, as far as there are any."""
         pairs = zip(self.counts, self.classes, strict=True)
         held = [f"{label} {written_amount(count, digits=6)}" for count, label in pairs if count]
         most = n_named(len(held), MAX_COUNTS)
@@ -114,7 +114,7 @@ class Outcome:
             low, high = self.interval
             whose, of = "", " of the mean"
             if self.probability is not None:
-                whose, of = f"share {self._number(self.probability)}, ", ""
+                whose, of = f"proportion {self._number(self.probability)}, ", ""
             ends = f"interval{of} {self._number(low)} to {self._number(high)}"
             parts.append(f"{whose}{written_percent(level, digits=6)} {ends}")
         return "; ".join(parts)
@@ -176,7 +176,7 @@ class LeafRule:
 
     @property
     def interval(self) -> Any:
-        """``(low, high)`` of that share or of the mean, or None; a tuple of them for several targets."""
+        """``(low, high)`` of that proportion or of the mean, or None; a tuple of them for several targets."""
         return self._of_outcomes("interval")
 
     def _of_outcomes(self, name: str) -> Any:
@@ -264,7 +264,7 @@ class LeafRules(Sequence[LeafRule]):
             lines.append(decides)
         if self.summary.counts_classes:
             lines.append(
-                f"share: proportion of the predicted class among the leaf's training rows, with {interval} (Wilson)"
+                f"proportion: of the predicted class among the leaf's training rows, with {interval} (Wilson)"
             )
         elif any(outcome.interval for rule in self.rules for outcome in rule.outcomes):
             lines.append(f"predicted: the mean of the leaf's training rows, with {interval} (Student's t)")
@@ -386,7 +386,7 @@ def leaf_rules(
 
     Notes
     -----
-    The interval of a class share is Wilson's; that of a mean is Student's t from the leaf's variance, if the
+    The interval of a class proportion is Wilson's; that of a mean is Student's t from the leaf's variance, if the
     criterion is ``squared_error`` and there is one target: no other criterion keeps a variance. Weights are scaled so
     that they add up to the number of rows in the leaf; with fractional missing values, to the number of rows in the
     table. A leaf with one row has no interval of its mean, a leaf without rows has none at all.

@@ -115,12 +115,12 @@ class Reached(NamedTuple):
 
 
 def cheapest_leaf(model: ModelData, query: Query, wanted: np.ndarray) -> Reached | None:
-    """The wanted leaf that requires the smallest change of a row.
+    """The wanted leaf (``wanted`` bool[n_nodes]) of a model of one tree that requires the smallest change of a row.
 
-    ``model``: of one tree; ``wanted`` bool[n_nodes]: which leaves will do. Returns the fewest columns, then the least
-    distance, then the lowest leaf; None if no wanted leaf can be reached. O(nodes x columns on a path). Under
-    ``missing="fractional"`` a missing cell takes several branches, so it is filled in if it is tested. Surrogates tie
-    columns to each other: a missing cell may stay or be filled in, and both are tried, for up to ``MAX_STEPS`` nodes.
+    That is the fewest columns, then the least distance, then the lowest leaf; None if no wanted leaf can be reached.
+    O(nodes x columns on a path). Under ``missing="fractional"`` a missing cell takes several branches, so it is filled
+    in if it is tested. Surrogates tie columns to each other: a missing cell may stay or be filled in, and both are
+    tried, for up to ``MAX_STEPS`` nodes.
     """
     search = _Search(model, query, leads_to(model.trees[0], wanted))
     try:
@@ -275,9 +275,8 @@ class _Search:
 def nearest_value(column: Column, bound: Bound, cell: float, preferred: int | None = None) -> float:
     """The value within a bound that is nearest to a cell; of a nominal column the preferred or first level.
 
-    ``bound``: some value meets it. ``cell``: encoded, outside of the bound; nan is missing: it becomes the upper end,
-    the lowest level, else 0. ``preferred``: code of a level. Returns encoded. Just above a lower end that is the next
-    float64.
+    Some value meets the bound, and the cell is outside of it; a missing one becomes the upper end, the lowest level,
+    else 0. ``preferred`` is the code of a level. Just above a lower end the value is the next float64.
 
     Examples
     --------

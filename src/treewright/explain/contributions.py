@@ -308,13 +308,13 @@ def contributions_of(
     worths: bool = False,
     n_jobs: int | None = None,
 ) -> Contributions:
-    """What each player, or each pair, contributes to the predictions.
+    """What each player, or each pair (not for "steps"), contributes to the predictions.
 
-    ``pairs``: not for "steps". ``background`` float [m, p]: encoded rows that stand for unknown players; for
-    "interventional". ``worths``: for "interventional": not Shapley values but what knowing a player alone changes (its
-    partial dependence less ``base``), and of pairs, on the other places, what knowing both changes beyond that.
-    Returns the sum over the players (or over all pairs) and ``base`` are the prediction: class probabilities, numbers
-    or scores, to within about 1e-13 of the sizes that trees add up. The same bytes for any number of threads.
+    ``background`` float [m, p]: encoded rows that stand for unknown players, for "interventional". With ``worths`` the
+    result is not Shapley values but what knowing a player alone changes (its partial dependence less ``base``), and of
+    pairs, on the other places, what knowing both changes beyond that. The sum over the players (or over all pairs) and
+    ``base`` are the prediction: class probabilities, numbers or scores, to within about 1e-13 of the sizes that trees
+    add up. The same bytes for any number of threads.
     """
     game, n_threads = game_of(model), threads.resolve_jobs(n_jobs)
     n, n_players, n_kept = len(matrix), len(game.players), game.n_kept

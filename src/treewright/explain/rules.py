@@ -263,9 +263,7 @@ class LeafRules(Sequence[LeafRule]):
         if decides := decision_words(model):
             lines.append(decides)
         if self.summary.counts_classes:
-            lines.append(
-                f"proportion: of the predicted class among the leaf's training rows, with {interval} (Wilson)"
-            )
+            lines.append(f"proportion: of the predicted class among the leaf's training rows, with {interval} (Wilson)")
         elif any(outcome.interval for rule in self.rules for outcome in rule.outcomes):
             lines.append(f"predicted: the mean of the leaf's training rows, with {interval} (Student's t)")
         elif self.summary.adds:
@@ -576,10 +574,9 @@ class Wording:
 
 
 def readable_cuts(tree: Tree) -> dict[int, dict[float, float]]:
-    """Return for each column its cuts with the number to write instead.
+    """For each column, by position, its cuts with the number to write instead.
 
-    Returns feature position to cut to the cut with 6 significant digits, or as many as keep the column's cuts different
-    and in their order.
+    It has 6 significant digits, or as many as keep the column's cuts different and in their order.
     """
     found: dict[int, list[np.ndarray]] = {}
     is_cut = tree.kind == THRESHOLD

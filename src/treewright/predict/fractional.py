@@ -41,9 +41,9 @@ _portions: WeakKeyDictionary[Tree, np.ndarray] = WeakKeyDictionary()
 
 
 def portions_of(tree: Tree) -> npt.NDArray[np.float64]:
-    """Each node's part of a missing value at its parent: its weight over the weight of all branches of the parent.
+    """float64[n_nodes]: each node's part of a missing value at its parent, 1.0 at the root.
 
-    Returns float64[n_nodes]: 1.0 at the root.
+    It is the weight of the node over the weight of all branches of the parent.
     """
     portions = _portions.get(tree)
     if portions is None:
@@ -69,10 +69,9 @@ def rows_with_missing(matrix: np.ndarray) -> npt.NDArray[np.int64]:
 
 @inner_kernel
 def spread_row(matrix: np.ndarray, row: int, tables: Branches, portions: np.ndarray, spread: Spread) -> int:
-    """Find the nodes that a row reaches with any share.
+    """Find the nodes that a row reaches with any share; returns their number, the root is the first.
 
-    ``matrix`` float [n, p], IN; ``portions`` float64[n_nodes], IN. Returns number of nodes; the root is the first of
-    them.
+    ``matrix`` float [n, p], IN; ``portions`` float64[n_nodes], IN.
     """
     nodes, shares = spread.nodes, spread.shares
     nodes[0], shares[0] = 0, 1.0
@@ -179,10 +178,9 @@ def _scratch(tree: Tree) -> Spread:
 def average_of_leaves(
     tree: Tree, matrix: np.ndarray, rows: npt.NDArray[np.int64], content: np.ndarray, n_jobs: int | None = None
 ) -> npt.NDArray[np.float64]:
-    """The contents of the leaves of given rows, averaged by the rows' shares in them: float64[k, m].
+    """float64[k, m]: the contents of the leaves of given rows, averaged by the rows' shares in them.
 
-    ``rows`` int64[k]: the given rows; ``content`` float64[n_nodes, m]: content of each node: class proportions, or
-    numbers.
+    ``rows`` int64[k]; ``content`` float64[n_nodes, m]: class proportions, or numbers.
     """
     out = np.empty((len(rows), content.shape[1]))
     tables, portions = branches_of(tree), portions_of(tree)
@@ -217,10 +215,7 @@ def main_leaf_of(
 
 
 def share_path(tree: Tree, matrix: np.ndarray) -> csr_matrix:
-    """Share of each row in each node that it reaches: csr_matrix of float64[n, n_nodes].
-
-    1.0 at the root; indices are sorted.
-    """
+    """The share of each row in each node that it reaches, 1.0 at the root: csr_matrix float64[n, n_nodes], sorted."""
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 
     some, tables, portions, scratch = np.ascontiguousarray(matrix), branches_of(tree), portions_of(tree), _scratch(tree)

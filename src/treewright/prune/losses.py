@@ -99,11 +99,10 @@ def loss_of(model: ModelData, loss: object = None) -> Loss:
 
 
 def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = None) -> Losses:
-    """Losses of rows at every node of their paths, as if that node were a leaf.
+    """Losses of rows at every node of their paths, as if that node were a leaf (mean over outputs). O(rows x depth).
 
-    ``model``: under ``missing="fractional"`` a row with missing cells counts at each node with its share there.
-    ``rows``: encoded as ``predict`` encodes them. ``loss``: as ``loss_of`` gives it; the mean over several outputs.
-    Returns of each node as a leaf: their sum over the leaves of a subtree is the loss of that subtree. O(rows x depth).
+    Their sum over the leaves of a subtree is the loss of that subtree. Under ``missing="fractional"`` a row with
+    missing cells counts at each node with its share there.
     """
     tree, table = model.trees[0], leaf_table(model)
     is_classes = model.task == "classification"

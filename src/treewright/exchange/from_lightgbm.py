@@ -156,11 +156,11 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     if "sqrt" in options:
         raise InputFileError("reg_sqrt predicts the square of the score, a link that is not read: train without it")
     link, loss = _LOSSES[name]
-    said = named_once([(option.split(":")[0], option.split(":")[1]) for option in options])
-    _refuse_contradictions(head, name, said, text.parameters)
+    stated = named_once([(option.split(":")[0], option.split(":")[1]) for option in options])
+    _refuse_contradictions(head, name, stated, text.parameters)
     classes: tuple[np.ndarray, ...] = ()
     if link == "classes":
-        classes = _classes(labels, int(said["num_class"]) if name == "multiclass" else 2)
+        classes = _classes(labels, int(stated["num_class"]) if name == "multiclass" else 2)
         expected = len(classes[0]) if name == "multiclass" else 1
         if n_scores != expected:
             raise InputFileError(f"{n_scores} trees per round for {len(classes[0])} classes of {name}")
@@ -168,7 +168,7 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     is_difference = name == "multiclass" and n_scores == 2
     is_mean = "average_output" in head
     averaged = is_mean and link == "identity" and n_scores == 1
-    slope = float(said.get("sigmoid", 1.0))
+    slope = float(stated.get("sigmoid", 1.0))
     if not 0.0 < slope < 1e100:
         raise InputFileError(f"sigmoid={slope} is not a positive number")
     scale = slope / (n_trees // n_scores if is_mean and not averaged else 1)
@@ -188,17 +188,17 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     )  # fmt: skip
 
 
-def _refuse_contradictions(head: dict[str, str], name: str, said: dict[str, str], parameters: dict[str, str]) -> None:
+def _refuse_contradictions(head: dict[str, str], name: str, stated: dict[str, str], parameters: dict[str, str]) -> None:
     """Refuse what the head, the options of its objective, and the parameters of the training state differently.
 
     A parameter that the objective does not use may have any value, and a user-defined objective has a name of its own.
     """
     loss = parameters.get("objective", name)
     facts = {
-        "num_class": (said.get("num_class", "1" if name else head["num_class"]), head["num_class"]),
+        "num_class": (stated.get("num_class", "1" if name else head["num_class"]), head["num_class"]),
         "num_class of the parameters": (head["num_class"], parameters.get("num_class")),
         "objective": (name, loss if name and loss in {*_LOSSES, *_REFUSED} else None),
-        "sigmoid": (said.get("sigmoid"), parameters.get("sigmoid")),
+        "sigmoid": (stated.get("sigmoid"), parameters.get("sigmoid")),
         "reg_sqrt": ("0", parameters.get("reg_sqrt") if name == "regression" else None),
         "boosting=rf": ("average_output" in head, parameters["boosting"] == "rf" if "boosting" in parameters else None),
     }

@@ -566,8 +566,8 @@ class _Walk:
     columns: list[Column]
     tensors: dict[str, Any] = field(default_factory=dict)
     terms: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    told: list[tuple[Any, ...]] = field(default_factory=list)
-    held: dict[int, Any] = field(default_factory=dict)  # sums and answers by their terms
+    term_keys: list[tuple[Any, ...]] = field(default_factory=list)
+    held: dict[int, Any] = field(default_factory=dict)  # sums and predictions by their terms
     texts: dict[int, str | None] = field(default_factory=dict)  # per column of texts, the text of a missing cell
     holds: dict[int, str] = field(default_factory=dict)
     ensembles: list[Ensemble] = field(default_factory=list)
@@ -575,8 +575,8 @@ class _Walk:
     def term(self, *key: Any) -> int:
         """The number of a term."""
         if key not in self.terms:
-            self.terms[key] = len(self.told)
-            self.told.append(key)
+            self.terms[key] = len(self.term_keys)
+            self.term_keys.append(key)
         return self.terms[key]
 
     def term_of(self, value: Any) -> int:
@@ -598,7 +598,7 @@ class _Walk:
             if at in seen:
                 continue
             seen.add(at)
-            key = self.told[at]
+            key = self.term_keys[at]
             if key[0] == "operation":
                 found[key[2]] = None
                 waiting += key[4]
@@ -651,7 +651,7 @@ class _Walk:
 
     def _is_label(self, value: Any) -> bool:
         """Whether a term is a label, or the result of looking one up."""
-        key = self.told[value] if isinstance(value, int) else ("nothing",)
+        key = self.term_keys[value] if isinstance(value, int) else ("nothing",)
         return key[0] == "labels" or (key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor"))
 
     def _of_cells(self, domain: str, name: str, given: list[Any], attrs: dict[str, Any]) -> Any:
@@ -898,10 +898,10 @@ def _by_table(sums: _Sums, table: np.ndarray) -> _Sums:
 
 def _model(onnx: Any, proto: Any) -> ModelData:
     """The model of a parsed file."""
-    graph, told = proto.graph, {each.key: each.value for each in proto.metadata_props}
+    graph, metadata = proto.graph, {each.key: each.value for each in proto.metadata_props}
     if len(graph.sparse_initializer) or len(proto.functions):
         raise InputFileError("the graph has sparse tensors or local functions, which are not read")
-    walk, is_named = _walk_of_inputs(onnx, graph, told)
+    walk, is_named = _walk_of_inputs(onnx, graph, metadata)
     walk.run(graph.node, graph.initializer)
     prediction = _prediction_of_outputs(walk, [(each.name, walk.tensors[each.name]) for each in graph.output])
     levels = whole_numbers_tested(walk.ensembles)
@@ -913,7 +913,7 @@ def _model(onnx: Any, proto: Any) -> ModelData:
     })  # fmt: skip
 
 
-def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Walk, bool]:
+def _walk_of_inputs(onnx: Any, graph: Any, metadata: Mapping[str, str]) -> tuple[_Walk, bool]:
     """A walk that knows only the inputs, and whether the columns have names."""
     known = {tensor.name for tensor in graph.initializer}
     inputs, own = [each for each in graph.input if each.name not in known], []
@@ -933,7 +933,7 @@ def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Wa
             f"the inputs have {sum(width for _, _, width in own)} columns: 1 to {_MOST_COLUMNS:,} are read"
         )
     columns: list[Column] = []
-    walk, ours = _Walk(onnx, columns), _told_columns(told)
+    walk, ours = _Walk(onnx, columns), _own_columns(metadata)
     if ours is None:
         is_named = len(own) > 1 and all(width == 1 for _, _, width in own)
         names = (
@@ -947,13 +947,14 @@ def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Wa
     for name, kind, width in own:
         cells = []
         for _ in range(width):
-            told_of = _next(waiting, columns)
+            description = _next(waiting, columns)
             at = len(columns)
             if kind == _TEXT:
-                walk.texts[at], walk.holds[at] = told_of.get("missing"), told_of.get("holds", "string")
+                walk.texts[at], walk.holds[at] = description.get("missing"), description.get("holds", "string")
             cells.append(Cell(at, kind != _FLOATS[1]))
             columns.append(Column(
-                told_of["name"], told_of.get("kind", "nominal") if kind == _TEXT else "numeric", missing_seen=True,
+                description["name"], description.get("kind", "nominal") if kind == _TEXT else "numeric",
+                missing_seen=True,
                 family="string" if kind == _TEXT else "number",
             ))  # fmt: skip
         walk.tensors[name] = tuple(cells)
@@ -961,26 +962,26 @@ def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Wa
     return walk, is_named
 
 
-def _told_columns(told: Mapping[str, str]) -> list[dict[str, Any]] | None:
+def _own_columns(metadata: Mapping[str, str]) -> list[dict[str, Any]] | None:
     """The column descriptions of our own writer; None for a file of another one."""
-    if "treewright" not in told or "columns" not in told:
+    if "treewright" not in metadata or "columns" not in metadata:
         return None
-    found = json.loads(told["columns"])
+    found = json.loads(metadata["columns"])
     if not all(isinstance(each["name"], str | int | float | bool) for each in found):
         raise InputFileError("the names of columns are not known")
     return list(found)
 
 
-def _left_out(told: Mapping[str, Any]) -> Column:
-    return Column(told["name"], "numeric", missing_seen=True, left_out="the file does not use it")
+def _left_out(description: Mapping[str, Any]) -> Column:
+    return Column(description["name"], "numeric", missing_seen=True, left_out="the file does not use it")
 
 
 def _next(waiting: Iterator[dict[str, Any]], columns: list[Column]) -> dict[str, Any]:
     """The description of the next column that has an input."""
-    for told in waiting:
-        if told.get("input", "") is not None:
-            return told
-        columns.append(_left_out(told))
+    for description in waiting:
+        if description.get("input", "") is not None:
+            return description
+        columns.append(_left_out(description))
     raise InputFileError("the file describes fewer columns than it has inputs")
 
 
@@ -988,7 +989,7 @@ def _prediction_of_outputs(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _
     """The prediction that the outputs of the graph form."""
     terms = {name: walk.term_of(value) for name, value in outputs}
     for term in terms.values():
-        of = walk.told[term]
+        of = walk.term_keys[term]
         held = walk.held.get(of[1] if of[0] == "labels" else term)
         if isinstance(held, _Prediction):
             shares = walk.term_of(held)
@@ -1017,9 +1018,9 @@ def _only(walk: _Walk, prediction: _Prediction, terms: Mapping[str, int], expect
 def _relabelled(walk: _Walk, prediction: _Prediction, shares: int) -> list[int]:
     """Terms of labels that are looked up by the position of the largest probability."""
     found = []
-    for term, key in enumerate(walk.told):
+    for term, key in enumerate(walk.term_keys):
         if key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor") and len(key[4]) == 2:
-            table, at = (walk.told[each] for each in key[4])
+            table, at = (walk.term_keys[each] for each in key[4])
             is_largest = (
                 at[0] == "operation"
                 and at[2] == "ArgMax"
@@ -1034,13 +1035,15 @@ def _relabelled(walk: _Walk, prediction: _Prediction, shares: int) -> list[int]:
 def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tuple[_Prediction, list[int], list[int]]]:
     """The possible predictions from sums: each with the terms of its outputs and of its labels."""
     term, n = walk.term_of(sums), len(sums.base)
-    found = [walk.told[each] for each in outputs]
+    found = [walk.term_keys[each] for each in outputs]
     tables = [
-        key for key in found if key[0] == "operation" and key[2] == "Gather" and walk.told[key[4][0]][0] == "constant"
+        key
+        for key in found
+        if key[0] == "operation" and key[2] == "Gather" and walk.term_keys[key[4][0]][0] == "constant"
     ]
-    classes = tuple(_constant(walk.told[key[4][0]]) for key in tables)
+    classes = tuple(_constant(walk.term_keys[key[4][0]]) for key in tables)
     counts = tuple(map(len, classes))
-    threshold = _threshold(walk, walk.told[tables[0][4][1]]) if len(tables) == 1 else None
+    threshold = _threshold(walk, walk.term_keys[tables[0][4][1]]) if len(tables) == 1 else None
     for link in LINKS:
         needed = sum(scores_of_classes(counts)) if link == "classes" else sum(counts) if classes else n
         if n != needed or bool(classes) != (link == "classes" or (link == "identity" and bool(classes))):
@@ -1048,7 +1051,7 @@ def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tu
         graph = Graph(walk.onnx, "/")
         values = values_of(graph, "sums", link, counts, n)
         labels = [label for label, _ in label_outputs(graph, values, classes, threshold)]
-        beside = _Walk(walk.onnx, walk.columns, {"sums": term}, walk.terms, walk.told)
+        beside = _Walk(walk.onnx, walk.columns, {"sums": term}, walk.terms, walk.term_keys)
         beside.run(graph.nodes, graph.tensors)
         own = [beside.term_of(beside.tensors[label]) for label in labels]
         prediction = _Prediction(sums, link, classes, threshold)
@@ -1060,7 +1063,7 @@ def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tu
         for key in found:
             if key[:3] != ("operation", "", "Mul") or power not in key[4]:
                 continue
-            other = next(walk.told[each] for each in key[4] if each != power)
+            other = next(walk.term_keys[each] for each in key[4] if each != power)
             times = _constant(other) if other[0] == "constant" else []
             if len(times) == 1 and times[0] > 0.0 and sums.total == 1.0:
                 base = sums.base + log(float(times[0]))
@@ -1079,8 +1082,8 @@ def _threshold(walk: _Walk, best: tuple[Any, ...]) -> tuple[int, float] | None:
     """The class and the decision threshold in the term of a label as our writer makes it; None without."""
     if best[0] != "operation" or best[2] != "Where":
         return None
-    reached, positive, _ = (walk.told[each] for each in best[4])
-    at = walk.told[reached[4][1]]
+    reached, positive, _ = (walk.term_keys[each] for each in best[4])
+    at = walk.term_keys[reached[4][1]]
     return int(np.frombuffer(positive[3], np.int64)[0]), float(np.frombuffer(at[3], np.float64)[0])
 
 

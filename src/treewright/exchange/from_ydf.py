@@ -185,14 +185,14 @@ def _tree_of(root: Any, test_of: Callable[[Any], _Test], n_classes: int, is_boos
         branches.append((len(nodes), len(nodes) + 1))
         gain.append(node.condition.score * node.value.num_examples)
         nodes += [node.pos_child, node.neg_child] if test.positive_left else [node.neg_child, node.pos_child]
-    told = [node.value for node in nodes]
-    weight = np.array([max(value.num_examples, 0.0) for value in told])
+    found = [node.value for node in nodes]
+    weight = np.array([max(value.num_examples, 0.0) for value in found])
     impurity = None
     if n_classes:
-        value = np.array([each.probability for each in told]) * np.where(weight > 0, weight, 1.0)[:, None]
+        value = np.array([each.probability for each in found]) * np.where(weight > 0, weight, 1.0)[:, None]
     else:
-        value = np.array([[each.value] for each in told])
-        spreads = [each.standard_deviation for each in told]
+        value = np.array([[each.value] for each in found])
+        spreads = [each.standard_deviation for each in found]
         impurity = None if is_boosted or None in spreads else np.array(spreads) ** 2
     left, right = np.array(branches).T
     column, cut, missing_left = (np.array([test[at] for test in tests]) for at in range(3))

@@ -62,7 +62,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
                 f"the model has {what}='error', but ONNX cannot refuse a cell: fit with another {what}"
             )
     graph = Graph(onnx, _prefix(program))
-    inputs, told, codes, cells = _inputs(graph, program, is_matrix)
+    inputs, description, codes, cells = _inputs(graph, program, is_matrix)
     for column in program.columns[program.n_given :]:
         cells.append(_made(graph, program.columns, column, codes, cells))
     x = "X" if is_matrix else graph.add("Concat", [cell for cell in cells if cell], axis=1)
@@ -85,7 +85,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
         opset_imports=[onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid("ai.onnx.ml", version)],
         ir_version=_IR[version], producer_name="treewright", producer_version=__version__,
     )  # fmt: skip
-    facts = {"treewright": __version__, "columns": json.dumps(told), "classes": json.dumps(classes)}
+    facts = {"treewright": __version__, "columns": json.dumps(description), "classes": json.dumps(classes)}
     onnx.helper.set_model_props(made, facts)
     if made.ByteSize() > _MOST_BYTES:
         raise TooLargeError(f"the ONNX file would have {made.ByteSize():,} bytes, more than 2 GB: fit smaller trees")
@@ -189,30 +189,30 @@ def _inputs(
 ) -> tuple[list[Any], list[dict[str, Any]], list[str], list[str]]:
     """The inputs, their descriptions, and per column the codes of levels (-1 is missing) and the cells."""
     onnx, given = graph.onnx, program.columns[: program.n_given]
-    all_told: list[dict[str, Any]] = [
+    descriptions: list[dict[str, Any]] = [
         {"name": json_level(column.name), "kind": column.kind, "holds": column.family} for column in given
     ]
     if is_matrix:
-        all_told = [told | {"input": "X"} for told in all_told]
+        descriptions = [description | {"input": "X"} for description in descriptions]
         value = onnx.helper.make_tensor_value_info("X", onnx.TensorProto.DOUBLE, ["N", len(given)])
-        return [value], all_told, [""] * len(given), ["X"] * len(given)
+        return [value], descriptions, [""] * len(given), ["X"] * len(given)
     if all(column.left_out for column in given):
         raise ParameterError("the model uses no column, but ONNX needs an input: export it in another format")
     inputs: list[Any] = []
     codes, all_cells = [], []
     names = unlike([_text(column.name, "columns") or "column" for column in given])
-    for column, name, told in zip(given, names, all_told, strict=True):
+    for column, name, description in zip(given, names, descriptions, strict=True):
         code, cell = "", name
-        told["input"] = name
+        description["input"] = name
         if column.left_out:
-            told["input"], cell = None, ""
+            description["input"], cell = None, ""
         elif column.kind == "numeric":
             inputs.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, ["N", 1]))
         else:
             inputs.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.STRING, ["N", 1]))
             levels = _texts(column.levels, f"levels of column {column.name!r}")
             missing = "" if "" not in levels else unlike(["missing"], levels)[0]
-            told |= {"levels": levels, "missing": missing}
+            description |= {"levels": levels, "missing": missing}
             n = len(levels)
             keys = [text.encode() for text in (*levels, missing)]
             code = graph.add(
@@ -223,7 +223,7 @@ def _inputs(
             cell = graph.add("Gather", [np.array([*range(n), of_unseen, np.nan]), code])
         codes.append(code)
         all_cells.append(cell)
-    return inputs, all_told, codes, all_cells
+    return inputs, descriptions, codes, all_cells
 
 
 def _made(graph: Graph, columns: Sequence[Column], column: Column, codes: list[str], cells: list[str]) -> str:

@@ -29,13 +29,30 @@ from treewright.core.elementary import log
 from treewright.data.schema import Column, Schema, unlike
 from treewright.exceptions import InputFileError, MissingLibraryError
 from treewright.exchange.foreign import ForeignTree, cut_of_float32, imported, named_once
-from treewright.exchange.to_onnx import Graph, label_outputs, values_of
+from treewright.exchange.to_onnx import (
+    BOOL,
+    DOUBLE,
+    EQ,
+    FLOAT,
+    GT,
+    GTE,
+    INT32,
+    INT64,
+    LEQ,
+    LT,
+    MEMBER,
+    ML,
+    MODES,
+    NEQ,
+    TEXT,
+    Graph,
+    label_outputs,
+    values_of,
+)
 from treewright.trees.check_model import scores_of_classes
 from treewright.trees.data import LINKS, Boosting, Link, ModelData, together, whole_parts, with_grid
 from treewright.trees.threshold import Threshold
 
-_LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(7)
-_MODES = {name: mode for mode, name in enumerate(("LEQ", "LT", "GTE", "GT", "EQ", "NEQ"))}
 _LEAF = -1  # of the modes of nodes of version 3
 _MOST_COPIES = 16  # as many nodes as the file has, and so many more ...
 _LEAST_COPIES = 100_000  # ... where it has few
@@ -142,7 +159,7 @@ def version_5(
     members = numbers_of(onnx, attrs, "membership_values")
     ends = np.flatnonzero(np.isnan(members)).tolist()
     own = [members[begin + 1 : end] for begin, end in pairwise([-1, *ends, len(members)])]
-    tested = np.flatnonzero(modes == _MEMBER).tolist()
+    tested = np.flatnonzero(modes == MEMBER).tolist()
     if len(own) not in (len(tested), len(tested) + 1) or any(len(last) for last in own[len(tested) :]):
         raise InputFileError(f"{len(tested)} nodes test for members of sets, but membership_values has {len(own)} sets")
     sets = dict(zip(tested, own, strict=False))
@@ -163,7 +180,7 @@ def version_3(
     split, n = numbers_of(onnx, attrs, "nodes_values"), len(tree)
     tracks = numbers_of(onnx, attrs, "nodes_missing_value_tracks_true", np.int64)
     tracks = tracks if len(tracks) else np.zeros(n, np.int64)
-    known = {b"LEAF": _LEAF} | {b"BRANCH_" + name.encode(): mode for name, mode in _MODES.items()}
+    known = {b"LEAF": _LEAF} | {b"BRANCH_" + name.encode(): mode for mode, name in enumerate(MODES[:MEMBER])}
     texts = attrs["nodes_modes"]
     if set(texts) - set(known):
         raise InputFileError(f"nodes of mode {min(set(texts) - set(known)).decode(errors='replace')!r} are not known")
@@ -220,7 +237,7 @@ def _goes_true(ensemble: Ensemble, test: int, numbers: np.ndarray, is_float32: b
     else:
         compared = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)[mode]
         holds = compared(numbers, split)
-    return np.where(missing, ensemble.tracks[test] | (mode == _NEQ), holds)
+    return np.where(missing, ensemble.tracks[test] | (mode == NEQ), holds)
 
 
 def branches_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
@@ -266,8 +283,8 @@ def whole_numbers_tested(ensembles: Sequence[Ensemble]) -> dict[int, np.ndarray]
     for ensemble in ensembles:
         columns = np.array([cell.column if cell.numbers is None else -1 for cell in ensemble.cells])[ensemble.cell]
         inner = (ensemble.mode >= 0) & (columns >= 0)
-        beyond |= set(columns[inner & (ensemble.mode < _EQ)].tolist())
-        for test in np.flatnonzero(inner & (ensemble.mode >= _EQ)).tolist():
+        beyond |= set(columns[inner & (ensemble.mode < EQ)].tolist())
+        for test in np.flatnonzero(inner & (ensemble.mode >= EQ)).tolist():
             values = ensemble.sets.get(test, ensemble.split[test : test + 1])
             tested.setdefault(int(columns[test]), set()).update(values.tolist())
     return {
@@ -345,8 +362,8 @@ class _Plan:
         self.below[is_32 & ~lowest] = cut_of_float32(rounded[is_32 & ~lowest], strict=True)
         # Nothing is below minus infinity: all present values take the other branch.
         self.below[lowest] = np.inf
-        self.flips = np.isin(mode, (_GTE, _GT)) ^ (lowest & np.isin(mode, (_LT, _GTE)))
-        self.bad = np.isnan(split) & np.isin(mode, (_LEQ, _LT, _GTE, _GT, _EQ, _NEQ))
+        self.flips = np.isin(mode, (GTE, GT)) ^ (lowest & np.isin(mode, (LT, GTE)))
+        self.bad = np.isnan(split) & np.isin(mode, (LEQ, LT, GTE, GT, EQ, NEQ))
 
     def test(self, way: Any) -> int | _Test:
         """The leaf or the test that a way leads to.
@@ -370,10 +387,10 @@ class _Plan:
         numbers = self.numbers(cell)
         if numbers is not None:
             return self._set(way, cell, numbers)
-        if mode >= _EQ:
-            values = ensemble.sets[way] if mode == _MEMBER else ensemble.split[way : way + 1]
+        if mode >= EQ:
+            values = ensemble.sets[way] if mode == MEMBER else ensemble.split[way : way + 1]
             return self._equal(way, sorted({*values.tolist()}), False)
-        strict, flips = mode in (_LT, _GTE), bool(self.flips[way])
+        strict, flips = mode in (LT, GTE), bool(self.flips[way])
         ways = int(ensemble.true[way]), int(ensemble.false[way])
         cut = float((self.below if strict else self.up_to)[way])
         return cell.column, cut, bool(ensemble.tracks[way]) ^ flips, None, *(ways[::-1] if flips else ways)
@@ -419,7 +436,7 @@ class _Plan:
         """Whether a number is one of several: up to the first of them and not below it, or one of the others."""
         ensemble = self.ensemble
         true, false = int(ensemble.true[test]), int(ensemble.false[test])
-        if ensemble.mode[test] == _NEQ:
+        if ensemble.mode[test] == NEQ:
             true, false, tracks = false, true, False
         else:
             tracks = bool(ensemble.tracks[test])
@@ -476,14 +493,10 @@ def read_parts(
     return found
 
 
-_ML = "ai.onnx.ml"
 _MOST_COLUMNS = 100_000
 _MOST_TREES = 1_000_000  # of a sum
 _SLACK = 1e-4  # by which the sum of class proportions in float32 may differ from 1
-_FLOATS = (1, 11)  # types of tensors: float, double,
-_WHOLE = (6, 7, 9)  # int32, int64, bool,
-_TEXT = 8
-_INT64 = 7
+_FLOATS, _WHOLE = (FLOAT, DOUBLE), (INT32, INT64, BOOL)
 
 
 def begins(head: bytes, ending: str) -> bool:
@@ -623,16 +636,16 @@ class _Walk:
         first = given[0] if given else None
         if (domain, name) == ("", "Constant") and "value" in attrs:
             return [self.onnx.numpy_helper.to_array(attrs["value"])]
-        if domain == _ML and name.startswith("TreeEnsemble"):
+        if domain == ML and name.startswith("TreeEnsemble"):
             if not isinstance(first, tuple):
                 made = ", ".join(self.names_in(self.term_of(first))) or "something else"
                 raise InputFileError(f"{name} takes the output of {made}: only trees of unchanged columns are read")
             return self._trees(name, first, attrs, n)
-        if (domain, name) == (_ML, "ZipMap"):
+        if (domain, name) == (ML, "ZipMap"):
             prediction, labels = self.held.get(self.term_of(first)), _labels_in(attrs)
             if not isinstance(prediction, _Prediction) or prediction.classes != (labels,):
                 raise InputFileError("ZipMap has other classes than the probabilities")
-        if (domain, name) in (("", "Identity"), (_ML, "ZipMap")):
+        if (domain, name) in (("", "Identity"), (ML, "ZipMap")):
             return [first]
         found = None
         if isinstance(first, tuple | _Codes | _Sums) or any(isinstance(each, tuple | _Codes | _Sums) for each in given):
@@ -657,7 +670,7 @@ class _Walk:
     def _of_cells(self, domain: str, name: str, given: list[Any], attrs: dict[str, Any]) -> Any:
         """The cells that an operation on cells returns; None for any other operation."""
         first = given[0]
-        if (domain, name) == (_ML, "LabelEncoder") and isinstance(first, tuple) and len(first) == 1:
+        if (domain, name) == (ML, "LabelEncoder") and isinstance(first, tuple) and len(first) == 1:
             return self._encoded(first[0], attrs)
         if name == "Gather" and isinstance(given[1], _Codes) and isinstance(first, np.ndarray) and first.ndim == 1:
             column, codes = given[1].column, given[1].numbers
@@ -723,8 +736,8 @@ class _Walk:
             return None
         first = sums[0]
         if name == "Cast":
-            is_whole = first.is_whole or attrs["to"] == _INT64
-            return replace(first, is_whole=is_whole) if attrs["to"] in (*_FLOATS, _INT64) else None
+            is_whole = first.is_whole or attrs["to"] == INT64
+            return replace(first, is_whole=is_whole) if attrs["to"] in (*_FLOATS, INT64) else None
         if (
             name == "Gather"
             and not attrs.get("axis", 0)
@@ -919,7 +932,7 @@ def _walk_of_inputs(onnx: Any, graph: Any, metadata: Mapping[str, str]) -> tuple
     inputs, own = [each for each in graph.input if each.name not in known], []
     for each in inputs:
         kind, shape = each.type.tensor_type.elem_type, each.type.tensor_type.shape.dim
-        if kind not in (*_FLOATS, *_WHOLE, _TEXT) or len(shape) > 2:
+        if kind not in (*_FLOATS, *_WHOLE, TEXT) or len(shape) > 2:
             raise InputFileError(f"input {each.name!r} is not a table of numbers or texts")
         width = int(shape[1].dim_value) if len(shape) == 2 else 1
         if not width:
@@ -949,13 +962,13 @@ def _walk_of_inputs(onnx: Any, graph: Any, metadata: Mapping[str, str]) -> tuple
         for _ in range(width):
             description = _next(waiting, columns)
             at = len(columns)
-            if kind == _TEXT:
+            if kind == TEXT:
                 walk.texts[at], walk.holds[at] = description.get("missing"), description.get("holds", "string")
-            cells.append(Cell(at, kind != _FLOATS[1]))
+            cells.append(Cell(at, kind != DOUBLE))
             columns.append(Column(
-                description["name"], description.get("kind", "nominal") if kind == _TEXT else "numeric",
+                description["name"], description.get("kind", "nominal") if kind == TEXT else "numeric",
                 missing_seen=True,
-                family="string" if kind == _TEXT else "number",
+                family="string" if kind == TEXT else "number",
             ))  # fmt: skip
         walk.tensors[name] = tuple(cells)
     columns += map(_left_out, waiting)

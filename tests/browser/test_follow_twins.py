@@ -19,7 +19,7 @@ from treewright.data.derived import (
     with_derived_cells,
 )
 from treewright.data.encoder import encode_fit
-from treewright.explain.cheapest_leaf import Asked, cheapest_leaf, nearest_value
+from treewright.explain.cheapest_leaf import Query, cheapest_leaf, nearest_value
 from treewright.explain.counterfactual import preferred_levels
 from treewright.predict.paths import decision_path
 from treewright.predict.values import leaf_table, predict_leaves
@@ -212,7 +212,7 @@ def test_changes_are_those_of_python(scripts, missing):
     for (model, rows), case, found in zip(models, cases, answers, strict=True):
         codes = leaf_table(model).codes[:, 0]
         for row, keep, told in zip(rows, case["keep"], found, strict=True):
-            asked = Asked(SCHEMA, row, frozenset(keep), case["scales"])
+            asked = Query(SCHEMA, row, frozenset(keep), case["scales"])
             for code in range(3):
                 reached = cheapest_leaf(model, asked, (codes == code) & model.trees[0].is_leaf)
                 if reached is None:
@@ -221,12 +221,12 @@ def test_changes_are_those_of_python(scripts, missing):
                 levels = preferred_levels(model, reached.leaf)
                 after = [
                     [at, nearest_value(SCHEMA.columns[at], held.bound, row[at], levels.get(at))]
-                    for at, held in reached.way.held.items()
+                    for at, held in reached.path.held.items()
                     if not held.kept
                 ]
                 expected = {
                     "leaf": reached.leaf,
-                    "cost": [len(reached.way.distances), reached.way.distance],
+                    "cost": [len(reached.path.distances), reached.path.distance],
                     "exact": True,
                     "after": after,
                 }

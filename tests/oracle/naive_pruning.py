@@ -187,7 +187,7 @@ def ways_to_group(v: int, b: int) -> int:
     return b * ways_to_group(v - 1, b) + ways_to_group(v - 1, b - 1)
 
 
-def question_bits(node: Node, matrix: np.ndarray, n_levels: tuple[int, ...], n_rows: float) -> float:
+def split_bits(node: Node, matrix: np.ndarray, n_levels: tuple[int, ...], n_rows: float) -> float:
     column, kind, spec, _, _, _ = node["test"]
     held = {int(matrix[row, column]) for row, _ in node["rows"] if not math.isnan(matrix[row, column])}
     v = n_levels[column]
@@ -217,7 +217,7 @@ def description_of_classes(root: Node, target: np.ndarray, matrix: np.ndarray, n
             total += max(shares, min(n, 1) * math.log2(k))
         return total
 
-    return least_cost(root, bits, lambda node: 1 + question_bits(node, matrix, n_levels, weight_of(node)))[1]
+    return least_cost(root, bits, lambda node: 1 + split_bits(node, matrix, n_levels, weight_of(node)))[1]
 
 
 def squares_of(node: Node, target: np.ndarray) -> float:
@@ -240,7 +240,7 @@ def description_of_numbers(
             misfit = squares_of(node, target) / average / (2 * variance * math.log(2))
             return 1 + misfit + n / 2 * math.log2(2 * math.pi * variance) + 0.5 * math.log2(max(n, 1))
 
-        return least_cost(root, bits, lambda node: 1 + question_bits(node, matrix, n_levels, len(node["rows"])))[1]
+        return least_cost(root, bits, lambda node: 1 + split_bits(node, matrix, n_levels, len(node["rows"])))[1]
 
     if noise is not None:
         return cut_for(noise**2), noise

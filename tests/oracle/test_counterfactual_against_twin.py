@@ -52,7 +52,7 @@ def test_the_least_change_is_that_of_the_whole_grid(missing):
             except TooManyRowsError:
                 continue
             found = cheapest_leaf(model, asked, wanted & model.trees[0].is_leaf)
-            told = None if found is None else (len(found.way.distances), found.way.distance, found.leaf)
+            told = None if found is None else (len(found.path.distances), found.path.distance, found.leaf)
             assert told == expected, (seed, missing, cells)
             compared += 1
             reached += found is not None and told[0] > 0

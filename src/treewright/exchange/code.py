@@ -1,8 +1,9 @@
-"""A model as tables that a small evaluator in any language reads. In: a model. Out: a ``Program``.
+"""A model as source code: C99, JavaScript, Python, Java. In: a model. Out: a ``Program``, and the text of one file.
 
-A program in another language is bit-identical only if it does the same operations in the same order: all trees follow
-one another as they are walked here, with exact cuts and sets of levels, and the order of additions is part of the
-description. ``export.code`` writes the tables and the evaluator.
+A ``Program`` is the model as tables that a small evaluator in any language reads; SQL, PMML and ONNX are made of it
+too. A program in another language is bit-identical only if it does the same operations in the same order: all trees
+follow one another as they are walked here, with exact cuts and sets of levels, and the order of additions is part of
+the description:
 
     values of the row -> derived columns appended -> per tree: root to leaf -> contents added up in the order of trees
     -> divided by ``total`` (means, votes) or started at ``base`` (scores) -> parts of each number added up
@@ -11,11 +12,8 @@ description. ``export.code`` writes the tables and the evaluator.
 Some models do more than that (``EXTRAS``). A writer names the extras that its format supports; a model with another one
 is refused.
 
-A model as source code: C99, JavaScript, Python, Java. In: a ``Program``. Out: the text of one file.
-
-Each file holds the program's tables and an evaluator of about two hundred lines that needs only its language. All do
-the same operations on float64 in the same order as ``predict``, so sums are bit-identical; probabilities of boosted
-models use the language's own ``exp``, which may differ in the last bit.
+A file of source code holds the tables and an evaluator of about two hundred lines that needs only its language.
+Probabilities of boosted models use the language's own ``exp``, which may differ in the last bit.
 
 A row is the columns of the table in their order, as float64: numbers, codes of levels (``level`` finds them), and nan
 for a missing cell.
@@ -60,7 +58,7 @@ class Program:
 
     ``tables``, ``surrogates``: of all nodes of all trees.
     ``contents`` float64[m, k]: values of leaves; with boosted trees k is 1. With ``votes`` it holds class proportions,
-    followed by the vote. With ``n_parts`` above 1 the first part of each value, then the second of each, .
+    followed by the vote. With ``n_parts`` above 1 the first part of each value, then the second of each, and so on.
     ``n_parts``: a mean may have several sums for each of its values: a value is the sum, from the first part on, of the
     means of its parts (``model.aggregation.parts_of``).
     ``portions`` float64[n_nodes], or None: if rows are divided: the part of a missing value that a node gets from its
@@ -253,7 +251,7 @@ class Language:
     definition.
     """
 
-    template: str  # the file in ``export/templates`` with the evaluator; ``//tables//`` and ``//name//`` are filled in
+    template: str  # the file in ``templates`` with the evaluator; ``//tables//`` and ``//name//`` are filled in
     table: Callable[[str, str, list[str]], str]
     infinity: str  # its literal of infinity; any other float64 is written as in Python, and reads back to the same bits
     texts: Callable[[str, list[list[Any]]], str]  # from a name and lists of strings, numbers and bools to a definition

@@ -60,28 +60,10 @@ def node_lines(summary: TreeSummary, node: Node, digits: int) -> list[str]:
 
 
 def to_dot(model: ModelData, *, tree: int | None = None) -> str:
-    r"""Return one tree of a model as DOT text.
+    """One tree of a model as DOT text; a model of one tree needs no ``tree``.
 
-    ``tree``: which of the model's trees, counted from 0; a model of one tree needs none. Returns a ``digraph``; labels
-    are short, tooltips hold exact tests and branches. Raises ``ParameterError``: the model has no such tree, or has
-    several and none is chosen.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.trees.arrays import Tree
-    >>> from treewright.trees.data import ModelData
-    >>> ints = lambda *v: np.array(v, np.int32)
-    >>> leaf = Tree(np.zeros(1, np.uint8), ints(-1), np.zeros(1), ints(-1), ints(0), ints(0), ints(-1), np.array([4]),
-    ...             np.array([4.0]), np.array([1.2]), np.array([[7.0]]), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
-    >>> model = ModelData("regression", Schema((Column("age", "numeric"),)), (leaf,))
-    >>> print(to_dot(model))  # doctest: +ELLIPSIS
-    digraph tree {
-    ...
-      n0 [label="7\nrows 4\nimpurity 1.2", tooltip="leaf 0", style="rounded,filled", fillcolor="#eef3f8"];
-    }
-    <BLANKLINE>
+    Labels are short, tooltips hold exact tests and branches. Raises ``ParameterError``: the model has no such tree, or
+    has several and none is chosen.
     """
     if tree is None and len(model.trees) > 1:
         raise ParameterError(f"the model has {len(model.trees)} trees, a drawing shows one: give tree=0, for the first")

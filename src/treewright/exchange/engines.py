@@ -268,7 +268,7 @@ def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, 
     return table, identifier(key), [[at, *row] for at, row in enumerate(zip(*cells, strict=True))]
 
 
-def _said(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
+def _results(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
     """The results of a view, without its key: labels as codes, -1 for an unknown one."""
     n_classes = len(vectors["classes"])
     begin = 1 + len(vectors["sums"][0]) + len(vectors["values"][0])
@@ -315,7 +315,7 @@ def _by_database(engine: str) -> Engine:
             "question": f"SELECT * FROM {identifier(name)} ORDER BY {key}",
         }
         text = _output([sys.executable, "-c", program, engine, str(path)], folder, json.dumps(given))
-        return _said(json.loads(text), vectors)
+        return _results(json.loads(text), vectors)
 
     return run
 
@@ -341,7 +341,7 @@ def _by_postgres(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarra
     (folder / "run.sql").write_text(script, encoding="utf-8")
     text = _output(["psql", "--no-psqlrc", "--no-password", "--file", "run.sql"], folder)
     told = [json.loads(bytes.fromhex(line)) for line in text.split("\n") if line]
-    return _said([list(row.values()) for row in told], vectors)
+    return _results([list(row.values()) for row in told], vectors)
 
 
 ENGINES: dict[str, Engine] = {

@@ -1,23 +1,19 @@
-"""Trees of other libraries as ours. In: their nodes, and how the trees are combined. Out: a ``ModelData``.
+"""Tree models of other libraries. In: a file, or a fitted object. Out: a ``ModelData``.
 
-A reader (one file per library next to this one) fills a ``ForeignTree`` per tree and calls ``imported``. Here nodes are
-put into our order, siblings together and parents first, which also proves that they are a tree; the values of inner
-nodes are computed from their leaves; and boosted trees and forests are packed if no column has more cuts than bins.
+``read`` finds the ``Reader`` of a file or object: one module per library, which fills a ``ForeignTree`` per tree and
+calls ``imported``. There nodes are put into our order, siblings together and parents first, which also proves that they
+are a tree; the values of inner nodes are computed from their leaves; and boosted trees and forests are packed if no
+column has more cuts than bins. Nothing in a file is ever executed, and no pickle is opened.
 
 Cuts are exact. Libraries that compare in float32 round a cell first; rounding never changes the order of two numbers,
 so the cells that go left are those up to one float64, which ``cut_of_float32`` finds.
-
-Tree models of other libraries. In: a file, or a fitted object. Out: a ``ModelData``.
-
-A ``Reader`` holds how to recognize its files and objects, and the functions that read them, which are imported when
-they are used. Nothing in a file is ever executed, and no pickle is opened.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -116,23 +112,10 @@ def imported(
 ) -> ModelData:
     """The model made of the trees of another library.
 
-    Parameters
-    ----------
-    trees : sequence of ForeignTree, not empty
-    algorithm, criterion : str
-        With the names of our own fits ("cart", "random_forest", "gradient_boosting"; "gini", "squared_error",
-        "gradient").
-    source : mapping
-        The origin of the model, as plain JSON: at least ``library``.
-    boosting, tree_weights, missing, ...
-        As in ``ModelData``. Levels that training never saw take the branch that the trees state.
-    **facts
-        Further facts of the model.
-
-    Raises
-    ------
-    InputFileError
-        The nodes are no trees, or their values cannot be a model.
+    ``algorithm``, ``criterion``: with the names of our own fits ("cart", "random_forest", "gradient_boosting"; "gini",
+    "squared_error", "gradient"). ``source``: the origin of the model, as plain JSON: at least ``library``. ``facts``:
+    further facts of the model; others as in ``ModelData``. Levels that training never saw take the branch that the
+    trees state. Raises ``InputFileError``: the nodes are no trees, or their values cannot be a model.
     """
     counts = () if boosting is not None or task == "regression" else tuple(map(len, classes))
     listed = [tree_of(tree, schema, counts, f"tree {number}") for number, tree in enumerate(trees)]
@@ -270,11 +253,11 @@ def _level_words(
     places: list[np.ndarray] = []
     sizes: list[tuple[int, int]] = []
     for node in np.flatnonzero(is_set).tolist():
-        asked = schema.columns[column[node]]
-        codes, n_levels = np.asarray(foreign.levels[int(order[node])]).astype(np.int64), len(asked.levels)
-        _refuse(name, np.array([asked.kind != "nominal"]), f"tests column {asked.name!r} for levels, but it has none")
+        tested = schema.columns[column[node]]
+        codes, n_levels = np.asarray(foreign.levels[int(order[node])]).astype(np.int64), len(tested.levels)
+        _refuse(name, np.array([tested.kind != "nominal"]), f"tests column {tested.name!r} for levels, but it has none")
         _refuse(
-            name, (codes < 0) | (codes >= n_levels), f"tests column {asked.name!r} for a level that it does not have"
+            name, (codes < 0) | (codes >= n_levels), f"tests column {tested.name!r} for a level that it does not have"
         )
         starts[node] = at
         places.append(codes + 64 * at)
@@ -301,53 +284,39 @@ _HEAD = 4096  # first bytes of a file, by which it is recognized
 
 @dataclass(frozen=True)
 class Reader:
-    """One library whose models are read.
-
-    ``begins``: from the first bytes of a file and its ending to whether it is a file of the library.
-    """
+    """One library whose models are read, by functions of a module next to this one that is imported when it is used."""
 
     name: str
-    packages: tuple[str, ...]  # packages of the classes of its objects
-    begins: Callable[[bytes, str], bool] | None
-    of_file: Callable[[bytes], ModelData] | None  # from all bytes of a file to a model
-    of_object: Callable[[Any], ModelData] | None  # from a fitted object to a model
+    module: str
+    package: str = ""  # of the classes of its objects; empty if none are read
+    reads_files: bool = True
 
+    def begins(self, head: bytes, ending: str) -> bool:
+        """Whether a file is one of the library, by its first bytes and its ending."""
+        return bool(self._call("begins", head, ending))
 
-def _of(module: str, name: str) -> Callable[..., Any]:
-    """A function of a reader module next to this file, imported when it is called."""
+    def of_file(self, data: bytes) -> ModelData:
+        """The model in a file, from all its bytes."""
+        model: ModelData = self._call("of_file", data)
+        return model
 
-    def called(*given: Any) -> Any:
-        return getattr(import_module(f"treewright.exchange.{module}"), name)(*given)
+    def of_object(self, fitted: Any) -> ModelData:
+        """The model in a fitted object."""
+        model: ModelData = self._call("of_object", fitted)
+        return model
 
-    return called
+    def _call(self, name: str, *given: Any) -> Any:
+        return getattr(import_module(f"treewright.exchange.{self.module}"), name)(*given)
 
 
 READERS: tuple[Reader, ...] = (
-    Reader("Treewright's JSON", (), _of("structure", "begins"), _of("structure", "of_file"), None),
-    Reader(
-        "XGBoost",
-        ("xgboost",),
-        _of("from_xgboost", "begins"),
-        _of("from_xgboost", "of_file"),
-        _of("from_xgboost", "of_object"),
-    ),
-    Reader(
-        "LightGBM",
-        ("lightgbm",),
-        _of("from_lightgbm", "begins"),
-        _of("from_lightgbm", "of_file"),
-        _of("from_lightgbm", "of_object"),
-    ),
-    Reader(
-        "CatBoost",
-        ("catboost",),
-        _of("from_catboost", "begins"),
-        _of("from_catboost", "of_file"),
-        _of("from_catboost", "of_object"),
-    ),
-    Reader("ONNX", ("onnx",), _of("from_onnx", "begins"), _of("from_onnx", "of_file"), _of("from_onnx", "of_object")),
-    Reader("YDF", ("ydf",), None, None, _of("from_ydf", "of_object")),
-    Reader("scikit-learn", ("sklearn",), None, None, _of("from_scikit", "of_object")),
+    Reader("Treewright's JSON", "structure"),
+    Reader("XGBoost", "from_xgboost", "xgboost"),
+    Reader("LightGBM", "from_lightgbm", "lightgbm"),
+    Reader("CatBoost", "from_catboost", "catboost"),
+    Reader("ONNX", "from_onnx", "onnx"),
+    Reader("YDF", "from_ydf", "ydf", reads_files=False),
+    Reader("scikit-learn", "from_scikit", "sklearn", reads_files=False),
 )
 # Errors of reading a damaged file: a missing name or position, a wrong type, a number out of range. A reader does not
 # check everything before it uses it.
@@ -363,12 +332,12 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
     if not isinstance(source, str | os.PathLike):
         package = type(source).__module__.partition(".")[0]
         for reader in READERS:
-            if package in reader.packages and reader.of_object is not None:
+            if package == reader.package:
                 try:
                     return reader.of_object(source)
                 except InputFileError as error:  # an object is read like a file
                     raise ParameterError(f"{type(source).__name__}: {error}") from None
-        known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
+        known = ", ".join(reader.name for reader in READERS if reader.package)
         if package == "treewright":
             raise ParameterError(f"{type(source).__name__} is of this library: use it, or its model_, directly")
         raise ParameterError(f"{type(source).__name__} of {package!r} is not read: give a model of {known}")
@@ -380,9 +349,7 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
             raise InputFileError(f"{path}: {size:,} bytes are too many for a model of trees ({_MOST_BYTES:,} at most)")
         data = file.read()
     for reader in READERS:
-        if reader.of_file is None or reader.begins is None:
-            continue
-        if reader.begins(data[:_HEAD], path.suffix.lower()):
+        if reader.reads_files and reader.begins(data[:_HEAD], path.suffix.lower()):
             try:
                 return reader.of_file(data)
             except (InputFileError, ModelFileError) as error:
@@ -397,7 +364,7 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
             f"{path}: a pickle, which can run any code when it is opened: load it yourself if you trust it, and give "
             "the object to read_model"
         )
-    known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
+    known = ", ".join(reader.name for reader in READERS if reader.reads_files)
     raise InputFileError(f"{path}: not a model file of {known}")
 
 

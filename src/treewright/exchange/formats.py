@@ -1,7 +1,7 @@
 """The export formats of a model. In: a model, the name of a file, perhaps of a format. Out: the bytes of the file.
 
-A ``Format`` holds its name, its file endings, its writer, and the programs that verify it (``export.engines``). Writers
-are imported when they are used.
+A ``Format`` holds its name, its file endings, its writer, and the programs that verify it (``exchange.engines``).
+Writers are imported when they are used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Format:
     name: str
     endings: tuple[str, ...]  # of files, lower case; two formats may share one, and then the format must be named
     write: Callable[[ModelData, str], str | bytes]
-    engines: tuple[str, ...]  # the programs that run it, by their names in ``export.engines``; the first is the default
+    engines: tuple[str, ...]  # the programs that run it, by their names in ``engines``; the first is the default
     words: str  # the format in a few words
     is_named_by_file: bool = False  # whether the defined name must be that of its file
 
@@ -72,8 +72,6 @@ def _pmml(model: ModelData, name: str) -> str:
 
 def _json(model: ModelData, name: str) -> str:
     del name
-    import json
-
     from treewright.exchange.structure import to_structure
 
     return json.dumps(to_structure(model), ensure_ascii=False, allow_nan=False)

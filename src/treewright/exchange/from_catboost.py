@@ -110,8 +110,8 @@ def of_file(data: bytes) -> ModelData:
     return _model_of(json_of(data), "")
 
 
-def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
-    info = told["model_info"]
+def _model_of(content: dict[str, Any], class_name: str) -> ModelData:
+    info = content["model_info"]
     kind, options = _loss_of(info)
     if kind not in _CLASSES + _LOGARITHMS + _NUMBERS:
         why = {
@@ -119,14 +119,14 @@ def _model_of(told: dict[str, Any], class_name: str) -> ModelData:
             "RMSEWithUncertainty": "it predicts a mean and a variance",
         }.get(kind, "the meaning of its scores is not known")
         raise InputFileError(f"the loss {kind!r} is not read: {why}")
-    schema, places = _schema_of(told["features_info"])
-    scale, bias = float(told["scale_and_bias"][0]), np.array(told["scale_and_bias"][1], np.float64).reshape(-1)
+    schema, places = _schema_of(content["features_info"])
+    scale, bias = float(content["scale_and_bias"][0]), np.array(content["scale_and_bias"][1], np.float64).reshape(-1)
     if not abs(scale) < np.inf:
         raise InputFileError(f"the scale of the scores is {scale!r}, not a finite number")
-    symmetric = told.get("oblivious_trees")
-    if symmetric is not None and "trees" in told:
+    symmetric = content.get("oblivious_trees")
+    if symmetric is not None and "trees" in content:
         raise InputFileError("the file contradicts itself: it has both oblivious_trees and trees")
-    listed = told["trees"] if symmetric is None else symmetric
+    listed = content["trees"] if symmetric is None else symmetric
     if not listed:
         raise InputFileError("the model has no trees: it predicts the same for every row")
     trees: list[ForeignTree] = []
@@ -234,18 +234,18 @@ def _schema_of(info: dict[str, Any]) -> tuple[Schema, _Places]:
     return Schema(tuple(columns), named), places
 
 
-def _labels_of(told: dict[str, Any], n_scores: int) -> np.ndarray:
+def _labels_of(content: dict[str, Any], n_scores: int) -> np.ndarray:
     """The labels in the order of the scores: with equal scores CatBoost predicts the first, as we do."""
-    names, codes = told.get("class_names") or [], told.get("class_to_label") or [0, 1]
-    n_classes = told.get("classes_count") or len(names) or max(codes) + 1
+    names, codes = content.get("class_names") or [], content.get("class_to_label") or [0, 1]
+    n_classes = content.get("classes_count") or len(names) or max(codes) + 1
     is_odd = len(names) not in (0, n_classes) or len(set(names)) != len(names) or (n_scores == 1 and n_classes != 2)
     if is_odd or not set(codes) <= set(range(n_classes)):
         raise InputFileError(
             f"the file contradicts itself: class_to_label {codes}, {len(names)} class_names and a classes_count of "
-            f"{told.get('classes_count') or 0}"
+            f"{content.get('classes_count') or 0}"
         )
     labels = [names[int(code)] for code in codes] if names else [int(code) for code in codes]
-    kind = _LABELS[told.get("class_label_type", "Integer")]
+    kind = _LABELS[content.get("class_label_type", "Integer")]
     if len(labels) != (2 if n_scores == 1 else n_scores):
         raise InputFileError(f"{len(labels)} class labels for {n_scores} scores")
     if not all(type(label) is kind or (kind is float and type(label) is int) for label in labels):
@@ -287,17 +287,17 @@ def _cuts(borders: Any) -> np.ndarray:
     return cut_of_float32(_float32(borders), strict=False)
 
 
-def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
+def _symmetric(content: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
     """A tree with the same split in all nodes of a level, the first split first; ``value`` is float64[n, n_scores]."""
-    asked = [_test_of(split, places, name) for split in told.get("splits") or ()]
-    depth = len(asked)
-    values, weights = np.array(told["leaf_values"], np.float64), told.get("leaf_weights")
+    tested = [_test_of(split, places, name) for split in content.get("splits") or ()]
+    depth = len(tested)
+    values, weights = np.array(content["leaf_values"], np.float64), content.get("leaf_weights")
     if depth > _DEEPEST or values.shape != (n_scores << depth,):
         raise InputFileError(f"{name} has {values.size} leaf values for {depth} splits and {n_scores} scores")
     if weights is not None and np.shape(weights) != (1 << depth,):
         raise InputFileError(f"{name} has {np.size(weights)} leaf weights for {depth} splits")
-    columns = [column for column, _, _ in asked]
-    cuts = _cuts([border for _, border, _ in asked])
+    columns = [column for column, _, _ in tested]
+    cuts = _cuts([border for _, border, _ in tested])
     # Open paths: their outcomes so far as bits, and the node whose branch each of them is. The branch of no node, -1,
     # is written to the last row, which no node has.
     paths, parent, side = np.zeros(1, np.int64), np.full(1, -1), np.zeros(1, np.int64)
@@ -330,20 +330,20 @@ def _symmetric(told: dict[str, Any], places: _Places, n_scores: int, name: str) 
         weight[leaves] = np.array(weights, np.float64)[paths]
     at = level_of[:n]
     column, cut, missing_left = (
-        np.array([*each, fill])[at] for each, fill in ((columns, 0), (cuts, 0.0), ([way for _, _, way in asked], True))
+        np.array([*each, fill])[at] for each, fill in ((columns, 0), (cuts, 0.0), ([way for _, _, way in tested], True))
     )
     return ForeignTree(branches[:n, 0], branches[:n, 1], column, cut, missing_left, value, weight)
 
 
-def _grown(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
+def _grown(content: dict[str, Any], places: _Places, n_scores: int, name: str) -> ForeignTree:
     """A tree of any shape; ``value`` is float64[n, n_scores]."""
-    nodes, left, right = [told], [-1], [-1]
-    asked: list[tuple[int, float, bool]] = []
+    nodes, left, right = [content], [-1], [-1]
+    tested: list[tuple[int, float, bool]] = []
     for at, node in enumerate(nodes):  # the list grows in the loop
         if "split" not in node:
-            asked.append((0, 0.0, True))
+            tested.append((0, 0.0, True))
             continue
-        asked.append(_test_of(node["split"], places, name))
+        tested.append(_test_of(node["split"], places, name))
         left[at], right[at] = len(nodes), len(nodes) + 1
         nodes += [node["left"], node["right"]]
         left += [-1, -1]
@@ -351,9 +351,9 @@ def _grown(told: dict[str, Any], places: _Places, n_scores: int, name: str) -> F
     value, weight = np.zeros((len(nodes), n_scores)), np.zeros(len(nodes))
     for at, node in enumerate(nodes):
         if "split" not in node:
-            said = np.array(node["value"], np.float64).reshape(-1)
-            if len(said) != n_scores:
-                raise InputFileError(f"{name} has a leaf with {len(said)} values for {n_scores} scores")
-            value[at], weight[at] = said, float(node.get("weight", 1.0))
-    column, borders, missing_left = (np.array(each) for each in zip(*asked, strict=True))
+            stated = np.array(node["value"], np.float64).reshape(-1)
+            if len(stated) != n_scores:
+                raise InputFileError(f"{name} has a leaf with {len(stated)} values for {n_scores} scores")
+            value[at], weight[at] = stated, float(node.get("weight", 1.0))
+    column, borders, missing_left = (np.array(each) for each in zip(*tested, strict=True))
     return ForeignTree(np.array(left), np.array(right), column, _cuts(borders), missing_left, value, weight)

@@ -156,11 +156,11 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     if "sqrt" in options:
         raise InputFileError("reg_sqrt predicts the square of the score, a link that is not read: train without it")
     link, loss = _LOSSES[name]
-    said = named_once([(option.split(":")[0], option.split(":")[1]) for option in options])
-    _refuse_contradictions(head, name, said, text.parameters)
+    stated = named_once([(option.split(":")[0], option.split(":")[1]) for option in options])
+    _refuse_contradictions(head, name, stated, text.parameters)
     classes: tuple[np.ndarray, ...] = ()
     if link == "classes":
-        classes = _classes(labels, int(said["num_class"]) if name == "multiclass" else 2)
+        classes = _classes(labels, int(stated["num_class"]) if name == "multiclass" else 2)
         expected = len(classes[0]) if name == "multiclass" else 1
         if n_scores != expected:
             raise InputFileError(f"{n_scores} trees per round for {len(classes[0])} classes of {name}")
@@ -168,7 +168,7 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     is_difference = name == "multiclass" and n_scores == 2
     is_mean = "average_output" in head
     averaged = is_mean and link == "identity" and n_scores == 1
-    slope = float(said.get("sigmoid", 1.0))
+    slope = float(stated.get("sigmoid", 1.0))
     if not 0.0 < slope < 1e100:
         raise InputFileError(f"sigmoid={slope} is not a positive number")
     scale = slope / (n_trees // n_scores if is_mean and not averaged else 1)
@@ -188,17 +188,17 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     )  # fmt: skip
 
 
-def _refuse_contradictions(head: dict[str, str], name: str, said: dict[str, str], parameters: dict[str, str]) -> None:
+def _refuse_contradictions(head: dict[str, str], name: str, stated: dict[str, str], parameters: dict[str, str]) -> None:
     """Refuse what the head, the options of its objective, and the parameters of the training state differently.
 
     A parameter that the objective does not use may have any value, and a user-defined objective has a name of its own.
     """
     loss = parameters.get("objective", name)
     facts = {
-        "num_class": (said.get("num_class", "1" if name else head["num_class"]), head["num_class"]),
+        "num_class": (stated.get("num_class", "1" if name else head["num_class"]), head["num_class"]),
         "num_class of the parameters": (head["num_class"], parameters.get("num_class")),
         "objective": (name, loss if name and loss in {*_LOSSES, *_REFUSED} else None),
-        "sigmoid": (said.get("sigmoid"), parameters.get("sigmoid")),
+        "sigmoid": (stated.get("sigmoid"), parameters.get("sigmoid")),
         "reg_sqrt": ("0", parameters.get("reg_sqrt") if name == "regression" else None),
         "boosting=rf": ("average_output" in head, parameters["boosting"] == "rf" if "boosting" in parameters else None),
     }
@@ -236,10 +236,10 @@ def _schema(text: _Text) -> tuple[Schema, dict[int, np.ndarray]]:
     seen = {at: set(map(int, info.split(":"))) for at, info in enumerate(infos) if info != "none" and info[:1] != "["}
     never_missing: set[int] = set()
     for tree in text.trees:
-        asked, kinds = _ints(tree, "split_feature"), _ints(tree, "decision_type")
-        never_missing.update(asked[kinds >> 2 & 3 == _NOTHING].tolist())
+        tested, kinds = _ints(tree, "split_feature"), _ints(tree, "decision_type")
+        never_missing.update(tested[kinds >> 2 & 3 == _NOTHING].tolist())
         for node, codes in _sets(tree).items():
-            seen.setdefault(int(asked[node]), set()).update(codes.tolist())
+            seen.setdefault(int(tested[node]), set()).update(codes.tolist())
     levels = _levels(text, seen)
     columns = []
     for at, name in enumerate(names):
@@ -410,10 +410,10 @@ def _with_zeros_apart(tree: ForeignTree, test: _Test, most: int) -> ForeignTree:
     while waiting:
         node, zones, parent, side = waiting.pop()
         while first[node] >= 0 and node not in tree.levels:
-            zone, asked = zones.get(column[node], ""), cut[node]
+            zone, tested = zones.get(column[node], ""), cut[node]
             if zone == "zero" and missing[node] == _ZEROS:
                 goes_left = to_left[node]
-            elif (zone == "below" and asked >= _BELOW_ZERO) or (zone == "above" and asked <= ZERO):
+            elif (zone == "below" and tested >= _BELOW_ZERO) or (zone == "above" and tested <= ZERO):
                 goes_left = zone == "below"
             else:
                 break

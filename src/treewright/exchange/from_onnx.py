@@ -1,11 +1,4 @@
-"""Trees of ``ai.onnx.ml``, as onnxruntime runs them. In: the attributes of the operators. Out: ``ForeignTree`` objects.
-
-Both forms (``TreeEnsemble`` of version 5; the parallel lists of version 3) become an ``Ensemble``: tests, with branches
-to tests or leaves. The nodes need not form a tree: a node that several branches lead to is copied for each, within a
-limit; tests of one column of levels that lead to one node are one set. A numeric column that is only tested for
-equality with whole numbers has those as its levels.
-
-Models of ONNX: trees of ``ai.onnx.ml``. In: the bytes of a file, or a ``ModelProto``. Out: a ``ModelData``.
+"""Models of ONNX: trees of ``ai.onnx.ml``. In: the bytes of a file, or a ``ModelProto``. Out: a ``ModelData``.
 
     inputs -> cells of columns -> ensembles of trees -> sums -> operations on the sums -> outputs of the graph
 
@@ -15,7 +8,10 @@ probabilities and labels of ``TreeEnsembleClassifier``, or the outputs that our 
 not described again: the writer writes its operations for each link, and their terms are compared. Any other operation
 is refused by its name.
 
-Trees themselves are in ``onnx_trees``.
+The first half of this file reads the trees, as onnxruntime runs them. Both forms (``TreeEnsemble`` of version 5; the
+parallel lists of version 3) become an ``Ensemble``: tests, with branches to tests or leaves. The nodes need not form a
+tree: a node that several branches lead to is copied for each, within a limit; tests of one column of levels that lead
+to one node are one set. A numeric column that is only tested for equality with whole numbers has those as its levels.
 """
 
 from __future__ import annotations
@@ -33,13 +29,30 @@ from treewright.core.elementary import log
 from treewright.data.schema import Column, Schema, unlike
 from treewright.exceptions import InputFileError, MissingLibraryError
 from treewright.exchange.foreign import ForeignTree, cut_of_float32, imported, named_once
-from treewright.exchange.to_onnx import Graph, answers_of, values_of
+from treewright.exchange.to_onnx import (
+    BOOL,
+    DOUBLE,
+    EQ,
+    FLOAT,
+    GT,
+    GTE,
+    INT32,
+    INT64,
+    LEQ,
+    LT,
+    MEMBER,
+    ML,
+    MODES,
+    NEQ,
+    TEXT,
+    Graph,
+    label_outputs,
+    values_of,
+)
 from treewright.trees.check_model import scores_of_classes
 from treewright.trees.data import LINKS, Boosting, Link, ModelData, together, whole_parts, with_grid
 from treewright.trees.threshold import Threshold
 
-_LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(7)
-_MODES = {name: mode for mode, name in enumerate(("LEQ", "LT", "GTE", "GT", "EQ", "NEQ"))}
 _LEAF = -1  # of the modes of nodes of version 3
 _MOST_COPIES = 16  # as many nodes as the file has, and so many more ...
 _LEAST_COPIES = 100_000  # ... where it has few
@@ -53,13 +66,13 @@ Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of leaves: where each beg
 class Cell:
     """A cell that trees test.
 
-    ``said`` holds the numbers that trees see of a column of levels: one for each level, for an unknown level, and for a
+    ``numbers`` are those that trees see of a column of levels: one for each level, for an unknown level, and for a
     missing cell. None: a number, unchanged or rounded to float32.
     """
 
     column: int
     is_float32: bool
-    said: np.ndarray | None = None
+    numbers: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +107,9 @@ class Part:
     first: int = 0
 
 
-def numbers_of(onnx: Any, said: Mapping[str, Any], name: str, dtype: Any = np.float64) -> np.ndarray:
+def numbers_of(onnx: Any, attrs: Mapping[str, Any], name: str, dtype: Any = np.float64) -> np.ndarray:
     """The numbers of an attribute, a list or a tensor."""
-    found = said.get(name, said.get(f"{name}_as_tensor", ()))
+    found = attrs.get(name, attrs.get(f"{name}_as_tensor", ()))
     if isinstance(found, onnx.TensorProto):
         if found.data_location == onnx.TensorProto.EXTERNAL:
             raise InputFileError(f"{name} is in another file: save the model as one file")
@@ -118,19 +131,19 @@ def _same_length(name: str, *arrays: np.ndarray) -> None:
 
 
 def version_5(
-    onnx: Any, cells: tuple[Cell, ...], said: dict[str, Any], kind: str
+    onnx: Any, cells: tuple[Cell, ...], attrs: dict[str, Any], kind: str
 ) -> tuple[Ensemble, np.ndarray, Entries]:
     """Tests, roots and entries of leaves of a ``TreeEnsemble``."""
     del kind
     ints = {
-        key: numbers_of(onnx, said, key, np.int64)
+        key: numbers_of(onnx, attrs, key, np.int64)
         for key in (
             "nodes_modes", "nodes_featureids", "nodes_truenodeids", "nodes_trueleafs", "nodes_falsenodeids",
             "nodes_falseleafs", "leaf_targetids", "tree_roots",
         )
     }  # fmt: skip
-    split, weights = numbers_of(onnx, said, "nodes_splits"), numbers_of(onnx, said, "leaf_weights")
-    tracks = numbers_of(onnx, said, "nodes_missing_value_tracks_true", np.int64)
+    split, weights = numbers_of(onnx, attrs, "nodes_splits"), numbers_of(onnx, attrs, "leaf_weights")
+    tracks = numbers_of(onnx, attrs, "nodes_missing_value_tracks_true", np.int64)
     n, n_leaves, modes = len(split), len(weights), ints["nodes_modes"]
     tracks = tracks if len(tracks) else np.zeros(n, np.int64)
     _same_length("nodes", split, tracks, *(ints[key] for key in ints if key.startswith("nodes_")))
@@ -143,32 +156,32 @@ def version_5(
         check_within(ids[is_leaf], n_leaves, "branches to leaves")
         check_within(ids[~is_leaf], n, "branches to nodes")
         ways.append(np.where(is_leaf, ~ids, ids))
-    members = numbers_of(onnx, said, "membership_values")
+    members = numbers_of(onnx, attrs, "membership_values")
     ends = np.flatnonzero(np.isnan(members)).tolist()
     own = [members[begin + 1 : end] for begin, end in pairwise([-1, *ends, len(members)])]
-    asked = np.flatnonzero(modes == _MEMBER).tolist()
-    if len(own) not in (len(asked), len(asked) + 1) or any(len(last) for last in own[len(asked) :]):
-        raise InputFileError(f"{len(asked)} nodes test for members of sets, but membership_values has {len(own)} sets")
-    sets = dict(zip(asked, own, strict=False))
+    tested = np.flatnonzero(modes == MEMBER).tolist()
+    if len(own) not in (len(tested), len(tested) + 1) or any(len(last) for last in own[len(tested) :]):
+        raise InputFileError(f"{len(tested)} nodes test for members of sets, but membership_values has {len(own)} sets")
+    sets = dict(zip(tested, own, strict=False))
     ensemble = Ensemble(cells, modes, ints["nodes_featureids"], split, tracks != 0, ways[0], ways[1], sets, n_leaves)
     check_within(ensemble.cell, len(cells), "columns of tests")
     return ensemble, ints["tree_roots"], (np.arange(n_leaves + 1), ints["leaf_targetids"], weights)
 
 
 def version_3(
-    onnx: Any, cells: tuple[Cell, ...], said: dict[str, Any], kind: str
+    onnx: Any, cells: tuple[Cell, ...], attrs: dict[str, Any], kind: str
 ) -> tuple[Ensemble, np.ndarray, Entries]:
     """The same of a ``TreeEnsembleRegressor`` (``kind="target"``) or ``TreeEnsembleClassifier`` (``"class"``).
 
     Each node has a position among the tests and one among the leaves, and uses one of them.
     """
     names = ("nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids")
-    tree, node, column, true_id, false_id = (numbers_of(onnx, said, name, np.int64) for name in names)
-    split, n = numbers_of(onnx, said, "nodes_values"), len(tree)
-    tracks = numbers_of(onnx, said, "nodes_missing_value_tracks_true", np.int64)
+    tree, node, column, true_id, false_id = (numbers_of(onnx, attrs, name, np.int64) for name in names)
+    split, n = numbers_of(onnx, attrs, "nodes_values"), len(tree)
+    tracks = numbers_of(onnx, attrs, "nodes_missing_value_tracks_true", np.int64)
     tracks = tracks if len(tracks) else np.zeros(n, np.int64)
-    known = {b"LEAF": _LEAF} | {b"BRANCH_" + name.encode(): mode for name, mode in _MODES.items()}
-    texts = said["nodes_modes"]
+    known = {b"LEAF": _LEAF} | {b"BRANCH_" + name.encode(): mode for mode, name in enumerate(MODES[:MEMBER])}
+    texts = attrs["nodes_modes"]
     if set(texts) - set(known):
         raise InputFileError(f"nodes of mode {min(set(texts) - set(known)).decode(errors='replace')!r} are not known")
     modes = np.array([known[text] for text in texts], np.int64)
@@ -191,9 +204,9 @@ def version_3(
     if not is_reached.all():
         at = int(np.argmin(is_reached))
         raise InputFileError(f"no branch leads to node {node[at]} of tree {tree[at]}, which is not the first")
-    own = (numbers_of(onnx, said, f"{kind}_{name}", np.int64) for name in ("treeids", "nodeids", "ids"))
+    own = (numbers_of(onnx, attrs, f"{kind}_{name}", np.int64) for name in ("treeids", "nodeids", "ids"))
     of_tree, of_node, targets = own
-    weights = numbers_of(onnx, said, f"{kind}_weights")
+    weights = numbers_of(onnx, attrs, f"{kind}_weights")
     _same_length("leaves", of_tree, of_node, targets, weights)
     leaf_of = [place_of.get(key, -1) for key in zip(of_tree.tolist(), of_node.tolist(), strict=True)]
     leaf = np.array(leaf_of, np.int64)
@@ -211,23 +224,23 @@ def version_3(
     return ensemble, np.where(is_leaf[roots], ~roots, roots), (starts, targets[order], weights[order])
 
 
-def _goes_true(ensemble: Ensemble, test: int, said: np.ndarray, is_float32: bool) -> np.ndarray:
+def _goes_true(ensemble: Ensemble, test: int, numbers: np.ndarray, is_float32: bool) -> np.ndarray:
     """Whether a test is true, bool[n], for a cell with each of n numbers. A missing cell is unequal to all numbers."""
     mode, split = int(ensemble.mode[test]), ensemble.split[test]
     members = ensemble.sets.get(test)
     if is_float32:
-        said, split = said.astype(np.float32), np.float32(split)
+        numbers, split = numbers.astype(np.float32), np.float32(split)
         members = None if members is None else members.astype(np.float32)
-    missing = np.isnan(said)
+    missing = np.isnan(numbers)
     if members is not None:
-        holds = np.isin(said, members)
+        holds = np.isin(numbers, members)
     else:
         compared = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)[mode]
-        holds = compared(said, split)
-    return np.where(missing, ensemble.tracks[test] | (mode == _NEQ), holds)
+        holds = compared(numbers, split)
+    return np.where(missing, ensemble.tracks[test] | (mode == NEQ), holds)
 
 
-def answers_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
+def branches_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
     """The only column of levels that a tree tests, its target, and its value for each level; None if it tests more."""
     ensemble, found = part.ensemble, None
     waiting, seen, leaves = [part.root], set(), []
@@ -238,8 +251,8 @@ def answers_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
         elif way not in seen:
             seen.add(way)
             cell = ensemble.cells[ensemble.cell[way]]
-            if cell.said is None or (
-                found is not None and (found.column != cell.column or cell.said is not found.said)
+            if cell.numbers is None or (
+                found is not None and (found.column != cell.column or cell.numbers is not found.numbers)
             ):
                 return None, (0, np.empty(0))
             found = cell
@@ -247,42 +260,42 @@ def answers_by_level(part: Part) -> tuple[Cell | None, tuple[int, np.ndarray]]:
     targets = {int(part.targets[part.starts[leaf]]) for leaf in leaves}
     if (
         found is None
-        or found.said is None
+        or found.numbers is None
         or len(targets) != 1
         or any(part.starts[leaf + 1] - part.starts[leaf] != 1 for leaf in leaves)
     ):
         return None, (0, np.empty(0))
-    ways = np.full(len(found.said), part.root)
+    ways = np.full(len(found.numbers), part.root)
     for _ in range(_MOST_LOOKUPS):
         for test in np.unique(ways[ways >= 0]).tolist():
             here = ways == test
-            goes = _goes_true(ensemble, test, found.said[here], found.is_float32)
+            goes = _goes_true(ensemble, test, found.numbers[here], found.is_float32)
             ways[here] = np.where(goes, ensemble.true[test], ensemble.false[test])
     if (ways >= 0).any():
         return None, (0, np.empty(0))
     return found, (targets.pop(), part.numbers[part.starts[~ways]])
 
 
-def whole_numbers_asked(ensembles: Sequence[Ensemble]) -> dict[int, np.ndarray]:
+def whole_numbers_tested(ensembles: Sequence[Ensemble]) -> dict[int, np.ndarray]:
     """The whole numbers, ascending, of numeric columns that are only tested for equality with whole numbers."""
-    asked: dict[int, set[float]] = {}
+    tested: dict[int, set[float]] = {}
     beyond: set[int] = set()
     for ensemble in ensembles:
-        columns = np.array([cell.column if cell.said is None else -1 for cell in ensemble.cells])[ensemble.cell]
+        columns = np.array([cell.column if cell.numbers is None else -1 for cell in ensemble.cells])[ensemble.cell]
         inner = (ensemble.mode >= 0) & (columns >= 0)
-        beyond |= set(columns[inner & (ensemble.mode < _EQ)].tolist())
-        for test in np.flatnonzero(inner & (ensemble.mode >= _EQ)).tolist():
+        beyond |= set(columns[inner & (ensemble.mode < EQ)].tolist())
+        for test in np.flatnonzero(inner & (ensemble.mode >= EQ)).tolist():
             values = ensemble.sets.get(test, ensemble.split[test : test + 1])
-            asked.setdefault(int(columns[test]), set()).update(values.tolist())
+            tested.setdefault(int(columns[test]), set()).update(values.tolist())
     return {
         column: np.array(sorted(values))
-        for column, values in asked.items()
+        for column, values in tested.items()
         if column not in beyond and values and all(abs(each) < 2**24 and each == int(each) for each in values)
     }
 
 
 @dataclass
-class _Room:
+class _Budget:
     """The numbers of nodes and of levels in their sets that all trees may still have."""
 
     nodes: int
@@ -308,7 +321,7 @@ def _unrolled(root: int, plan: _Plan) -> tuple[ForeignTree, np.ndarray]:
     while waiting:
         way, parent, is_left = waiting.pop()
         at = len(left)
-        plan.room.spend(1, 0)
+        plan.budget.spend(1, 0)
         if parent >= 0:
             (left if is_left else right)[parent] = at
         test = plan.test(way)
@@ -337,8 +350,8 @@ _Test = tuple[int, float, bool, np.ndarray | None, Any, Any]  # column, cut, mis
 class _Plan:
     """The tests of an ensemble as ours: threshold tests, or subset tests of levels."""
 
-    def __init__(self, ensemble: Ensemble, levels: Mapping[int, np.ndarray], room: _Room) -> None:
-        self.ensemble, self.room = ensemble, room
+    def __init__(self, ensemble: Ensemble, levels: Mapping[int, np.ndarray], budget: _Budget) -> None:
+        self.ensemble, self.budget = ensemble, budget
         self.levels = {column: np.array([*own, np.inf, np.nan]) for column, own in levels.items()}
         cells, mode, split = ensemble.cells, ensemble.mode, ensemble.split
         is_32 = np.array([cell.is_float32 for cell in cells], bool)[ensemble.cell]
@@ -349,8 +362,8 @@ class _Plan:
         self.below[is_32 & ~lowest] = cut_of_float32(rounded[is_32 & ~lowest], strict=True)
         # Nothing is below minus infinity: all present values take the other branch.
         self.below[lowest] = np.inf
-        self.flips = np.isin(mode, (_GTE, _GT)) ^ (lowest & np.isin(mode, (_LT, _GTE)))
-        self.bad = np.isnan(split) & np.isin(mode, (_LEQ, _LT, _GTE, _GT, _EQ, _NEQ))
+        self.flips = np.isin(mode, (GTE, GT)) ^ (lowest & np.isin(mode, (LT, GTE)))
+        self.bad = np.isnan(split) & np.isin(mode, (LEQ, LT, GTE, GT, EQ, NEQ))
 
     def test(self, way: Any) -> int | _Test:
         """The leaf or the test that a way leads to.
@@ -371,26 +384,26 @@ class _Plan:
         cell, mode = ensemble.cells[ensemble.cell[way]], int(ensemble.mode[way])
         if self.bad[way]:
             raise InputFileError("a test has nan as its threshold")
-        said = self.said(cell)
-        if said is not None:
-            return self._set(way, cell, said)
-        if mode >= _EQ:
-            values = ensemble.sets[way] if mode == _MEMBER else ensemble.split[way : way + 1]
+        numbers = self.numbers(cell)
+        if numbers is not None:
+            return self._set(way, cell, numbers)
+        if mode >= EQ:
+            values = ensemble.sets[way] if mode == MEMBER else ensemble.split[way : way + 1]
             return self._equal(way, sorted({*values.tolist()}), False)
-        strict, flips = mode in (_LT, _GTE), bool(self.flips[way])
+        strict, flips = mode in (LT, GTE), bool(self.flips[way])
         ways = int(ensemble.true[way]), int(ensemble.false[way])
         cut = float((self.below if strict else self.up_to)[way])
         return cell.column, cut, bool(ensemble.tracks[way]) ^ flips, None, *(ways[::-1] if flips else ways)
 
-    def said(self, cell: Cell) -> np.ndarray | None:
+    def numbers(self, cell: Cell) -> np.ndarray | None:
         """The numbers that trees see of a column of levels; None for numbers."""
-        return self.levels.get(cell.column) if cell.said is None else cell.said
+        return self.levels.get(cell.column) if cell.numbers is None else cell.numbers
 
-    def _set(self, way: int, cell: Cell, said: np.ndarray) -> int | _Test:
+    def _set(self, way: int, cell: Cell, numbers: np.ndarray) -> int | _Test:
         """A test for levels, joined with the following ones that lead to the same node."""
         ensemble = self.ensemble
-        self.room.spend(0, len(said))
-        goes = _goes_true(ensemble, way, said, cell.is_float32)
+        self.budget.spend(0, len(numbers))
+        goes = _goes_true(ensemble, way, numbers, cell.is_float32)
         true, false = int(ensemble.true[way]), int(ensemble.false[way])
         for _ in range(len(ensemble.mode)):
             merged = False
@@ -398,12 +411,12 @@ class _Plan:
                 if other < 0 or ensemble.cells[ensemble.cell[other]].column != cell.column or self.bad[other]:
                     continue
                 kept, behind = (false, true) if is_true else (true, false)
-                asked = ensemble.cells[ensemble.cell[other]]
-                own = self.said(asked)
+                tested = ensemble.cells[ensemble.cell[other]]
+                own = self.numbers(tested)
                 if own is None or kept not in (int(ensemble.true[other]), int(ensemble.false[other])):
                     continue
-                self.room.spend(1, len(own))
-                also = _goes_true(ensemble, other, own, asked.is_float32)
+                self.budget.spend(1, len(own))
+                also = _goes_true(ensemble, other, own, tested.is_float32)
                 if int(ensemble.true[other]) != kept:
                     also = ~also
                 behind = int(ensemble.false[other] if int(ensemble.true[other]) == kept else ensemble.true[other])
@@ -423,7 +436,7 @@ class _Plan:
         """Whether a number is one of several: up to the first of them and not below it, or one of the others."""
         ensemble = self.ensemble
         true, false = int(ensemble.true[test]), int(ensemble.false[test])
-        if ensemble.mode[test] == _NEQ:
+        if ensemble.mode[test] == NEQ:
             true, false, tracks = false, true, False
         else:
             tracks = bool(ensemble.tracks[test])
@@ -451,8 +464,8 @@ def read_parts(
     """Per tree its nodes, its targets int[k], and the values of its leaves float64[n, k]."""
     ensembles = {id(part.ensemble): part.ensemble for part in parts}
     n_nodes = sum(len(ensemble.mode) + ensemble.n_leaves for ensemble in ensembles.values())
-    room = _Room(_MOST_COPIES * n_nodes + _LEAST_COPIES)
-    plans = {at: _Plan(ensemble, levels, room) for at, ensemble in ensembles.items()}
+    budget = _Budget(_MOST_COPIES * n_nodes + _LEAST_COPIES)
+    plans = {at: _Plan(ensemble, levels, budget) for at, ensemble in ensembles.items()}
     found, left = [], _MOST_NUMBERS
     for part in parts:
         tree, leaf_of = _unrolled(part.root, plans[id(part.ensemble)])
@@ -480,14 +493,10 @@ def read_parts(
     return found
 
 
-_ML = "ai.onnx.ml"
 _MOST_COLUMNS = 100_000
 _MOST_TREES = 1_000_000  # of a sum
 _SLACK = 1e-4  # by which the sum of class proportions in float32 may differ from 1
-_FLOATS = (1, 11)  # types of tensors: float, double,
-_WHOLE = (6, 7, 9)  # int32, int64, bool,
-_TEXT = 8
-_INT64 = 7
+_FLOATS, _WHOLE = (FLOAT, DOUBLE), (INT32, INT64, BOOL)
 
 
 def begins(head: bytes, ending: str) -> bool:
@@ -535,7 +544,7 @@ class _Codes:
     """The codes that a ``LabelEncoder`` gives to a column of texts, in the layout of ``Cell.said``."""
 
     column: int
-    said: np.ndarray
+    numbers: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -553,7 +562,7 @@ class _Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class _Answer:
+class _Prediction:
     """The prediction from sums: numbers, or class probabilities."""
 
     sums: _Sums
@@ -570,8 +579,8 @@ class _Walk:
     columns: list[Column]
     tensors: dict[str, Any] = field(default_factory=dict)
     terms: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    told: list[tuple[Any, ...]] = field(default_factory=list)
-    held: dict[int, Any] = field(default_factory=dict)  # sums and answers by their terms
+    term_keys: list[tuple[Any, ...]] = field(default_factory=list)
+    held: dict[int, Any] = field(default_factory=dict)  # sums and predictions by their terms
     texts: dict[int, str | None] = field(default_factory=dict)  # per column of texts, the text of a missing cell
     holds: dict[int, str] = field(default_factory=dict)
     ensembles: list[Ensemble] = field(default_factory=list)
@@ -579,8 +588,8 @@ class _Walk:
     def term(self, *key: Any) -> int:
         """The number of a term."""
         if key not in self.terms:
-            self.terms[key] = len(self.told)
-            self.told.append(key)
+            self.terms[key] = len(self.term_keys)
+            self.term_keys.append(key)
         return self.terms[key]
 
     def term_of(self, value: Any) -> int:
@@ -602,7 +611,7 @@ class _Walk:
             if at in seen:
                 continue
             seen.add(at)
-            key = self.told[at]
+            key = self.term_keys[at]
             if key[0] == "operation":
                 found[key[2]] = None
                 waiting += key[4]
@@ -615,56 +624,56 @@ class _Walk:
                 raise InputFileError(f"tensor {tensor.name!r} is in another file: save the model as one file")
             self.tensors[tensor.name] = self.onnx.numpy_helper.to_array(tensor)
         for node in nodes:
-            said = named_once([(each.name, self.onnx.helper.get_attribute_value(each)) for each in node.attribute])
-            _check_one_form(said)
+            attrs = named_once([(each.name, self.onnx.helper.get_attribute_value(each)) for each in node.attribute])
+            _check_one_form(attrs)
             given = [self.tensors[name] if name else None for name in node.input]
             domain = "" if node.domain == "ai.onnx" else node.domain
-            found = self._said(domain, node.op_type, given, said, len(node.output))
+            found = self._said(domain, node.op_type, given, attrs, len(node.output))
             self.tensors.update(zip(node.output, found, strict=True))
 
-    def _said(self, domain: str, name: str, given: list[Any], said: dict[str, Any], n: int) -> list[Any]:
+    def _said(self, domain: str, name: str, given: list[Any], attrs: dict[str, Any], n: int) -> list[Any]:
         """The outputs of an operation."""
         first = given[0] if given else None
-        if (domain, name) == ("", "Constant") and "value" in said:
-            return [self.onnx.numpy_helper.to_array(said["value"])]
-        if domain == _ML and name.startswith("TreeEnsemble"):
+        if (domain, name) == ("", "Constant") and "value" in attrs:
+            return [self.onnx.numpy_helper.to_array(attrs["value"])]
+        if domain == ML and name.startswith("TreeEnsemble"):
             if not isinstance(first, tuple):
                 made = ", ".join(self.names_in(self.term_of(first))) or "something else"
                 raise InputFileError(f"{name} takes the output of {made}: only trees of unchanged columns are read")
-            return self._trees(name, first, said, n)
-        if (domain, name) == (_ML, "ZipMap"):
-            answer, labels = self.held.get(self.term_of(first)), _labels_in(said)
-            if not isinstance(answer, _Answer) or answer.classes != (labels,):
+            return self._trees(name, first, attrs, n)
+        if (domain, name) == (ML, "ZipMap"):
+            prediction, labels = self.held.get(self.term_of(first)), _labels_in(attrs)
+            if not isinstance(prediction, _Prediction) or prediction.classes != (labels,):
                 raise InputFileError("ZipMap has other classes than the probabilities")
-        if (domain, name) in (("", "Identity"), (_ML, "ZipMap")):
+        if (domain, name) in (("", "Identity"), (ML, "ZipMap")):
             return [first]
         found = None
         if isinstance(first, tuple | _Codes | _Sums) or any(isinstance(each, tuple | _Codes | _Sums) for each in given):
-            found = self._of_cells(domain, name, given, said) or self._of_sums(domain, name, given, said)
+            found = self._of_cells(domain, name, given, attrs) or self._of_sums(domain, name, given, attrs)
         elif (
             (name in ("Cast", "Reshape", "Squeeze") and self._is_label(first))
-            or (name == "Cast" and said["to"] in _FLOATS)
+            or (name == "Cast" and attrs["to"] in _FLOATS)
             or (name == "Mul" and isinstance(given[1], np.ndarray) and (given[1] == 1).all())
         ):
             found = first
         if found is not None:
             return [found]
-        own = tuple((key, repr(value)) for key, value in sorted(said.items()))
+        own = tuple((key, repr(value)) for key, value in sorted(attrs.items()))
         inputs = tuple(self.term_of(each) if each is not None else self.term("nothing") for each in given)
         return [self.term("operation", domain, name, own, inputs, at) for at in range(n)]
 
     def _is_label(self, value: Any) -> bool:
         """Whether a term is a label, or the result of looking one up."""
-        key = self.told[value] if isinstance(value, int) else ("nothing",)
+        key = self.term_keys[value] if isinstance(value, int) else ("nothing",)
         return key[0] == "labels" or (key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor"))
 
-    def _of_cells(self, domain: str, name: str, given: list[Any], said: dict[str, Any]) -> Any:
+    def _of_cells(self, domain: str, name: str, given: list[Any], attrs: dict[str, Any]) -> Any:
         """The cells that an operation on cells returns; None for any other operation."""
         first = given[0]
-        if (domain, name) == (_ML, "LabelEncoder") and isinstance(first, tuple) and len(first) == 1:
-            return self._encoded(first[0], said)
+        if (domain, name) == (ML, "LabelEncoder") and isinstance(first, tuple) and len(first) == 1:
+            return self._encoded(first[0], attrs)
         if name == "Gather" and isinstance(given[1], _Codes) and isinstance(first, np.ndarray) and first.ndim == 1:
-            column, codes = given[1].column, given[1].said
+            column, codes = given[1].column, given[1].numbers
             cells = first[codes].astype(np.float64)
             n, own = len(codes) - 2, self.columns[column]
             is_code = np.array_equal(cells[:n], np.arange(n)) and np.isnan(cells[n:]).all()
@@ -672,11 +681,12 @@ class _Walk:
                 return (Cell(column, first.dtype == np.float32),)
             self.columns[column] = replace(own, kind="nominal")
             return (Cell(column, first.dtype == np.float32, cells),)
-        if isinstance(first, _Codes) and name == "Cast" and said["to"] in _FLOATS:
-            return (Cell(first.column, said["to"] == 1, first.said.astype(np.float64)),)
-        if isinstance(first, tuple) and name == "Cast" and said["to"] in _FLOATS:  # others cut off fractions
-            return tuple(replace(cell, is_float32=cell.is_float32 or said["to"] == 1) for cell in first)
-        if isinstance(first, tuple) and ((name == "Concat" and said["axis"] in (1, -1)) or name == "FeatureVectorizer"):
+        if isinstance(first, _Codes) and name == "Cast" and attrs["to"] in _FLOATS:
+            return (Cell(first.column, attrs["to"] == 1, first.numbers.astype(np.float64)),)
+        if isinstance(first, tuple) and name == "Cast" and attrs["to"] in _FLOATS:  # others cut off fractions
+            return tuple(replace(cell, is_float32=cell.is_float32 or attrs["to"] == 1) for cell in first)
+        is_joined = (name == "Concat" and attrs["axis"] in (1, -1)) or name == "FeatureVectorizer"
+        if isinstance(first, tuple) and is_joined:
             groups = [each if isinstance(each, tuple) else self._looked_up(each) for each in given]
             if None in groups:
                 return None
@@ -688,14 +698,14 @@ class _Walk:
             )
         return None
 
-    def _encoded(self, cell: Cell, said: dict[str, Any]) -> Any:
+    def _encoded(self, cell: Cell, attrs: dict[str, Any]) -> Any:
         """The codes that a ``LabelEncoder`` gives to a column of texts; None if it is not read."""
         own = self.columns[cell.column]
-        keys = said.get("keys_strings")
-        values = next((said[key] for key in ("values_int64s", "values_floats") if key in said), None)
+        keys = attrs.get("keys_strings")
+        values = next((attrs[key] for key in ("values_int64s", "values_floats") if key in attrs), None)
         if cell.column not in self.texts or keys is None or values is None or own.levels:
             return None
-        default = said.get("default_int64", -1) if "values_int64s" in said else said.get("default_float", -0.0)
+        default = attrs.get("default_int64", -1) if "values_int64s" in attrs else attrs.get("default_float", -0.0)
         of_text = dict(zip((key.decode() for key in keys), values, strict=True))
         text = self.texts[cell.column]
         if len(of_text) != len(keys):
@@ -711,14 +721,14 @@ class _Walk:
             return None
         found: list[Cell | None] = [None] * len(made.base)
         for part in made.parts:
-            cell, answers = answers_by_level(part)
-            if cell is None or found[answers[0]] is not None:
+            cell, branches = branches_by_level(part)
+            if cell is None or found[branches[0]] is not None:
                 raise InputFileError("trees take the outputs of other trees, as surrogates for missing cells do: "
                                      "that is not read")  # fmt: skip
-            found[answers[0]] = replace(cell, said=answers[1])
+            found[branches[0]] = replace(cell, numbers=branches[1])
         return tuple(each for each in found if each is not None) if None not in found else None
 
-    def _of_sums(self, domain: str, name: str, given: list[Any], said: dict[str, Any]) -> Any:
+    def _of_sums(self, domain: str, name: str, given: list[Any], attrs: dict[str, Any]) -> Any:
         """The sums that an operation on sums returns; None for any other operation."""
         sums = [each for each in given if isinstance(each, _Sums)]
         constant = next((each for each in given if isinstance(each, np.ndarray)), None)
@@ -726,11 +736,11 @@ class _Walk:
             return None
         first = sums[0]
         if name == "Cast":
-            is_whole = first.is_whole or said["to"] == _INT64
-            return replace(first, is_whole=is_whole) if said["to"] in (*_FLOATS, _INT64) else None
+            is_whole = first.is_whole or attrs["to"] == INT64
+            return replace(first, is_whole=is_whole) if attrs["to"] in (*_FLOATS, INT64) else None
         if (
             name == "Gather"
-            and not said.get("axis", 0)
+            and not attrs.get("axis", 0)
             and first.is_whole
             and given[1] is first
             and constant is not None
@@ -754,11 +764,11 @@ class _Walk:
                 return replace(first, parts=parts, base=np.zeros(shape[2]))
             return None
         if first.is_table:
-            is_sum = name == "ReduceSum" and not said.get("keepdims", 1)
+            is_sum = name == "ReduceSum" and not attrs.get("keepdims", 1)
             is_ours = is_sum and constant is not None and constant.tolist() == [1]
             return replace(first, is_table=False) if is_ours else None
         if first.n_parts > 1:
-            return self._of_parts(name, sums, constant, said)
+            return self._of_parts(name, sums, constant, attrs)
         if name in ("Add", "Sum") and len(sums) == len(given):
             if any(
                 each.total != 1.0 or each.is_table or each.is_whole or len(each.base) != len(first.base)
@@ -783,10 +793,11 @@ class _Walk:
         return None
 
     @staticmethod
-    def _of_parts(name: str, sums: list[_Sums], constant: np.ndarray | None, said: dict[str, Any]) -> _Sums | None:
+    def _of_parts(name: str, sums: list[_Sums], constant: np.ndarray | None, attrs: dict[str, Any]) -> _Sums | None:
         """The sums of parts of numbers, chosen and added up in their order as our writer does it."""
         first, n = sums[0], sums[0].n_parts
-        if name == "Gather" and said.get("axis") == 1 and not first.held and constant is not None and not constant.ndim:
+        is_part = name == "Gather" and attrs.get("axis") == 1 and not first.held
+        if is_part and constant is not None and not constant.ndim:
             return replace(first, held=range(int(constant), int(constant) + 1)) if 0 <= constant < n else None
         other = sums[-1]
         if name != "Add" or len(sums) != 2 or other.parts is not first.parts or other.n_parts != n:
@@ -803,47 +814,47 @@ class _Walk:
         parts = tuple(replace(part, table=whole[id(part.table)]) for part in first.parts)
         return _Sums(parts, np.zeros(k), first.total, was_split=True)
 
-    def _trees(self, name: str, cells: tuple[Cell, ...], said: dict[str, Any], n: int) -> list[Any]:
+    def _trees(self, name: str, cells: tuple[Cell, ...], attrs: dict[str, Any], n: int) -> list[Any]:
         """The sums of an ensemble, or the labels and probabilities of a classifier."""
         if name not in ("TreeEnsemble", "TreeEnsembleRegressor", "TreeEnsembleClassifier"):
             raise InputFileError(f"the operator {name} is not known")
-        transform = said.get("post_transform", 0 if name == "TreeEnsemble" else b"NONE")
+        transform = attrs.get("post_transform", 0 if name == "TreeEnsemble" else b"NONE")
         if any(cell.column in self.texts and not self.columns[cell.column].levels for cell in cells):
             raise InputFileError(f"{name} tests a column of texts that no LabelEncoder turned into numbers")
         read = version_5 if name == "TreeEnsemble" else version_3
-        ensemble, roots, entries = read(self.onnx, cells, said, "class" if name.endswith("Classifier") else "target")
+        ensemble, roots, entries = read(self.onnx, cells, attrs, "class" if name.endswith("Classifier") else "target")
         self.ensembles.append(ensemble)
         targets, parts = entries[1], tuple(Part(ensemble, int(root), *entries) for root in roots)
         if name.endswith("Classifier"):
-            answer = _classified(parts, targets, said, transform)
-            shares = self.term_of(answer)
+            prediction = _classified(parts, targets, attrs, transform)
+            shares = self.term_of(prediction)
             return [self.term("labels", shares), shares][:n]
         if transform not in (0, b"NONE"):
             raise InputFileError(
                 f"{name} has post_transform={_text(transform)}, which onnxruntime ignores: it is not read"
             )
-        aggregate = said.get("aggregate_function", 1 if name == "TreeEnsemble" else b"SUM")
+        aggregate = attrs.get("aggregate_function", 1 if name == "TreeEnsemble" else b"SUM")
         if aggregate not in (0, 1, b"AVERAGE", b"SUM"):
             raise InputFileError(f"{name} predicts the {_text(aggregate)} of its trees: only SUM and AVERAGE are read")
-        n_targets = int(said.get("n_targets", 1))
+        n_targets = int(attrs.get("n_targets", 1))
         check_within(targets, n_targets, "targets")
         if not 1 <= n_targets <= max(1, len(targets)):
             raise InputFileError(f"{name} has {n_targets} targets, but {len(targets)} entries of leaves")
-        base = numbers_of(self.onnx, said, "base_values")
+        base = numbers_of(self.onnx, attrs, "base_values")
         if len(base) not in (0, n_targets):
             raise InputFileError(f"{name} has {len(base)} base values for {n_targets} targets")
         total = float(len(parts)) if aggregate in (0, b"AVERAGE") else 1.0
         return [_Sums(parts, base if len(base) else np.zeros(n_targets), total)]
 
 
-def _text(said: Any) -> str:
-    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+def _text(attrs: Any) -> str:
+    return attrs.decode(errors="replace") if isinstance(attrs, bytes) else str(attrs)
 
 
-def _labels_in(said: Mapping[str, Any]) -> list[Any]:
+def _labels_in(attrs: Mapping[str, Any]) -> list[Any]:
     """The classes that an operation names."""
-    texts = [text.decode() for text in said.get("classlabels_strings", ())]
-    return texts or list(said.get("classlabels_int64s", ()))
+    texts = [text.decode() for text in attrs.get("classlabels_strings", ())]
+    return texts or list(attrs.get("classlabels_int64s", ()))
 
 
 def _levels(texts: list[str], holds: str) -> tuple[list[Any], str]:
@@ -857,17 +868,17 @@ def _levels(texts: list[str], holds: str) -> tuple[list[Any], str]:
     return texts, "string"
 
 
-def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, Any], transform: Any) -> _Answer:
+def _classified(parts: tuple[Part, ...], targets: np.ndarray, attrs: dict[str, Any], transform: Any) -> _Prediction:
     """The probabilities that a ``TreeEnsembleClassifier`` makes of its sums.
 
     onnxruntime has rules of its own for the labels of two classes (all weights positive; both classes in the leaves),
     which contradict the probabilities; here the label is the more probable class, as in the original models.
     """
-    labels = _labels_in(said)
+    labels = _labels_in(attrs)
     n, ids = len(labels), set(targets.tolist())
     check_within(targets, n, "classes")
-    base = np.asarray(said.get("base_values", ()), np.float64)
-    if "base_values_as_tensor" in said:
+    base = np.asarray(attrs.get("base_values", ()), np.float64)
+    if "base_values_as_tensor" in attrs:
         raise InputFileError("TreeEnsembleClassifier has base_values_as_tensor, which is not read")
     how = f"TreeEnsembleClassifier with post_transform={_text(transform)}"
     if n < 2 or (n == 2 and len(base) == 2) or len(base) not in (0, 1 if n == 2 else n):
@@ -875,15 +886,15 @@ def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, An
     if n == 2 and ids == {0}:
         sums = _Sums(parts, base if len(base) else np.zeros(1))
         if transform == b"LOGISTIC":
-            return _Answer(sums, "classes", (labels,))
+            return _Prediction(sums, "classes", (labels,))
         if transform == b"NONE" and not len(base):
-            return _Answer(sums, "second share", (labels,))
+            return _Prediction(sums, "second share", (labels,))
     elif n > 2 or (ids == {0, 1} and not len(base)):
         sums = _Sums(parts, base if len(base) else np.zeros(n))
         if transform == b"NONE":
-            return _Answer(sums, "identity", (labels,))
+            return _Prediction(sums, "identity", (labels,))
         if transform == b"SOFTMAX":
-            return _Answer(sums, "classes" if n > 2 else "softmax of two", (labels,))
+            return _Prediction(sums, "classes" if n > 2 else "softmax of two", (labels,))
     raise InputFileError(
         f"{how} with {n} classes, and leaves with numbers for {sorted(ids)[:5]}, gives no probabilities that are read"
     )
@@ -900,106 +911,107 @@ def _by_table(sums: _Sums, table: np.ndarray) -> _Sums:
 
 def _model(onnx: Any, proto: Any) -> ModelData:
     """The model of a parsed file."""
-    graph, told = proto.graph, {each.key: each.value for each in proto.metadata_props}
+    graph, metadata = proto.graph, {each.key: each.value for each in proto.metadata_props}
     if len(graph.sparse_initializer) or len(proto.functions):
         raise InputFileError("the graph has sparse tensors or local functions, which are not read")
-    walk, is_named = _walk_of_inputs(onnx, graph, told)
+    walk, is_named = _walk_of_inputs(onnx, graph, metadata)
     walk.run(graph.node, graph.initializer)
-    answer = _answer(walk, [(each.name, walk.tensors[each.name]) for each in graph.output])
-    levels = whole_numbers_asked(walk.ensembles)
+    prediction = _prediction_of_outputs(walk, [(each.name, walk.tensors[each.name]) for each in graph.output])
+    levels = whole_numbers_tested(walk.ensembles)
     for at, own in levels.items():
         walk.columns[at] = replace(walk.columns[at], kind="nominal", levels=tuple(map(int, own)))
-    return _of_answer(answer, Schema(tuple(walk.columns), is_named), levels, {
+    return _model_of_prediction(prediction, Schema(tuple(walk.columns), is_named), levels, {
         "library": "ONNX", "producer": proto.producer_name, "version": proto.producer_version,
         "class": next(node.op_type for node in graph.node if node.op_type.startswith("TreeEnsemble")),
     })  # fmt: skip
 
 
-def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Walk, bool]:
+def _walk_of_inputs(onnx: Any, graph: Any, metadata: Mapping[str, str]) -> tuple[_Walk, bool]:
     """A walk that knows only the inputs, and whether the columns have names."""
     known = {tensor.name for tensor in graph.initializer}
     inputs, own = [each for each in graph.input if each.name not in known], []
     for each in inputs:
         kind, shape = each.type.tensor_type.elem_type, each.type.tensor_type.shape.dim
-        if kind not in (*_FLOATS, *_WHOLE, _TEXT) or len(shape) > 2:
+        if kind not in (*_FLOATS, *_WHOLE, TEXT) or len(shape) > 2:
             raise InputFileError(f"input {each.name!r} is not a table of numbers or texts")
         width = int(shape[1].dim_value) if len(shape) == 2 else 1
         if not width:
             if len(inputs) > 1:
                 raise InputFileError(f"input {each.name!r} does not state its number of columns")
-            asked = [said.ints for node in graph.node for said in node.attribute if said.name == "nodes_featureids"]
-            width = 1 + max((max(ids, default=0) for ids in asked), default=0)
+            tested = [attrs.ints for node in graph.node for attrs in node.attribute if attrs.name == "nodes_featureids"]
+            width = 1 + max((max(ids, default=0) for ids in tested), default=0)
         own.append((each.name, kind, width))
     if not 1 <= sum(width for _, _, width in own) <= _MOST_COLUMNS or any(width < 1 for _, _, width in own):
         raise InputFileError(
             f"the inputs have {sum(width for _, _, width in own)} columns: 1 to {_MOST_COLUMNS:,} are read"
         )
     columns: list[Column] = []
-    walk, ours = _Walk(onnx, columns), _told_columns(told)
+    walk, ours = _Walk(onnx, columns), _own_columns(metadata)
     if ours is None:
         is_named = len(own) > 1 and all(width == 1 for _, _, width in own)
         names = (
             [name for name, _, _ in own] if is_named else [f"x{at}" for at in range(sum(width for _, _, width in own))]
         )
-        said = [{"name": name} for name in unlike(names)]
+        attrs = [{"name": name} for name in unlike(names)]
     else:
         is_named = not any(each["input"] == "X" for each in ours) or own[0][2] != len(ours)
-        said = ours
-    waiting = iter(said)
+        attrs = ours
+    waiting = iter(attrs)
     for name, kind, width in own:
         cells = []
         for _ in range(width):
-            told_of = _next(waiting, columns)
+            description = _next(waiting, columns)
             at = len(columns)
-            if kind == _TEXT:
-                walk.texts[at], walk.holds[at] = told_of.get("missing"), told_of.get("holds", "string")
-            cells.append(Cell(at, kind != _FLOATS[1]))
+            if kind == TEXT:
+                walk.texts[at], walk.holds[at] = description.get("missing"), description.get("holds", "string")
+            cells.append(Cell(at, kind != DOUBLE))
             columns.append(Column(
-                told_of["name"], told_of.get("kind", "nominal") if kind == _TEXT else "numeric", missing_seen=True,
-                family="string" if kind == _TEXT else "number",
+                description["name"], description.get("kind", "nominal") if kind == TEXT else "numeric",
+                missing_seen=True,
+                family="string" if kind == TEXT else "number",
             ))  # fmt: skip
         walk.tensors[name] = tuple(cells)
     columns += map(_left_out, waiting)
     return walk, is_named
 
 
-def _told_columns(told: Mapping[str, str]) -> list[dict[str, Any]] | None:
+def _own_columns(metadata: Mapping[str, str]) -> list[dict[str, Any]] | None:
     """The column descriptions of our own writer; None for a file of another one."""
-    if "treewright" not in told or "columns" not in told:
+    if "treewright" not in metadata or "columns" not in metadata:
         return None
-    found = json.loads(told["columns"])
+    found = json.loads(metadata["columns"])
     if not all(isinstance(each["name"], str | int | float | bool) for each in found):
         raise InputFileError("the names of columns are not known")
     return list(found)
 
 
-def _left_out(told: Mapping[str, Any]) -> Column:
-    return Column(told["name"], "numeric", missing_seen=True, left_out="the file does not use it")
+def _left_out(description: Mapping[str, Any]) -> Column:
+    return Column(description["name"], "numeric", missing_seen=True, left_out="the file does not use it")
 
 
 def _next(waiting: Iterator[dict[str, Any]], columns: list[Column]) -> dict[str, Any]:
     """The description of the next column that has an input."""
-    for told in waiting:
-        if told.get("input", "") is not None:
-            return told
-        columns.append(_left_out(told))
+    for description in waiting:
+        if description.get("input", "") is not None:
+            return description
+        columns.append(_left_out(description))
     raise InputFileError("the file describes fewer columns than it has inputs")
 
 
-def _answer(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _Answer:
+def _prediction_of_outputs(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _Prediction:
     """The prediction that the outputs of the graph form."""
     terms = {name: walk.term_of(value) for name, value in outputs}
     for term in terms.values():
-        of = walk.told[term]
+        of = walk.term_keys[term]
         held = walk.held.get(of[1] if of[0] == "labels" else term)
-        if isinstance(held, _Answer):
+        if isinstance(held, _Prediction):
             shares = walk.term_of(held)
             return _only(walk, held, terms, [shares, walk.term("labels", shares), *_relabelled(walk, held, shares)])
     sums = [each for each in walk.held.values() if isinstance(each, _Sums) and not (each.is_whole or each.is_table)]
     for made in reversed(sums):
-        for answer, expected, labels in _hypotheses(walk, made, terms.values()):
+        for prediction, expected, labels in _hypotheses(walk, made, terms.values()):
             if set(terms.values()) <= set(expected) and set(labels) <= set(terms.values()):
-                return answer
+                return prediction
     names = sorted({name for term in terms.values() for name in walk.names_in(term)})
     raise InputFileError(
         "the outputs are not those of a known model: they are made of the trees by "
@@ -1007,66 +1019,68 @@ def _answer(walk: _Walk, outputs: Sequence[tuple[str, Any]]) -> _Answer:
     )
 
 
-def _only(walk: _Walk, answer: _Answer, terms: Mapping[str, int], expected: Sequence[int]) -> _Answer:
+def _only(walk: _Walk, prediction: _Prediction, terms: Mapping[str, int], expected: Sequence[int]) -> _Prediction:
     """The prediction, if no output is anything else."""
     for name, term in terms.items():
         if term not in expected:
             made = ", ".join(walk.names_in(term)) or "something else"
             raise InputFileError(f"output {name!r} is made by {made}: that is not read after class probabilities")
-    return answer
+    return prediction
 
 
-def _relabelled(walk: _Walk, answer: _Answer, shares: int) -> list[int]:
+def _relabelled(walk: _Walk, prediction: _Prediction, shares: int) -> list[int]:
     """Terms of labels that are looked up by the position of the largest probability."""
     found = []
-    for term, key in enumerate(walk.told):
+    for term, key in enumerate(walk.term_keys):
         if key[0] == "operation" and key[2] in ("Gather", "ArrayFeatureExtractor") and len(key[4]) == 2:
-            table, at = (walk.told[each] for each in key[4])
+            table, at = (walk.term_keys[each] for each in key[4])
             is_largest = (
                 at[0] == "operation"
                 and at[2] == "ArgMax"
                 and at[4] == (shares,)
                 and dict(at[3]).get("axis") in ("1", "-1")
             )
-            if table[0] == "constant" and is_largest and _constant(table) == answer.classes[0]:
+            if table[0] == "constant" and is_largest and _constant(table) == prediction.classes[0]:
                 found.append(term)
     return found
 
 
-def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tuple[_Answer, list[int], list[int]]]:
+def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tuple[_Prediction, list[int], list[int]]]:
     """The possible predictions from sums: each with the terms of its outputs and of its labels."""
     term, n = walk.term_of(sums), len(sums.base)
-    found = [walk.told[each] for each in outputs]
+    found = [walk.term_keys[each] for each in outputs]
     tables = [
-        key for key in found if key[0] == "operation" and key[2] == "Gather" and walk.told[key[4][0]][0] == "constant"
+        key
+        for key in found
+        if key[0] == "operation" and key[2] == "Gather" and walk.term_keys[key[4][0]][0] == "constant"
     ]
-    classes = tuple(_constant(walk.told[key[4][0]]) for key in tables)
+    classes = tuple(_constant(walk.term_keys[key[4][0]]) for key in tables)
     counts = tuple(map(len, classes))
-    threshold = _threshold(walk, walk.told[tables[0][4][1]]) if len(tables) == 1 else None
+    threshold = _threshold(walk, walk.term_keys[tables[0][4][1]]) if len(tables) == 1 else None
     for link in LINKS:
         needed = sum(scores_of_classes(counts)) if link == "classes" else sum(counts) if classes else n
         if n != needed or bool(classes) != (link == "classes" or (link == "identity" and bool(classes))):
             continue
         graph = Graph(walk.onnx, "/")
         values = values_of(graph, "sums", link, counts, n)
-        labels = [label for label, _ in answers_of(graph, values, classes, threshold)]
-        beside = _Walk(walk.onnx, walk.columns, {"sums": term}, walk.terms, walk.told)
+        labels = [label for label, _ in label_outputs(graph, values, classes, threshold)]
+        beside = _Walk(walk.onnx, walk.columns, {"sums": term}, walk.terms, walk.term_keys)
         beside.run(graph.nodes, graph.tensors)
         own = [beside.term_of(beside.tensors[label]) for label in labels]
-        answer = _Answer(sums, link, classes, threshold)
-        yield answer, [*own, beside.term_of(beside.tensors[values]), term], own
+        prediction = _Prediction(sums, link, classes, threshold)
+        yield prediction, [*own, beside.term_of(beside.tensors[values]), term], own
     if not classes:
         # As the converters of LightGBM and XGBoost write what counts: exp(sums), or a positive number of times that.
         power = walk.term("operation", "", "Exp", (), (term,), 0)
-        yield _Answer(sums, "log"), [power], []
+        yield _Prediction(sums, "log"), [power], []
         for key in found:
             if key[:3] != ("operation", "", "Mul") or power not in key[4]:
                 continue
-            other = next(walk.told[each] for each in key[4] if each != power)
+            other = next(walk.term_keys[each] for each in key[4] if each != power)
             times = _constant(other) if other[0] == "constant" else []
             if len(times) == 1 and times[0] > 0.0 and sums.total == 1.0:
                 base = sums.base + log(float(times[0]))
-                yield _Answer(replace(sums, base=base), "log"), [walk.terms[key]], []
+                yield _Prediction(replace(sums, base=base), "log"), [walk.terms[key]], []
 
 
 def _constant(key: tuple[Any, ...]) -> list[Any]:
@@ -1081,23 +1095,23 @@ def _threshold(walk: _Walk, best: tuple[Any, ...]) -> tuple[int, float] | None:
     """The class and the decision threshold in the term of a label as our writer makes it; None without."""
     if best[0] != "operation" or best[2] != "Where":
         return None
-    reached, positive, _ = (walk.told[each] for each in best[4])
-    at = walk.told[reached[4][1]]
+    reached, positive, _ = (walk.term_keys[each] for each in best[4])
+    at = walk.term_keys[reached[4][1]]
     return int(np.frombuffer(positive[3], np.int64)[0]), float(np.frombuffer(at[3], np.float64)[0])
 
 
-def _of_answer(
-    answer: _Answer, schema: Schema, levels: Mapping[int, np.ndarray], source: Mapping[str, Any]
+def _model_of_prediction(
+    prediction: _Prediction, schema: Schema, levels: Mapping[int, np.ndarray], source: Mapping[str, Any]
 ) -> ModelData:
     """The model of a prediction and the columns."""
-    sums, link = answer.sums, answer.link
+    sums, link = prediction.sums, prediction.link
     parts, n, total = read_parts(sums.parts, levels), len(sums.base), sums.total
     if not total > 0.0 or not np.isfinite(total):
         raise InputFileError(f"the sums are divided by {total}")
-    classes = tuple(np.array(own) for own in answer.classes)
-    if answer.classes and link in ("identity", "second share"):
-        model = _forest_of_classes(answer, parts, schema, classes, source)
-    elif not answer.classes and link == "identity" and not sums.base.any() and total == len(parts) and (
+    classes = tuple(np.array(own) for own in prediction.classes)
+    if prediction.classes and link in ("identity", "second share"):
+        model = _forest_of_classes(prediction, parts, schema, classes, source)
+    elif not prediction.classes and link == "identity" and not sums.base.any() and total == len(parts) and (
         all(len(targets) == n for _, targets, _ in parts)
     ):  # fmt: skip
         trees = [replace(tree, value=value) for tree, _, value in parts]
@@ -1107,22 +1121,22 @@ def _of_answer(
             algorithm="cart" if is_one else "random_forest", n_outputs=n, source=source,
         )  # fmt: skip
     else:
-        model = _boosted(answer, parts, schema, classes, source)
+        model = _boosted(prediction, parts, schema, classes, source)
     if sums.was_split:
         model = with_grid(model)
-    if answer.threshold is None:
+    if prediction.threshold is None:
         return model
-    return replace(model, threshold=Threshold(*answer.threshold))
+    return replace(model, threshold=Threshold(*prediction.threshold))
 
 
 _Parts = list[tuple[ForeignTree, np.ndarray, np.ndarray]]
 
 
 def _boosted(
-    answer: _Answer, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
+    prediction: _Prediction, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
 ) -> ModelData:
     """The model of trees that add to scores: a round has one for each score, in their order."""
-    base, total, link = answer.sums.base, answer.sums.total, answer.link
+    base, total, link = prediction.sums.base, prediction.sums.total, prediction.link
     if link == "softmax of two":
         # With two scores only the difference matters.
         parts = [
@@ -1163,15 +1177,15 @@ def _as_parts(shares: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _forest_of_classes(
-    answer: _Answer, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
+    prediction: _Prediction, parts: _Parts, schema: Schema, classes: tuple[np.ndarray, ...], source: Mapping[str, Any]
 ) -> ModelData:
     """The model of trees whose leaves have class proportions of the same sum; or that vote, each by a weight."""
-    n, total = len(answer.sums.base), answer.sums.total
+    n, total = len(prediction.sums.base), prediction.sums.total
     whole = total / len(parts)  # the sum of the numbers of a leaf
     held = [_full(targets, value, n) for _, targets, value in parts]
-    if answer.link == "second share":
+    if prediction.link == "second share":
         held, n = [np.hstack([whole - value, value]) for value in held], 2
-    if answer.sums.base.any():
+    if prediction.sums.base.any():
         raise InputFileError("class proportions with base values are not read")
     ends = np.cumsum([len(own) for own in classes])
     trees, weights, are_shares = [], [], True
@@ -1185,7 +1199,7 @@ def _forest_of_classes(
         are_shares &= bool((np.abs(of_output - whole) <= _SLACK * whole).all())
         is_vote = ((own == 0.0) | (own == own.max())).all() and ((own > 0.0).sum(axis=1) == len(classes)).all()
         weights.append(float(own.max()) if is_vote else np.nan)
-        if answer.sums.was_split:
+        if prediction.sums.was_split:
             value[leaf] = _as_parts(own, ends)
         trees.append(replace(tree, value=value))
     of_trees = None
@@ -1203,10 +1217,10 @@ def _forest_of_classes(
     )  # fmt: skip
 
 
-def _check_one_form(said: dict[str, Any]) -> None:
+def _check_one_form(attrs: dict[str, Any]) -> None:
     """Refuse attributes that state one list in two forms, of which runtimes use either."""
     of_stem: dict[str, list[str]] = {}
-    for name, value in said.items():
+    for name, value in attrs.items():
         if len(value) if isinstance(value, list) else name.endswith("_as_tensor"):
             stem = re.sub("_(as_tensor|strings|int64s|floats|tensor)$", "", name)
             of_stem.setdefault(stem, []).append(name)

@@ -229,8 +229,8 @@ def _columns(
         raise InputFileError("the name of a column is not a string")
     listed: dict[int, list[np.ndarray]] = {at: [] for at in range(len(types)) if types[at] == "c"}
     for tree in trees:
-        for node, asked in tree.levels.items():
-            listed.setdefault(int(tree.column[node]), []).append(asked)
+        for node, tested in tree.levels.items():
+            listed.setdefault(int(tree.column[node]), []).append(tested)
     columns, codes = [], []
     for at in range(n):
         levels: tuple[Any, ...] = stored[at] if stored else ()
@@ -268,12 +268,12 @@ def _stored_levels(model: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 def _positions(tree: ForeignTree, schema: Schema, codes: Sequence[np.ndarray | None]) -> dict[int, np.ndarray]:
     """The categories that nodes list, as positions among the levels."""
     found = {}
-    for node, asked in tree.levels.items():
+    for node, tested in tree.levels.items():
         at = int(tree.column[node])
         own = codes[at] if 0 <= at < len(schema) else None
-        if own is None or not np.isin(asked, own).all():
+        if own is None or not np.isin(tested, own).all():
             raise InputFileError("a node lists a category that its column does not have")
-        found[node] = np.searchsorted(own, asked)
+        found[node] = np.searchsorted(own, tested)
     return found
 
 
@@ -296,8 +296,8 @@ def _trees(
     if name == "dart":
         weights = _numbers(booster, "weight_drop", n)
     n_scores = max(1, int(param["num_class"]), int(param.get("num_target", 1)))
-    said = learner["objective"].get("softmax_multiclass_param", {}).get("num_class", param["num_class"])
-    _check_same("number of classes", int(param["num_class"]), int(said))
+    stated = learner["objective"].get("softmax_multiclass_param", {}).get("num_class", param["num_class"])
+    _check_same("number of classes", int(param["num_class"]), int(stated))
     _check_same("number of trees", n, int(model.get("gbtree_model_param", {}).get("num_trees", n)))
     ends = _whole(model, "iteration_indptr") if "iteration_indptr" in model else None
     if ends is not None and (ends[0] != 0 or ends[-1] != n or (np.diff(ends) < 0).any()):
@@ -368,11 +368,11 @@ def _tree(entry: Mapping[str, Any], at: int, width: int, weight: np.float32 | No
     if not np.isfinite(hessian).all():
         raise InputFileError(f"tree {at} has a hessian that is not a number")
     if width > 1:
-        said = _numbers(entry, "leaf_weights", int(leaf.sum()) * width).reshape(-1, width)
+        stated = _numbers(entry, "leaf_weights", int(leaf.sum()) * width).reshape(-1, width)
         of_leaf = np.where(leaf, _whole(entry, "right_children", n), 0)  # a leaf has the position of its numbers there
-        if (of_leaf < 0).any() or (of_leaf >= len(said)).any():
+        if (of_leaf < 0).any() or (of_leaf >= len(stated)).any():
             raise InputFileError(f"tree {at} has a leaf whose numbers are missing")
-        value = said[of_leaf]
+        value = stated[of_leaf]
     else:
         value = np.where(leaf, conditions, np.float32(0))[:, None]
     if weight is not None:

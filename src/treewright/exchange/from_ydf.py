@@ -139,24 +139,24 @@ class _Test(NamedTuple):
     unseen_left: bool = False
 
 
-def _test_of(asked: Any, specs: Any, schema: Schema, places: dict[int, int], name: str) -> _Test:
+def _test_of(tested: Any, specs: Any, schema: Schema, places: dict[int, int], name: str) -> _Test:
     """The test of a YDF condition."""
-    kind, place = type(asked).__name__, places.get(getattr(asked, "attribute", -1), -1)
+    kind, place = type(tested).__name__, places.get(getattr(tested, "attribute", -1), -1)
     column = schema.columns[place]
     if place < 0 or column.left_out:
         kind = f"{kind}, or a column of a kind,"
-    missing = bool(asked.missing)
+    missing = bool(tested.missing)
     if kind == "NumericalHigherThanCondition":
-        return _Test(place, _cut(asked.threshold), not missing, False)
+        return _Test(place, _cut(tested.threshold), not missing, False)
     if kind == "DiscretizedNumericalHigherThanCondition":
-        borders = specs[asked.attribute].discretized_numerical.boundaries
-        return _Test(place, _cut(borders[asked.threshold_idx - 1]), not missing, False)
+        borders = specs[tested.attribute].discretized_numerical.boundaries
+        return _Test(place, _cut(borders[tested.threshold_idx - 1]), not missing, False)
     if kind == "IsTrueCondition":
         return _Test(place, 0.0, missing, True, [1])
     empty = [len(column.levels) - 1] if column.family == "string" else []  # the empty text
     n_items = len(column.levels) - len(empty)
     if kind == "CategoricalIsInCondition":
-        items = set(asked.mask)
+        items = set(tested.mask)
         levels = [item - 1 for item in items if 0 < item <= n_items] + empty * missing
         return _Test(place, 0.0, missing, True, levels, 0 in items)
     if kind == "IsMissingInCondition" and column.kind == "nominal":
@@ -185,14 +185,14 @@ def _tree_of(root: Any, test_of: Callable[[Any], _Test], n_classes: int, is_boos
         branches.append((len(nodes), len(nodes) + 1))
         gain.append(node.condition.score * node.value.num_examples)
         nodes += [node.pos_child, node.neg_child] if test.positive_left else [node.neg_child, node.pos_child]
-    told = [node.value for node in nodes]
-    weight = np.array([max(value.num_examples, 0.0) for value in told])
+    found = [node.value for node in nodes]
+    weight = np.array([max(value.num_examples, 0.0) for value in found])
     impurity = None
     if n_classes:
-        value = np.array([each.probability for each in told]) * np.where(weight > 0, weight, 1.0)[:, None]
+        value = np.array([each.probability for each in found]) * np.where(weight > 0, weight, 1.0)[:, None]
     else:
-        value = np.array([[each.value] for each in told])
-        spreads = [each.standard_deviation for each in told]
+        value = np.array([[each.value] for each in found])
+        spreads = [each.standard_deviation for each in found]
         impurity = None if is_boosted or None in spreads else np.array(spreads) ** 2
     left, right = np.array(branches).T
     column, cut, missing_left = (np.array([test[at] for test in tests]) for at in range(3))

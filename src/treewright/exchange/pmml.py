@@ -46,7 +46,7 @@ class _Names:
 
     given: list[str]  # the columns of the table
     first: list[str]  # one that the model uses: a schema may not be empty
-    asked: list[str]  # the field that tests refer to, for every column: the column itself, or the codes of its levels
+    tested: list[str]  # the field that tests refer to, for every column: the column itself, or the codes of its levels
     labels: list[str]
     shares: list[str]
     sums: list[str]  # the output fields of scores
@@ -55,7 +55,7 @@ class _Names:
 
     def apart(self, name: str) -> str:
         """A name, with a number appended if a field already has it."""
-        return unlike([name], [*self.given, *self.asked, *self.shares, *self.sums, *self.parts.values(), self.target])[
+        return unlike([name], [*self.given, *self.tested, *self.shares, *self.sums, *self.parts.values(), self.target])[
             0
         ]
 
@@ -241,13 +241,13 @@ def _names(program: Program, target: str) -> _Names:
     made = [name for name, own in zip(named, is_made, strict=True) if own]
     inner = [f"part({name})" for name in (*shares, *sums)]
     apart = iter(unlike([*made, *shares, *sums, *inner, _text(target, "target")], given))
-    asked = [next(apart) if own else name for name, own in zip(named, is_made, strict=True)]
+    tested = [next(apart) if own else name for name, own in zip(named, is_made, strict=True)]
     first = [name for name, column in zip(given, program.columns, strict=False) if not column.left_out][:1]
     if not first:
         raise ParameterError("the model uses no column, but PMML needs one: export it in another format")
     shares, sums = [next(apart) for _ in shares], [next(apart) for _ in sums]
     return _Names(
-        given, first, asked, labels, shares, sums, {name: next(apart) for name in (*shares, *sums)}, next(apart)
+        given, first, tested, labels, shares, sums, {name: next(apart) for name in (*shares, *sums)}, next(apart)
     )
 
 
@@ -306,12 +306,12 @@ def _derived_fields(program: Program, names: _Names) -> Iterator[str]:
             n_levels = len(column.levels)
             rows = [(text_of(level), str(code)) for code, level in enumerate(column.levels)]
             unknown = n_levels if _n_codes(program, at) > n_levels else None
-            yield _made_field(names.asked[at], "integer", _mapped(names.given[at], rows, "integer", unknown))
+            yield _made_field(names.tested[at], "integer", _mapped(names.given[at], rows, "integer", unknown))
 
 
 def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
     """A derived column, as ``data.derived`` computes it."""
-    column, name = program.columns[at], names.asked[at]
+    column, name = program.columns[at], names.tested[at]
     sources = [program.columns[source] for source in column.sources]
     if column.part == LINEAR:
         terms = [_constant(column.numbers[0])]
@@ -324,7 +324,7 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
     elif column.part == LEVELS:
         # The position of two codes among all pairs: with n levels, n is an unknown one, n + 1 a missing cell.
         one, other = (len(source.levels) for source in sources)
-        a, b = (_present(names.asked[source], n + 1) for source, n in zip(column.sources, (one, other), strict=True))
+        a, b = (_present(names.tested[source], n + 1) for source, n in zip(column.sources, (one, other), strict=True))
         place = names.apart(f"place({name})")
         stride = _constant(other + 2)
         yield _made_field(place, "integer", _apply("+", _apply("*", a, stride), b))
@@ -335,7 +335,7 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
         ]
         yield _made_field(name, "integer", _mapped(place, rows, "integer", None))
     else:
-        a, b = (_ref(names.asked[place]) for place in column.sources)
+        a, b = (_ref(names.tested[place]) for place in column.sources)
         # nan, such as the difference of two infinities, is missing.
         if column.part == "over":  # a ratio to 0 is missing: no "else"; abs, because an equality may tell -0.0 from 0.0
             ratio = _apply(
@@ -353,7 +353,7 @@ def _present(name: str, missing: float, expression: str | None = None) -> str:
 
 def _term(program: Program, names: _Names, at: int, own: Sequence[float]) -> str:
     """The term of a column in a linear score."""
-    name, source = names.asked[at], program.columns[at]
+    name, source = names.tested[at], program.columns[at]
     if source.kind == "nominal":
         rows = [(text_of(level), repr(n)) for level, n in zip(source.levels, own, strict=False)]
         unknown = own[-1] if program.takes_unseen_for_missing else 0.0
@@ -504,7 +504,7 @@ def _tree(program: Program, names: _Names, at: int, column: int | None = None) -
     tables = program.tables
     number_of = {} if column is None else _numbers_below(program, at, column)
     lines: list[str] = []
-    asked: dict[str, None] = {}
+    tested: dict[str, None] = {}
     todo = [(int(program.roots[at]), _TRUE)]
     while todo:
         node, predicate = todo.pop()
@@ -524,10 +524,10 @@ def _tree(program: Program, names: _Names, at: int, column: int | None = None) -
         todo.append((first + last, _TRUE))
         others = [branch for branch in reversed(range(int(tables.n_branches[node]))) if branch != last]
         todo += [(first + branch, _predicate(program, names, node, branch)) for branch in others]
-        asked[names.asked[tables.feature[node]]] = None
+        tested[names.tested[tables.feature[node]]] = None
         for stand_in in stand_ins_of(program, node):
-            asked[names.asked[stand_in.column]] = None
-    asks = list(asked) or names.first
+            tested[names.tested[stand_in.column]] = None
+    asks = list(tested) or names.first
     is_classes = bool(program.n_classes) and not program.is_boosted and column is None
     return _Step("TreeModel", asks, "\n".join(lines), is_classes=is_classes)
 
@@ -562,11 +562,11 @@ def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
     """The condition under which a row takes a branch other than the missing branch."""
     tables = program.tables
     asks_presence = tables.kind[node] == THRESHOLD and tables.threshold[node] == math.inf
-    otherwise = _simple(names.asked[tables.feature[node]], "isMissing") if asks_presence else None
+    otherwise = _simple(names.tested[tables.feature[node]], "isMissing") if asks_presence else None
     # The condition that sends it there, and the condition for the next test, unless that is an unknown value.
     tests: list[tuple[str, str | None]] = [(_goes(program, names, node, branch), otherwise)]
     for at, cut, branches in stand_ins_of(program, node) if branch < 2 else ():  # a surrogate answers 0 or 1
-        name = names.asked[at]
+        name = names.tested[at]
         if cut is not None:
             otherwise = _simple(name, "isMissing") if cut == math.inf else None
             tests.append((_compared(program, names, at, cut, is_left=branches[0] == branch), otherwise))
@@ -576,20 +576,20 @@ def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
         goes = _among(name, [code for code, answer in enumerate(answers) if answer == branch])
         unanswered = _any(_simple(name, "isMissing"), _among(name, seen, "isNotIn"))
         tests.append((goes, None if len(seen) == len(answers) else unanswered))
-    asked = [tests[-1][0]]
+    tested = [tests[-1][0]]
     for goes, otherwise in reversed(tests[:-1]):
         if otherwise is None:
-            asked = [goes, *asked]
+            tested = [goes, *tested]
         else:
-            asked = [_any(goes, _compound("and", otherwise, _compound("surrogate", *asked)))]
-    return _compound("surrogate", *asked)
+            tested = [_any(goes, _compound("and", otherwise, _compound("surrogate", *tested)))]
+    return _compound("surrogate", *tested)
 
 
 def _goes(program: Program, names: _Names, node: int, branch: int) -> str:
     """The condition under which the test of a node chooses a branch."""
     tables = program.tables
     at, kind, begin = int(tables.feature[node]), int(tables.kind[node]), int(tables.level_set[node])
-    name = names.asked[at]
+    name = names.tested[at]
     if kind == THRESHOLD:
         if branch > 1:
             return "<False/>"
@@ -627,11 +627,11 @@ def _any(*predicates: str) -> str:
 
 def _compared(program: Program, names: _Names, at: int, cut: float, *, is_left: bool) -> str:
     """The condition that a number is at most a cut, or above it; codes are whole."""
-    name = names.asked[at]
+    name = names.tested[at]
     if cut == math.inf:
         return _simple(name, "isNotMissing") if is_left else "<False/>"
     if cut == -math.inf:
-        raise ParameterError(f"column {names.asked[at]!r} has the threshold -inf, which PMML cannot write")
+        raise ParameterError(f"column {names.tested[at]!r} has the threshold -inf, which PMML cannot write")
     if program.columns[at].kind != "numeric":
         cut = math.floor(cut)
     # No -0.0: a reader that orders it before 0.0 would send zeros to another branch.

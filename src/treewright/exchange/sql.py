@@ -16,10 +16,9 @@ Trees have one of two forms, by their size:
 
 Nested is faster; a walk has no limit of depth or size.
 
-SQL dialects of DuckDB, SQLite and PostgreSQL, each a ``Database``.
-
-Their differences decide whether sums are exact: the literal of a float64 that is read back exactly, missing values,
-errors of arithmetic, the depth of their parsers, and how to raise an error within a query.
+DuckDB, SQLite and PostgreSQL are a ``Database`` each. Their differences decide whether sums are exact: the literal of a
+float64 that is read back exactly, missing values, errors of arithmetic, the depth of their parsers, and how to raise an
+error within a query.
 """
 
 from __future__ import annotations
@@ -216,9 +215,9 @@ def _exact(level: Any, what: str) -> float:
 def _cells(program: Program, query: _Query, names: list[str], rows: str, key: str) -> list[str]:
     """Add the steps that compute x0, x1, ... of a row: numbers and codes, NULL if missing; returns their names."""
     columns, n_given, database = program.columns, program.n_given, query.database
-    asked = {int(at) for at in program.tables.feature if at >= 0} | {int(at) for at in program.surrogates.feature}
-    made = sorted(at for at in asked if at >= n_given)
-    needed = {at for at in asked if at < n_given} | {source for at in made for source in columns[at].sources}
+    tested = {int(at) for at in program.tables.feature if at >= 0} | {int(at) for at in program.surrogates.feature}
+    made = sorted(at for at in tested if at >= n_given)
+    needed = {at for at in tested if at < n_given} | {source for at in made for source in columns[at].sources}
     if program.refuses_missing or program.refuses_unseen:
         needed |= {at for at in range(n_given) if not columns[at].left_out}
     cells = {f"x{at}": _cell(program, database, at, names[at], is_raw=False) for at in sorted(needed)}
@@ -526,8 +525,8 @@ def _walked(program: Program, query: _Query, inputs: list[str], row: list[str], 
     """Add the step that walks through all trees; returns the names of the sums."""
     database, width = query.database, _width(program)
     sums = [f"w{own}" for own in range(len(program.base))]
-    asked = [f" WHEN {each[1:]} THEN w.{each}" for each in inputs]
-    value = f"CASE n.feature{''.join(asked)} END" if asked else "NULL"
+    tested = [f" WHEN {each[1:]} THEN w.{each}" for each in inputs]
+    value = f"CASE n.feature{''.join(tested)} END" if tested else "NULL"
     answer = (
         f"n.yes + CAST(NULLIF(substr(n.levels, CAST({value} AS INTEGER) * {width} + 1, {width}), '{'-' * width}') "
         "AS INTEGER)"
@@ -807,14 +806,14 @@ def _sqlite_refused(said: str, cell: str) -> str:
 
 def _sqlite_cell(types: str, read: str) -> Callable[[str], str]:
     # In SQLite each cell has its own type, independent of the type of its column.
-    def asked(cell: str) -> str:
+    def tested(cell: str) -> str:
         said = _plain_text(f"{cell} holds a cell of another type than the model expects: ")
         return (
             f"CASE WHEN typeof({cell}) IN ({types}) THEN {read.format(cell)} WHEN {cell} IS NOT NULL THEN "
             f"{_sqlite_refused(said, f'quote({cell})')} END"
         )
 
-    return asked
+    return tested
 
 
 SQLITE = Database(

@@ -2,9 +2,7 @@
 
 ``nodes_of`` yields for every node its test, exact enough to send rows down, and its content; levels are codes, that is
 positions in their column. ``to_structure`` writes the same as JSON with levels by name, for programs in other
-languages; ``show.page.tree`` adds texts for readers. ``importing.structure`` reads the JSON back.
-
-Reading our own JSON. In: the bytes of ``model.export("m.json")``. Out: a ``ModelData`` with equal predictions.
+languages; ``show.page.tree`` adds texts for readers. ``of_file`` reads the JSON back, with equal predictions.
 
 Values without a type in JSON were written as text and are read as text: levels and labels that are dates, names that
 are tuples. The targets in the leaves of a forest of quantiles are not in the file.
@@ -158,44 +156,15 @@ def stand_in(summary: TreeSummary, node: int, place: int, surrogate: Surrogate) 
 
 
 def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]:
-    """Return a model as plain data.
+    """A model as plain JSON, or one of its ``tree``s.
 
-    Parameters
-    ----------
-    model : ModelData
-    tree : int, optional
-        One of the model's trees, counted from 0; all of them without it.
-
-    Returns
-    -------
-    dict
-        ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``named``,
-        ``columns``, ``targets`` and ``trees``; for boosted models ``boosting`` (``base`` and ``link``), for trees with
-        weights ``tree_weights``, for sums on a grid ``grid``, with a decision threshold ``threshold`` (``positive``,
-        ``at``, ``why``, and ``cost`` if costs chose it). Each tree has ``nodes``, a flat list in which a node's
-        position is its number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one is
-        the text ``"inf"`` or ``"-inf"``. The ``type`` of a node's ``test`` defines its branches (`split_structure`).
-
-    Raises
-    ------
-    ParameterError
-        The model has no such tree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.data.schema import Column, Schema
-    >>> from treewright.trees.arrays import Tree
-    >>> from treewright.trees.data import ModelData
-    >>> ints = lambda *v: np.array(v, np.int32)
-    >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.5, 0, 0]), ints(1, -1, -1),
-    ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([4, 1, 3]), np.array([4.0, 1, 3]),
-    ...             np.array([1.2, 0, 0]), np.array([[7.0], [4.0], [8.0]]), np.zeros(0, np.uint64),
-    ...             np.zeros(0, np.uint64))
-    >>> model = ModelData("regression", Schema((Column("age", "numeric"),)), (tree,))
-    >>> root = to_structure(model)["trees"][0]["nodes"][0]
-    >>> root["test"]["question"], root["branches"]
-    ('age <= 2.5', [1, 2])
+    Keys are ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``,
+    ``named``, ``columns``, ``targets`` and ``trees``; for boosted models ``boosting`` (``base`` and ``link``), for
+    trees with weights ``tree_weights``, for sums on a grid ``grid``, with a decision threshold ``threshold``
+    (``positive``, ``at``, ``why``, and ``cost`` if costs chose it). Each tree has ``nodes``, a flat list in which a
+    node's position is its number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one
+    is the text ``"inf"`` or ``"-inf"``. The ``type`` of a node's ``test`` defines its branches (`split_structure`).
+    Raises ``ParameterError``: the model has no such tree.
     """
     chosen = range(len(model.trees)) if tree is None else (tree,)
     trees = []

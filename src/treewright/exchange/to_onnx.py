@@ -31,9 +31,12 @@ from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET
 from treewright.trees.data import LARGEST_EXPONENT
 from treewright.version import __version__
 
-_LEQ, _MEMBER = 0, 6  # of the operator's modes
+ML = "ai.onnx.ml"
+FLOAT, INT32, INT64, TEXT, BOOL, DOUBLE = 1, 6, 7, 8, 9, 11  # types of tensors
+# The modes of a test: their names in version 3 of the operators, their numbers in version 5.
+MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
+LEQ, LT, GTE, GT, EQ, NEQ, MEMBER = range(7)
 _NEXT = -1  # in place of a branch: the next surrogate decides
-_DOUBLE, _INT64 = 11, 7  # types of tensors
 _OPSET, _IR = 15, {3: 8, 5: 10}
 _MOST_WHOLE = 2**24  # float32 holds all whole numbers up to this
 _MOST_BYTES = 2**31 - 1  # of a file of protocol buffers
@@ -62,7 +65,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
                 f"the model has {what}='error', but ONNX cannot refuse a cell: fit with another {what}"
             )
     graph = Graph(onnx, _prefix(program))
-    inputs, told, codes, cells = _inputs(graph, program, is_matrix)
+    inputs, description, codes, cells = _inputs(graph, program, is_matrix)
     for column in program.columns[program.n_given :]:
         cells.append(_made(graph, program.columns, column, codes, cells))
     x = "X" if is_matrix else graph.add("Concat", [cell for cell in cells if cell], axis=1)
@@ -74,7 +77,7 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
     taken = [value.name for value in inputs]
     names, classes = unlike(names, taken), [_labels(own) for own in program.classes]
     outputs = []
-    for at, (label, kind) in enumerate(answers_of(graph, values, classes, program.threshold)):
+    for at, (label, kind) in enumerate(label_outputs(graph, values, classes, program.threshold)):
         graph.add("Identity", [label], name=names[at])
         outputs.append(onnx.helper.make_tensor_value_info(names[at], kind, ["N"]))
     for tensor, own, width in ((values, names[-2], program.n_values), (sums, names[-1], program.n_sums)):
@@ -82,10 +85,10 @@ def onnx_of(program: Program, name: str, *, is_matrix: bool, version: int = 5) -
         outputs.append(onnx.helper.make_tensor_value_info(own, onnx.TensorProto.DOUBLE, ["N", width]))
     made = onnx.helper.make_model(
         onnx.helper.make_graph(graph.nodes, name, inputs, outputs, graph.tensors),
-        opset_imports=[onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid("ai.onnx.ml", version)],
+        opset_imports=[onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid(ML, version)],
         ir_version=_IR[version], producer_name="treewright", producer_version=__version__,
     )  # fmt: skip
-    facts = {"treewright": __version__, "columns": json.dumps(told), "classes": json.dumps(classes)}
+    facts = {"treewright": __version__, "columns": json.dumps(description), "classes": json.dumps(classes)}
     onnx.helper.set_model_props(made, facts)
     if made.ByteSize() > _MOST_BYTES:
         raise TooLargeError(f"the ONNX file would have {made.ByteSize():,} bytes, more than 2 GB: fit smaller trees")
@@ -189,41 +192,41 @@ def _inputs(
 ) -> tuple[list[Any], list[dict[str, Any]], list[str], list[str]]:
     """The inputs, their descriptions, and per column the codes of levels (-1 is missing) and the cells."""
     onnx, given = graph.onnx, program.columns[: program.n_given]
-    all_told: list[dict[str, Any]] = [
+    descriptions: list[dict[str, Any]] = [
         {"name": json_level(column.name), "kind": column.kind, "holds": column.family} for column in given
     ]
     if is_matrix:
-        all_told = [told | {"input": "X"} for told in all_told]
+        descriptions = [description | {"input": "X"} for description in descriptions]
         value = onnx.helper.make_tensor_value_info("X", onnx.TensorProto.DOUBLE, ["N", len(given)])
-        return [value], all_told, [""] * len(given), ["X"] * len(given)
+        return [value], descriptions, [""] * len(given), ["X"] * len(given)
     if all(column.left_out for column in given):
         raise ParameterError("the model uses no column, but ONNX needs an input: export it in another format")
     inputs: list[Any] = []
     codes, all_cells = [], []
     names = unlike([_text(column.name, "columns") or "column" for column in given])
-    for column, name, told in zip(given, names, all_told, strict=True):
+    for column, name, description in zip(given, names, descriptions, strict=True):
         code, cell = "", name
-        told["input"] = name
+        description["input"] = name
         if column.left_out:
-            told["input"], cell = None, ""
+            description["input"], cell = None, ""
         elif column.kind == "numeric":
             inputs.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, ["N", 1]))
         else:
             inputs.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.STRING, ["N", 1]))
             levels = _texts(column.levels, f"levels of column {column.name!r}")
             missing = "" if "" not in levels else unlike(["missing"], levels)[0]
-            told |= {"levels": levels, "missing": missing}
+            description |= {"levels": levels, "missing": missing}
             n = len(levels)
             keys = [text.encode() for text in (*levels, missing)]
             code = graph.add(
-                "LabelEncoder", [name], domain="ai.onnx.ml", keys_strings=keys,
+                "LabelEncoder", [name], domain=ML, keys_strings=keys,
                 values_int64s=np.array([*range(n), -1]), default_int64=n,
             )  # fmt: skip
             of_unseen = np.nan if program.takes_unseen_for_missing or column.kind == "ordinal" else float(n)
             cell = graph.add("Gather", [np.array([*range(n), of_unseen, np.nan]), code])
         codes.append(code)
         all_cells.append(cell)
-    return inputs, all_told, codes, all_cells
+    return inputs, descriptions, codes, all_cells
 
 
 def _made(graph: Graph, columns: Sequence[Column], column: Column, codes: list[str], cells: list[str]) -> str:
@@ -246,7 +249,7 @@ def _made(graph: Graph, columns: Sequence[Column], column: Column, codes: list[s
         if source.kind == "nominal":
             n = len(source.levels)
             place = graph.add("Where", [is_missing, np.array(n + 1.0), cells[at]])
-            part = graph.add("Gather", [np.array([*own[:n], 0.0, own[n]]), graph.add("Cast", [place], to=_INT64)])
+            part = graph.add("Gather", [np.array([*own[:n], 0.0, own[n]]), graph.add("Cast", [place], to=INT64)])
         else:
             low, high, slope, of_missing = map(np.array, own)
             held = graph.add("Min", [graph.add("Max", [cells[at], low]), high])
@@ -264,14 +267,14 @@ def _together(graph: Graph, columns: Sequence[Column], column: Column, cells: li
         n = len(columns[at].levels)
         of_code = np.array([*range(n), nowhere, n]) * factor  # an unknown level, a missing cell
         is_missing = graph.add("IsNaN", [cells[at]])
-        code = graph.add("Cast", [graph.add("Where", [is_missing, np.array(n + 1.0), cells[at]])], to=_INT64)
+        code = graph.add("Cast", [graph.add("Where", [is_missing, np.array(n + 1.0), cells[at]])], to=INT64)
         parts.append(graph.add("Gather", [of_code, code]))
-    place = graph.add("Cast", [graph.add("Add", parts)], to=_INT64)
+    place = graph.add("Cast", [graph.add("Add", parts)], to=INT64)
     found = graph.add(
-        "LabelEncoder", [place], domain="ai.onnx.ml", keys_int64s=np.array(column.numbers or [-1]).astype(np.int64),
+        "LabelEncoder", [place], domain=ML, keys_int64s=np.array(column.numbers or [-1]).astype(np.int64),
         values_floats=[float(code) for code in range(max(1, len(column.numbers)))], default_float=float("nan"),
     )  # fmt: skip
-    return graph.add("Cast", [found], to=_DOUBLE)
+    return graph.add("Cast", [found], to=DOUBLE)
 
 
 @dataclass
@@ -303,7 +306,7 @@ class _Trees:
         at = len(self.modes)
         if isinstance(split, list):
             self.sets[at] = split
-        self.modes.append(_MEMBER if at in self.sets else _LEQ)
+        self.modes.append(MEMBER if at in self.sets else LEQ)
         self.splits.append(0.0 if isinstance(split, list) else split)
         self.features.append(feature)
         self.tracks.append(tracks)
@@ -456,7 +459,7 @@ def _sums(graph: Graph, program: Program, x: str, places: np.ndarray, version: i
     trees.features = [at if at >= 0 else n_columns + ~at for at in trees.features]
     found = _ensemble(graph, trees, x, n_targets, version)
     if not is_direct:
-        found = graph.add("Gather", [rows, graph.add("Cast", [found], to=_INT64)])  # [N, n_trees, k]
+        found = graph.add("Gather", [rows, graph.add("Cast", [found], to=INT64)])  # [N, n_trees, k]
         if program.is_boosted:
             found = graph.add("Reshape", [found, np.array([0, n_trees // len(program.base), len(program.base)])])
         found = graph.add("ReduceSum", [found, np.array([1])], keepdims=0)
@@ -531,7 +534,7 @@ def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int)
                 ids[root] = len(leaves) - 1
         members = [code for test in tests if test in trees.sets for code in (*trees.sets[test], np.nan)]
         return graph.add(
-            "TreeEnsemble", [x], domain="ai.onnx.ml", n_targets=n_targets, tree_roots=whole(first_tests),
+            "TreeEnsemble", [x], domain=ML, n_targets=n_targets, tree_roots=whole(first_tests),
             nodes_modes=np.array([trees.modes[test] for test in tests], np.uint8),
             nodes_featureids=whole(trees.features[test] for test in tests),
             nodes_splits=np.array([trees.splits[test] for test in tests], np.float64),
@@ -552,7 +555,7 @@ def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int)
         return all_of
 
     found = graph.add(
-        "TreeEnsembleRegressor", [x], domain="ai.onnx.ml", n_targets=n_targets,
+        "TreeEnsembleRegressor", [x], domain=ML, n_targets=n_targets,
         nodes_treeids=tree_of, nodes_nodeids=node_of,
         nodes_modes=[b"BRANCH_LEQ" if way >= 0 else b"LEAF" for way in order],
         nodes_featureids=filled(trees.features[test] for test in tests),
@@ -564,7 +567,7 @@ def _ensemble(graph: Graph, trees: _Trees, x: str, n_targets: int, version: int)
         target_ids=whole(target for target, _ in leaves),
         target_weights_as_tensor=np.array([number for _, number in leaves], np.float64),
     )  # fmt: skip
-    return graph.add("Cast", [found], to=_DOUBLE)
+    return graph.add("Cast", [found], to=DOUBLE)
 
 
 def values_of(graph: Graph, sums: str, link: str, n_classes: Sequence[int], n_sums: int) -> str:
@@ -581,7 +584,7 @@ def values_of(graph: Graph, sums: str, link: str, n_classes: Sequence[int], n_su
         own = graph.add("Slice", [sums, np.array([begin]), np.array([begin + width]), np.array([1])])
         begin += width
         if n == 1:
-            found.append(graph.add("Cast", [graph.add("Equal", [own, own])], to=_DOUBLE))
+            found.append(graph.add("Cast", [graph.add("Equal", [own, own])], to=DOUBLE))
         elif n == 2:
             both = graph.add("Min", [graph.add("Mul", [own, np.array([1.0, -1.0])]), np.array(LARGEST_EXPONENT)])
             both = graph.add("Add", [graph.add("Exp", [both]), np.array(1.0)])
@@ -593,7 +596,7 @@ def values_of(graph: Graph, sums: str, link: str, n_classes: Sequence[int], n_su
     return graph.add("Concat", found, axis=1)
 
 
-def answers_of(
+def label_outputs(
     graph: Graph, values: str, classes: Sequence[list[Any]], threshold: tuple[int, float] | None
 ) -> Iterator[tuple[str, int]]:
     """Per output the labels [N] and the type of their tensor."""

@@ -37,7 +37,7 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     """Test rows for an exported model, with the sums and values that it must return.
 
     Returns ``format``, ``version``, ``name`` (of the functions), ``columns`` (name, kind and levels of each),
-    ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``answers`` (codes of classes, empty for
+    ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``cells_of_test`` (codes of classes, empty for
     regression): lists of numbers; those that are not finite are the text "nan", "inf" or "-inf". A row holds codes of
     levels; the code after the last is an unknown level. ``rounding``: the largest difference of a sum if a program adds
     in another order; 0.0 if sums are on a grid.
@@ -104,7 +104,7 @@ def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator
     # levels are not kept: of 2,500 levels in 40 trees they took 650 MB.
     feature, parents, branches = tables.feature.tolist(), parent.tolist(), branch.tolist()
     has_levels = np.isin(tables.kind, (SUBSET, MULTIWAY)).tolist()
-    of_levels = partial(_asked, program)
+    of_levels = partial(_cells_of_branch, program)
     of_cuts = cache(of_levels)
     # With few tests several rows each: subtrees on both sides of a cut may predict the same for a row.
     n_repeats = max(1, min(_MOST_REPEATS, _MOST_TESTS // max(len(inner), 1)))
@@ -112,16 +112,16 @@ def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator
         way: dict[int, _Cells] = {}
         here = node
         while (above := parents[here]) >= 0:
-            asked = of_levels if has_levels[above] else of_cuts
-            way[feature[above]] = way.get(feature[above], _ANY).also(asked(above, branches[here]))
+            tested = of_levels if has_levels[above] else of_cuts
+            way[feature[above]] = way.get(feature[above], _ANY).also(tested(above, branches[here]))
             here = above
-        at, answers = feature[node], _answers(program, node)
-        inside = [way.get(at, _ANY).holds(answer) for answer in answers]
+        at, cells_of_test = feature[node], _cells_of_test(program, node)
+        inside = [way.get(at, _ANY).holds(cell) for cell in cells_of_test]
         for _ in range(n_repeats):
             row = _row_on_way(program, way, drawn[rng.integers(len(drawn))].copy())
             if row is not None:
-                rows = np.repeat(row[None], len(answers), axis=0)
-                rows[:, at] = answers
+                rows = np.repeat(row[None], len(cells_of_test), axis=0)
+                rows[:, at] = cells_of_test
                 yield rows[inside]
 
 
@@ -153,7 +153,7 @@ class _Cells(NamedTuple):
 _ANY = _Cells(-math.inf, math.inf, None, is_missing_in=True, only_missing=False)
 
 
-def _asked(program: Program, node: int, branch: int) -> _Cells:
+def _cells_of_branch(program: Program, node: int, branch: int) -> _Cells:
     """The cells that take a branch."""
     tables, kind = program.tables, int(program.tables.kind[node])
     is_missing_in = int(tables.missing_branch[node]) == branch
@@ -189,7 +189,7 @@ def _row_on_way(program: Program, way: dict[int, _Cells], row: np.ndarray) -> np
     return row
 
 
-def _answers(program: Program, node: int) -> list[float]:
+def _cells_of_test(program: Program, node: int) -> list[float]:
     """Cells that take every branch of a test."""
     tables, at = program.tables, int(program.tables.feature[node])
     column, begin = program.columns[at], int(tables.level_set[node])
@@ -235,9 +235,9 @@ def _pool(program: Program, at: int) -> list[float]:
     """The pool that the cells of a column are sampled from."""
     column, tables = program.columns[at], program.tables
     if column.kind == "numeric":
-        asked = np.flatnonzero(tables.feature == at)
-        cuts = [tables.threshold[asked[tables.kind[asked] == THRESHOLD]]]
-        for node in asked[tables.kind[asked] == INTERVALS].tolist():
+        tested = np.flatnonzero(tables.feature == at)
+        cuts = [tables.threshold[tested[tables.kind[tested] == THRESHOLD]]]
+        for node in tested[tables.kind[tested] == INTERVALS].tolist():
             begin = int(tables.level_set[node])
             cuts.append(tables.cuts[begin : begin + int(tables.n_branches[node]) - 1])
         finite = np.unique(np.concatenate(cuts))

@@ -76,7 +76,7 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
     vectors : dict
         As ``vectors_of`` returns them.
     engine : str, optional
-        The program that runs it (``export.engines.ENGINES``); by default the first one of the format of the file's
+        The program that runs it (``exchange.engines.ENGINES``); by default the first one of the format of the file's
         ending.
 
     Raises
@@ -99,17 +99,17 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
     if engine not in fitting:
         raise ParameterError(f"{path}: {engine} does not run such a file: choose {' or '.join(fitting)}")
     with tempfile.TemporaryDirectory() as folder:
-        answers = ENGINES[engine](path.resolve(), Path(folder), vectors)
+        results = ENGINES[engine](path.resolve(), Path(folder), vectors)
     sums, values, codes = (table_of(vectors[name]) for name in _PARTS[1:])
     n_sums, n_values = sums.shape[1], values.shape[1]
-    if answers.shape != (len(sums), n_sums + n_values + codes.shape[1]):
-        raise DataError(f"{path}: the output has the shape {answers.shape}, not {len(sums)} rows of {n_sums} sums, "
+    if results.shape != (len(sums), n_sums + n_values + codes.shape[1]):
+        raise DataError(f"{path}: the output has the shape {results.shape}, not {len(sums)} rows of {n_sums} sums, "
                         f"{n_values} values and {codes.shape[1]} classes: are the vectors of this model?")  # fmt: skip
-    said_sums, said, classes = np.split(answers, [n_sums, n_sums + n_values], axis=1)
-    of_sums, of_values = ulps_between(said_sums, sums), ulps_between(said, values)
+    computed_sums, computed, classes = np.split(results, [n_sums, n_sums + n_values], axis=1)
+    of_sums, of_values = ulps_between(computed_sums, sums), ulps_between(computed, values)
     rounding = float(vectors.get("rounding", 0.0))
-    is_beyond = (of_sums > 0) & ~(np.abs(said_sums - sums) <= rounding)
-    off = np.abs(said - values) <= rounding * np.maximum(np.abs(values), 1.0) + _ULPS * np.spacing(np.abs(values))
+    is_beyond = (of_sums > 0) & ~(np.abs(computed_sums - sums) <= rounding)
+    off = np.abs(computed - values) <= rounding * np.maximum(np.abs(values), 1.0) + _ULPS * np.spacing(np.abs(values))
     is_value_beyond = (of_values > _ULPS) & ~off
     return Verdict(
         engine,
@@ -138,22 +138,22 @@ def _engines_for(path: Path) -> tuple[str, ...]:
     return engines
 
 
-def ulps_between(said: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def ulps_between(computed: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Distances of numbers from others, in units in the last place of the latter; infinite if one is nan."""
     with np.errstate(invalid="ignore", over="ignore"):
-        apart = np.abs(said - wanted) / np.spacing(np.maximum(np.abs(wanted), np.finfo(np.float64).tiny))
+        apart = np.abs(computed - wanted) / np.spacing(np.maximum(np.abs(wanted), np.finfo(np.float64).tiny))
     # nan in place of a number is infinitely far; two equal infinities have distance 0.
     apart[np.isnan(apart)] = np.inf
-    apart[(said == wanted) | (np.isnan(said) & np.isnan(wanted))] = 0.0
+    apart[(computed == wanted) | (np.isnan(computed) & np.isnan(wanted))] = 0.0
     return apart
 
 
-def _others(said: np.ndarray, codes: np.ndarray, values: np.ndarray, n_classes: list[int], rounding: float) -> int:
+def _others(computed: np.ndarray, codes: np.ndarray, values: np.ndarray, n_classes: list[int], rounding: float) -> int:
     """Number of rows with another class whose probability is lower by more than the last places."""
-    other, begin, rows = np.zeros(len(said), bool), 0, np.arange(len(said))
+    other, begin, rows = np.zeros(len(computed), bool), 0, np.arange(len(computed))
     for output, count in enumerate(n_classes):
-        known = np.isin(said[:, output], np.arange(count))
-        own, wanted = (np.where(known, each[:, output], 0).astype(int) for each in (said, codes))
+        known = np.isin(computed[:, output], np.arange(count))
+        own, wanted = (np.where(known, each[:, output], 0).astype(int) for each in (computed, codes))
         shares = values[:, begin : begin + count]
         begin += count
         one, best = shares[rows, own], shares[rows, wanted]
@@ -215,8 +215,8 @@ def _wrong_of(found: Any) -> str:
 
 def _size_of(found: dict[str, Any]) -> float:
     """The largest sum or value, at least 1."""
-    said = (abs(float(cell)) for key in ("sums", "values") for row in found[key] for cell in row)
-    return max([1.0, *(size for size in said if math.isfinite(size))])
+    computed = (abs(float(cell)) for key in ("sums", "values") for row in found[key] for cell in row)
+    return max([1.0, *(size for size in computed if math.isfinite(size))])
 
 
 def _is_number(cell: object) -> bool:

@@ -32,7 +32,7 @@ class Paper:
     log: str = "log2"  # ``"log2"`` or ``"ln"``
 
     def number(self, value: float) -> str:
-        """Return a number with all decimals: ``0.940``."""
+        """A number with all decimals: ``0.940``."""
         if not math.isfinite(value):
             return "-" if math.isnan(value) else str(value)
         if abs(value) >= MOST_DIGITS or (self.decimals == MOST_DECIMALS and 0 < abs(value) < 1 / MOST_DIGITS):
@@ -41,7 +41,7 @@ class Paper:
         return text[1:] if float(text) == 0 and text.startswith("-") else text
 
     def as_printed(self, value: float) -> float:
-        """Return a number rounded as it is printed."""
+        """A number rounded as it is printed."""
         return float(self.number(value))
 
     def line(self, label: str, written: Written, value: float, unit: str = "") -> str:
@@ -52,7 +52,7 @@ class Paper:
         return text if other == result else f"{text}  (the rounded numbers give {other})"
 
     def logarithm(self, value: float) -> float:
-        """Return the logarithm in the base of the text."""
+        """The logarithm in the base of the text."""
         return float(log2_of(value)) if self.log == "log2" else float(log_of(value))
 
     def entropy(self, parts: Sequence[float]) -> Written | None:
@@ -126,7 +126,7 @@ class Paper:
         return Written(f"({terms})/{len(values)}", sum(map(self.as_printed, values)) / len(values))
 
     def expected(self, value: float) -> str:
-        """Return an expected count: four decimals at least, and five digits where it is small."""
+        """An expected count: four decimals at least, and five digits where it is small."""
         digits = max(self.decimals, 3) + 1
         if 0 < value < 1:
             digits += -math.floor(math.log10(value))
@@ -154,7 +154,7 @@ CLASS_FORMULAS: dict[str, Formula] = {
 
 
 def plain(value: float) -> str:
-    """Return a count, weight or target: all digits of a whole number, else seven.
+    """A count, weight or target: all digits of a whole number, else seven.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def fraction(part: float, total: float) -> Written:
 
 
 def decimals_for(digits: int, size: float) -> int:
-    """Return the decimals that show ``digits`` of a number of this size; 15 at most.
+    """The decimals that show ``digits`` of a number of this size; 15 at most.
 
     Examples
     --------

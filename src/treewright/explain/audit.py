@@ -287,7 +287,7 @@ class Audit(Sequence[AuditRow]):
         return any("multiplier" in row.notes for row in self.rows)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the candidates as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
+        """The candidates as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
 
         Returns
         -------
@@ -330,7 +330,7 @@ class Audit(Sequence[AuditRow]):
         return f"<treewright.Audit: node {self.node}, {len(self)} {what}>"
 
     def _repr_html_(self) -> str:
-        """Return the candidates as an HTML table for notebooks."""
+        """The candidates as an HTML table for notebooks."""
         shown = best_rows(self, MAX_HTML_ROWS)
         titles, cells = titles_and_cells(self, shown, width=None)
         hidden = len(self) - len(shown)
@@ -357,18 +357,10 @@ MOST_TARGETS = 8  # a variance of more numbers is not written out
 def audit_model(
     model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, node: int, **options: Any
 ) -> Audit:
-    """Audit a node of a model on encoded rows; the algorithm is that of the model's facts.
+    """Audit a node of a model of one tree on encoded rows; the algorithm is that of the model's facts.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of one tree; a tree of bagging is audited by the algorithm of the members.
-    matrix : float[n, p]
-    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
-    weights : float64[n], > 0, or None
-    node : int
-    **options
-        As `audit_node`.
+    A tree of bagging is audited by the algorithm of the members. ``target`` int32[n, n_outputs] class codes, or
+    float64[n, n_outputs]; ``weights`` float64[n], > 0, or None; ``options`` as of `audit_node`.
     """
     refuse_other_growth(model)
     growth = growth_of(model)
@@ -462,7 +454,7 @@ def audit_node(
     log_base: LogBase = 2,
     digits: int = 3,
 ) -> Audit:
-    """Return the audit of one node.
+    """The audit of one node.
 
     Parameters
     ----------
@@ -556,7 +548,7 @@ def refuse_beyond_squares(here: AuditedNode) -> None:
 
 
 def path_texts(model: ModelData, summary: TreeSummary, node: int) -> tuple[str, ...]:
-    """Return the conditions on the path to a node, one per column."""
+    """The conditions on the path to a node, one per column."""
     bounds: dict[int, Bound] = {}
     arrays = summary.tree
     for above, branch in path_to(arrays, node):
@@ -567,7 +559,7 @@ def path_texts(model: ModelData, summary: TreeSummary, node: int) -> tuple[str, 
 
 
 def position_of(model: ModelData, column: Hashable) -> int:
-    """Return the position of a column that is given by its name, or by its position."""
+    """The position of a column that is given by its name, or by its position."""
     names = model.schema.names
     try:
         if column in model.schema.positions:
@@ -581,7 +573,7 @@ def position_of(model: ModelData, column: Hashable) -> int:
 
 
 def node_as_branch(here: AuditedNode) -> AuditBranch:
-    """Return the node's own counts or numbers as one branch."""
+    """The node's own counts or numbers as one branch."""
     if not len(here.instances):
         empty = np.zeros(1, np.int64)
         sums = BranchSums(empty, np.zeros((1, here.problem.n_stats)), np.zeros((1, here.problem.n_outputs)))
@@ -593,7 +585,7 @@ def node_as_branch(here: AuditedNode) -> AuditBranch:
 
 
 def targets_to_write(here: AuditedNode) -> tuple[float, ...]:
-    """Return the target of each row if they are few enough to write out a variance; else nothing."""
+    """The target of each row if they are few enough to write out a variance; else nothing."""
     problem, instances = here.problem, here.instances
     plain = not problem.is_classes and problem.n_outputs == 1 and bool((instances.weights == 1.0).all())
     return tuple(problem.targets[0, instances.rows].tolist()) if plain and len(instances) <= MOST_TARGETS else ()
@@ -612,7 +604,7 @@ NOT_OFFERED = "the algorithm offers no test of it"
 
 
 def best_tests(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
-    """Return the audit with the best candidate of each column, ranked."""
+    """The audit with the best candidate of each column, ranked."""
     instances = here.instances
     choice = policy.choose(instances, None)
     chosen = -1 if choice.chosen is None else choice.chosen.feature
@@ -680,7 +672,7 @@ def best_tests(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
 
 
 def chance_of_winner(audit: Audit, here: AuditedNode, policy: Policy, chosen: Candidate) -> Chance | None:
-    """Return how significant the winner is among the tests of all columns; None without ``max_p_value``."""
+    """How significant the winner is among the tests of all columns; None without ``max_p_value``."""
     limit = audit.summary.model.facts.get("parameters", {}).get("max_p_value")
     # Facts may come from a file of any origin.
     if not isinstance(limit, int | float) or not 0.0 < limit <= 1.0 or not isinstance(policy, GainPolicy | C45Policy):
@@ -691,7 +683,7 @@ def chance_of_winner(audit: Audit, here: AuditedNode, policy: Policy, chosen: Ca
 def columns_out_of_c45(
     policy: Policy, candidates: Sequence[Candidate], instances: Instances
 ) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
-    """Return the columns that C4.5 does not count in the average gain, and those left out for a gain of 0."""
+    """The columns that C4.5 does not count in the average gain, and those left out for a gain of 0."""
     if not isinstance(policy, C45Policy):
         return (), ()
     columns = policy.search.problem.schema.columns
@@ -704,14 +696,14 @@ def columns_out_of_c45(
 
 
 def price_of(policy: Policy, candidate: Candidate, here: AuditedNode) -> float:
-    """Return what C4.5 subtracts from the gain of a cut for the choice among many: log2 of their number, per row."""
+    """What C4.5 subtracts from the gain of a cut for the choice among many: log2 of their number, per row."""
     if candidate.kind != THRESHOLD or not isinstance(getattr(policy, "search", None), C45Search):
         return 0.0
     return float(log2_of(max(candidate.notes["tried"], 1.0))) / here.weight * here.unit
 
 
 def equal_cuts(here: AuditedNode, policy: Policy, candidate: Candidate) -> int:
-    """Return how many other cuts of the candidate's column have the same gain."""
+    """How many other cuts of the candidate's column have the same gain."""
     search = getattr(policy, "search", None)
     if candidate.kind != THRESHOLD or not isinstance(search, Search):
         return 0
@@ -722,7 +714,7 @@ def equal_cuts(here: AuditedNode, policy: Policy, candidate: Candidate) -> int:
 
 
 def tests_of_column(here: AuditedNode, policy: Policy, feature: int) -> list[AuditRow]:
-    """Return all candidates of one column; the best one is marked."""
+    """All candidates of one column; the best one is marked."""
     search = getattr(policy, "search", None)
     name = here.problem.schema.columns[feature].name
     if not isinstance(search, Search):
@@ -751,7 +743,7 @@ def tests_of_column(here: AuditedNode, policy: Policy, feature: int) -> list[Aud
 
 
 def same_test(row: AuditRow, other: AuditRow) -> bool:
-    """Return whether two candidates of one column split the rows alike."""
+    """Whether two candidates of one column split the rows alike."""
     if math.isnan(row.threshold) != math.isnan(other.threshold) or len(row.branches) != len(other.branches):
         return False
     if not math.isnan(row.threshold):
@@ -765,18 +757,18 @@ def _held(row: AuditRow) -> list[int]:
 
 
 def mode_of_cuts(search: Search, instances: Instances, place: int) -> int:
-    """Return what the search does with the missing rows of an ordered column (``cuts``)."""
+    """What the search does with the missing rows of an ordered column (``cuts``)."""
     n_missing = len(instances) - instances.n_present
     return int(search.modes(n_missing, search.missing_tables(instances))[place])
 
 
 def place_of(columns: np.ndarray, feature: int) -> int:
-    """Return the position of a column among the ordered or the level columns."""
+    """The position of a column among the ordered or the level columns."""
     return int(np.searchsorted(columns, feature))
 
 
 def allowed_cuts(node: AuditedNode, search: Search, feature: int) -> CutList:
-    """Return the cuts of an ordered column that leave enough rows on both sides, the lowest first."""
+    """The cuts of an ordered column that leave enough rows on both sides, the lowest first."""
     instances, problem = node.instances, node.problem
     place = place_of(problem.ordered_columns, feature)
     n_present = int(instances.n_present[place])
@@ -794,7 +786,7 @@ def allowed_cuts(node: AuditedNode, search: Search, feature: int) -> CutList:
 
 
 def every_cut(node: AuditedNode, search: Search, feature: int, price: float) -> list[AuditRow]:
-    """Return every allowed cut of an ordered column, the lowest first.
+    """Every allowed cut of an ordered column, the lowest first.
 
     ``price``: what each loses for the choice among them.
     """
@@ -870,7 +862,7 @@ def _sums_along(
 
 
 def every_division(node: AuditedNode, search: Search, feature: int) -> list[AuditRow]:
-    """Return the binary splits of a nominal column's levels, the largest gain first.
+    """The binary splits of a nominal column's levels, the largest gain first.
 
     All of them up to 10 levels in the node; with more, those that the search tries.
     """
@@ -929,14 +921,14 @@ def _division(node: AuditedNode, feature: int, held: np.ndarray, mask: np.ndarra
 
 
 def barred_columns(here: AuditedNode, policy: Policy, offered: Sequence[int]) -> tuple[Barred, ...]:
-    """Return the columns that offer no test, in column order, each with the reason."""
+    """The columns that offer no test, in column order, each with the reason."""
     columns = here.problem.schema.columns
     out = sorted(set(range(len(columns))) - set(offered))
     return tuple(Barred(columns[feature].name, reason_of(here, policy, feature)) for feature in out)
 
 
 def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
-    """Return why a column offers no test."""
+    """Why a column offers no test."""
     if left_out := here.problem.schema.columns[feature].left_out:
         return f"left out: {left_out}"
     cells = here.problem.values[feature, here.instances.rows]
@@ -958,7 +950,7 @@ def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
 
 
 def is_pure(summary: TreeSummary, node: int) -> bool:
-    """Return whether all training rows of a node have the same target."""
+    """Whether all training rows of a node have the same target."""
     impurity = summary.tree.impurity
     return float(impurity[node]) <= 1e-12 * float(impurity[0])
 
@@ -973,7 +965,7 @@ def leaf_reason(
     none_gains: bool = False,
     chance: Chance | None = None,
 ) -> str:
-    """Return why a node is a leaf.
+    """Why a node is a leaf.
 
     ``winner``: the candidate that the algorithm would choose there; ``best``: the best one, chosen or not;
     ``none_gains``: whether none is chosen because no candidate has a positive gain; ``chance``: the p-values of the
@@ -1010,17 +1002,7 @@ def leaf_reason(
 
 
 def significance_text(chance: Chance) -> str:
-    """Return a test's p-values in words, compared with their limit.
-
-    Examples
-    --------
-    >>> significance_text(Chance(0.05, math.log(0.004), math.log(50)))
-    'not significant: p 0.004, adjusted 0.2 > 0.05'
-    >>> significance_text(Chance(0.05, math.log(0.004), math.log(5)))
-    'significant: p 0.004, adjusted 0.02 <= 0.05'
-    >>> significance_text(Chance(0.05, math.log(0.3)))
-    'not significant: p 0.3 > 0.05'
-    """
+    """A test's p-values in words, compared with their limit."""
     p_value, adjusted = chance.p_value, chance.adjusted_p_value
     if chance.is_significant:
         return f"significant: p {p_value:.3g}, adjusted {_within(adjusted, chance)} <= {chance.limit:.6g}"
@@ -1039,14 +1021,14 @@ def _within(p_value: float, chance: Chance) -> str:
 
 
 def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
-    """Return the rows that a node needs to be split."""
+    """The rows that a node needs to be split."""
     least = parameters.get("min_samples_split", 2)
     # A float is a share of all rows.
     return max(2, math.ceil(least * n_rows) if isinstance(least, float) else int(least))
 
 
 def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
-    """Return why a node that could be split is a leaf."""
+    """Why a node that could be split is a leaf."""
     # A leaf does not record why it is one: it may be a limit of growth, or pruning afterwards.
     was_cut = bool(cuts_of(summary.model))
     afterwards = "; or it was pruned after growth" if was_cut else ""
@@ -1173,18 +1155,10 @@ def measured(
     rank: int = 0,
     chosen: bool = False,
 ) -> AuditRow:
-    """Return a candidate with its numbers.
+    """A candidate with its numbers.
 
-    Parameters
-    ----------
-    node : AuditedNode
-    candidate : Candidate
-    sums : BranchSums, optional
-        Sums over its branches, if they are known already.
-    digits : int
-        Significant digits of cuts in texts.
-    price, score, rank, chosen
-        As in ``AuditRow``, in the unit asked for.
+    ``sums``: over its branches, if they are known already. ``digits``: significant digits of cuts in texts. ``price``,
+    ``score``, ``rank``, ``chosen`` as in ``AuditRow``, in the unit asked for.
     """
     problem = node.problem
     branch = None
@@ -1232,7 +1206,7 @@ def measured(
 def branches_of(
     problem: Problem, labels: Sequence[str], sums: BranchSums, impurities: np.ndarray
 ) -> tuple[AuditBranch, ...]:
-    """Return the branches of a test, named ``labels``, with their numbers."""
+    """The branches of a test, named ``labels``, with their numbers."""
     weights = problem.weight_of(sums.table)
     no_numbers: tuple[float, ...] = ()
     branches = []
@@ -1261,7 +1235,7 @@ def branches_of(
 
 
 def candidate_test(schema: Schema, candidate: Candidate, missing: Missing) -> NodeTest:
-    """Return the readable test of a candidate."""
+    """The readable test of a candidate."""
     feature, column = candidate.feature, schema.columns[candidate.feature]
     name, quote = written_name(column.name), column.family == "object"
     if candidate.kind == THRESHOLD:
@@ -1294,7 +1268,7 @@ def candidate_test(schema: Schema, candidate: Candidate, missing: Missing) -> No
 
 
 def independence_p(problem: Problem, sums: BranchSums) -> float:
-    """Return the p-value of "the target does not depend on the branch"; nan if there is no such test.
+    """The p-value of "the target does not depend on the branch"; nan if there is no such test.
 
     Pearson's chi-squared of branches and classes, or the F test of a one-way analysis of variance. Weights count as
     numbers of rows.
@@ -1345,7 +1319,7 @@ MAX_HTML_ROWS = 200
 
 
 def text_of(audit: Audit) -> str:
-    """Return the whole text: the node, the table of candidates, the arithmetic of the best one."""
+    """The whole text: the node, the table of candidates, the arithmetic of the best one."""
     lines = head_lines(audit)
     if audit.rows:
         lines += ["", *table_lines(audit)]
@@ -1362,24 +1336,24 @@ def text_of(audit: Audit) -> str:
 
 
 def paper_of(audit: Audit) -> Paper:
-    """Return how numbers are written: digits after the point; more for small variances, fewer for large ones."""
+    """How numbers are written: digits after the point; more for small variances, fewer for large ones."""
     known_size = audit.criterion in CLASS_FORMULAS
     decimals = audit.digits if known_size else decimals_for(audit.digits, audit.whole.impurity)
     return Paper(decimals, "log2" if audit.log_base == 2 else "ln")
 
 
 def term_of(audit: Audit) -> str:
-    """Return the name of the impurity."""
+    """The name of the impurity."""
     return TERMS.get(audit.criterion, audit.criterion)
 
 
 def unit_of(audit: Audit) -> str:
-    """Return the unit of the impurity; empty if it has none."""
+    """The unit of the impurity; empty if it has none."""
     return UNIT_NAMES[audit.log_base] if audit.criterion == "entropy" else ""
 
 
 def head_lines(audit: Audit) -> list[str]:
-    """Return the lines about the node: its rows, its path, its impurity, and notes."""
+    """The lines about the node: its rows, its path, its impurity, and notes."""
     place = "the root" if audit.node == 0 else "if " + " and ".join(audit.path)
     is_counted = math.isclose(audit.weight, audit.n_samples, rel_tol=1e-9)
     weight = "" if is_counted else f", weight {written_amount(audit.weight, digits=6)}"
@@ -1398,7 +1372,7 @@ def head_lines(audit: Audit) -> list[str]:
 
 
 def holds_text(audit: Audit) -> str:
-    """Return the weights of the node's classes, or the mean of its targets."""
+    """The weights of the node's classes, or the mean of its targets."""
     outputs = audit.summary.outputs
     texts = []
     for at, output in enumerate(outputs):
@@ -1434,14 +1408,14 @@ def impurity_line(audit: Audit, held: AuditBranch, label: str) -> str:
 
 
 def best_rows(audit: Audit, most: int) -> list[AuditRow]:
-    """Return the rows to show: all, or the best ones, in their order."""
+    """The rows to show: all, or the best ones, in their order."""
     if len(audit.rows) <= most:
         return list(audit.rows)
     return [row for row in audit.rows if row.rank <= most]
 
 
 def table_lines(audit: Audit) -> list[str]:
-    """Return the table of candidates."""
+    """The table of candidates."""
     shown = best_rows(audit, MAX_TEXT_ROWS)
     titles, cells = titles_and_cells(audit, shown, width=TEST_WIDTH)
     aligns = ["right", "left", "left", *["right"] * (len(titles) - 3)]
@@ -1464,12 +1438,12 @@ def table_lines(audit: Audit) -> list[str]:
 
 
 def is_out(audit: Audit, row: AuditRow) -> bool:
-    """Return whether this column is left out of the comparison of gain ratios."""
+    """Whether this column is left out of the comparison of gain ratios."""
     return audit.by_ratio and audit.every is None and math.isnan(row.score)
 
 
 def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | None) -> tuple[list[str], list[list[str]]]:
-    """Return the titles of the table and the cells of each row; texts cut to ``width`` unless that is None."""
+    """The titles of the table and the cells of each row; texts cut to ``width`` unless that is None."""
     paper = paper_of(audit)
     with_ratio = audit.by_ratio or audit.criterion == "entropy"
     titles = ["", "test", f"branches ({branch_title(audit)})", f"{term_of(audit)} after", "gain"]
@@ -1487,7 +1461,7 @@ def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | Non
 
 
 def branch_title(audit: Audit) -> str:
-    """Return what the table shows of each branch."""
+    """What the table shows of each branch."""
     output = audit.summary.outputs[0]
     if len(audit.summary.outputs) > 1 or len(output.classes) > MAX_CLASSES:
         return f"rows: {term_of(audit)}"
@@ -1497,7 +1471,7 @@ def branch_title(audit: Audit) -> str:
 
 
 def branches_text(audit: Audit, row: AuditRow) -> str:
-    """Return the branches that hold rows: ``4/0: 0.000 | 3/2: 0.971``."""
+    """The branches that hold rows: ``4/0: 0.000 | 3/2: 0.971``."""
     paper, several = paper_of(audit), len(audit.summary.outputs) > 1
     texts = []
     for branch in row.held[: 2 * MOST_TERMS]:
@@ -1513,7 +1487,7 @@ def branches_text(audit: Audit, row: AuditRow) -> str:
 
 
 def barred_lines(audit: Audit) -> list[str]:
-    """Return the columns without a candidate, by reason."""
+    """The columns without a candidate, by reason."""
     by_reason: dict[str, list[str]] = {}
     for barred in audit.barred:
         by_reason.setdefault(barred.reason, []).append(written_name(barred.column))
@@ -1525,7 +1499,7 @@ def barred_lines(audit: Audit) -> list[str]:
 
 
 def winner_lines(audit: Audit, row: AuditRow) -> list[str]:
-    """Return the arithmetic of one candidate, as one would write it by hand."""
+    """The arithmetic of one candidate, as one would write it by hand."""
     paper, term = paper_of(audit), term_of(audit)
     held = row.held
     lines = [f"{shorten(row.test, 2 * TEST_WIDTH)}, by hand"]
@@ -1555,7 +1529,7 @@ def winner_lines(audit: Audit, row: AuditRow) -> list[str]:
 
 
 def known_line(audit: Audit, row: AuditRow) -> str:
-    """Return the impurity of the rows that branches count."""
+    """The impurity of the rows that branches count."""
     held = row.held
     counts = tuple(map(sum, zip(*(branch.counts for branch in held), strict=True)))
     samples = sum(branch.samples for branch in held)
@@ -1565,7 +1539,7 @@ def known_line(audit: Audit, row: AuditRow) -> str:
 
 
 def ratio_lines(audit: Audit, row: AuditRow) -> list[str]:
-    """Return split information and gain ratio, or CHAID's p-value, if the algorithm uses them."""
+    """Split information and gain ratio, or CHAID's p-value, if the algorithm uses them."""
     paper = paper_of(audit)
     lines = []
     if audit.by_ratio:
@@ -1582,7 +1556,7 @@ def ratio_lines(audit: Audit, row: AuditRow) -> list[str]:
 
 
 def average_lines(audit: Audit) -> list[str]:
-    """Return the average gain, and the columns that do not count in it."""
+    """The average gain, and the columns that do not count in it."""
     paper, lines = paper_of(audit), []
     mean = paper.mean(audit.average_of)
     average = sum(audit.average_of) / len(audit.average_of) if audit.average_of else math.nan
@@ -1600,13 +1574,13 @@ def average_lines(audit: Audit) -> list[str]:
 
 
 def names_text(names: Sequence[Hashable]) -> str:
-    """Return the names of columns, the first few of many."""
+    """The names of columns, the first few of many."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(shorten(written_name(name), TEST_WIDTH) for name in names[:MAX_NAMES]) + more
 
 
 def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
-    """Return how the best candidate compares with the others and with the tree."""
+    """How the best candidate compares with the others and with the tree."""
     lines = []
     if audit.every is None:
         lines += rival_lines(audit, row)
@@ -1634,7 +1608,7 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
 
 
 def why_other(audit: Audit) -> str:
-    """Return why a node may have another test than the best one of its rows."""
+    """Why a node may have another test than the best one of its rows."""
     parameters = audit.summary.model.facts.get("parameters", {})
     if BY_HAND in audit.summary.model.facts:
         return ": it was chosen by hand"
@@ -1648,7 +1622,7 @@ def why_other(audit: Audit) -> str:
 
 
 def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
-    """Return the runner-up and the ties."""
+    """The runner-up and the ties."""
     paper = paper_of(audit)
     rivals = [other for other in audit.rows if other is not row and not math.isnan(other.score)]
     n_out = sum(math.isnan(other.score) for other in audit.rows)
@@ -1675,7 +1649,7 @@ def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
 
 
 def out_lines(audit: Audit, n_out: int) -> list[str]:
-    """Return how many columns are left out, and why."""
+    """How many columns are left out, and why."""
     n_gainless = len(audit.gainless)
     if n_gainless == len(audit.rows):
         return ["No column has a positive gain: none is chosen."]
@@ -1688,7 +1662,7 @@ def out_lines(audit: Audit, n_out: int) -> list[str]:
 
 
 def p_name(audit: Audit) -> str:
-    """Return the name of the test behind the p-values; empty if there are none."""
+    """The name of the test behind the p-values; empty if there are none."""
     if all(math.isnan(row.p_value) for row in audit.rows):
         return ""
     if not audit.summary.counts_classes:
@@ -1699,13 +1673,13 @@ def p_name(audit: Audit) -> str:
 
 
 def by_likelihood(audit: Audit) -> bool:
-    """Return whether the model was fitted with the likelihood-ratio statistic."""
+    """Whether the model was fitted with the likelihood-ratio statistic."""
     parameters = audit.summary.model.facts.get("parameters", {})
     return bool(parameters.get("test") == "likelihood_ratio")
 
 
 def independence_lines(audit: Audit, row: AuditRow, paper: Paper) -> list[str]:
-    """Return how the adjusted p-value of a candidate of CHAID is computed."""
+    """How the adjusted p-value of a candidate of CHAID is computed."""
     notes = row.notes
     statistic, dof = notes["statistic"], f"{notes['dof']:g}"
     lines: list[str] = []
@@ -1723,7 +1697,7 @@ def independence_lines(audit: Audit, row: AuditRow, paper: Paper) -> list[str]:
 
 
 def squares_lines(row: AuditRow, paper: Paper, statistic: float) -> list[str]:
-    """Return Pearson's statistic from the observed and the expected weight of every class in every branch."""
+    """Pearson's statistic from the observed and the expected weight of every class in every branch."""
     held = row.held
     present = [at for at, total in enumerate(map(sum, zip(*(branch.counts for branch in held), strict=True))) if total]
     table = [[branch.counts[at] for at in present] for branch in held]

@@ -1,10 +1,10 @@
 """The leaf that a row reaches with the least change. In: a tree, a row, wanted leaves. Out: ``Reached``.
 
-A *way* is what the tests above a node require of the row's columns together. A column that passes every test on the way
+A *path* is what the tests above a node require of the row's columns together. A column that passes every test on it
 stays as it is and costs nothing; any other has to take a value within what the tests allow, and its distance is that to
 the nearest such value.
 
-The tree is searched cheapest first: a node costs the changes that its way requires of the row, and a child never costs
+The tree is searched cheapest first: a node costs the changes that its path requires of the row, and a child never costs
 less than its parent. So the first wanted leaf that comes up is the cheapest of all, without an approximation.
 """
 
@@ -36,14 +36,14 @@ from treewright.trees.tests import (
     range_bound,
 )
 
-# Missing cells of nominal surrogates double the ways through a node; it may have so many.
-MAX_WAYS = 1_000
+# Missing cells of nominal surrogates double the paths through a node; it may have so many.
+MAX_PATHS = 1_000
 # Surrogates make every missing cell a choice. After so many nodes of such a search all tested cells are filled in.
 MAX_STEPS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Query:
     """A row that is to be changed."""
 
     schema: Schema
@@ -55,18 +55,18 @@ class Asked:
         """Whether the cell is missing."""
         return math.isnan(self.cells[feature])
 
-    def narrowed(self, way: Way, feature: int, bound: Bound, *, own: bool) -> Way | None:
-        """Return the way with a bound of a column; None if no value meets it, or if the column must stay.
+    def narrowed(self, path: Path, feature: int, bound: Bound, *, own: bool) -> Path | None:
+        """The path with a bound of a column; None if no value meets it, or if the column must stay.
 
         ``bound``: all that is now required of the column; ``own``: whether the row's own cell meets the new part of it.
         """
-        before = way.held.get(feature)
+        before = path.held.get(feature)
         if own and (before is None or before.kept):
-            return Way({**way.held, feature: Held(bound, True)}, way.distances)
+            return Path({**path.held, feature: Held(bound, True)}, path.distances)
         far = self.distance(feature, bound)
         if far is None:
             return None
-        return Way({**way.held, feature: Held(bound, False)}, {**way.distances, feature: far})
+        return Path({**path.held, feature: Held(bound, False)}, {**path.distances, feature: far})
 
     def distance(self, feature: int, bound: Bound) -> float | None:
         """How far the column moves into a bound; None if no value meets it, or if the column must stay.
@@ -84,14 +84,14 @@ class Asked:
 
 
 class Held(NamedTuple):
-    """What a way requires of one column."""
+    """What a path requires of one column."""
 
     bound: Bound  # what a new value must be
-    kept: bool  # whether the row's own cell goes this way; a missing one then stays missing
+    kept: bool  # whether the row's own cell takes this path; a missing one then stays missing
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Path:
     """What the tests above a node require of a row."""
 
     held: dict[int, Held]  # every tested column, in the order of the tests
@@ -107,31 +107,31 @@ class Way:
 
 
 class Reached(NamedTuple):
-    """A leaf with the way that leads there."""
+    """A leaf with the path that leads there."""
 
     leaf: int
-    way: Way
+    path: Path
     exact: bool  # whether no other change is cheaper: False if there were too many choices about missing cells
 
 
-def cheapest_leaf(model: ModelData, asked: Asked, wanted: np.ndarray) -> Reached | None:
-    """Return the wanted leaf that requires the smallest change of a row.
+def cheapest_leaf(model: ModelData, query: Query, wanted: np.ndarray) -> Reached | None:
+    """The wanted leaf (``wanted`` bool[n_nodes]) of a model of one tree that requires the smallest change of a row.
 
-    ``model``: of one tree; ``wanted`` bool[n_nodes]: which leaves will do. Returns the fewest columns, then the least
-    distance, then the lowest leaf; None if no wanted leaf can be reached. O(nodes x columns on a way). Under
-    ``missing="fractional"`` a missing cell takes several branches, so it is filled in if it is tested. Surrogates tie
-    columns to each other: a missing cell may stay or be filled in, and both are tried, for up to ``MAX_STEPS`` nodes.
+    That is the fewest columns, then the least distance, then the lowest leaf; None if no wanted leaf can be reached.
+    O(nodes x columns on a path). Under ``missing="fractional"`` a missing cell takes several branches, so it is filled
+    in if it is tested. Surrogates tie columns to each other: a missing cell may stay or be filled in, and both are
+    tried, for up to ``MAX_STEPS`` nodes.
     """
-    search = _Search(model, asked, leads_to(model.trees[0], wanted))
+    search = _Search(model, query, leads_to(model.trees[0], wanted))
     try:
         return search.run()
-    except TooManyWays:
+    except TooManyPaths:
         found = replace(search, fill=True).run()
         return None if found is None else found._replace(exact=False)
 
 
 def leads_to(tree: Tree, wanted: np.ndarray) -> list[bool]:
-    """Return which nodes are wanted leaves or ancestors of one."""
+    """Which nodes are wanted leaves or ancestors of one."""
     held = (wanted & tree.is_leaf).tolist()
     parents = tree.parent.tolist()
     for node in range(tree.n_nodes - 1, 0, -1):
@@ -143,7 +143,7 @@ def leads_to(tree: Tree, wanted: np.ndarray) -> list[bool]:
 class _Step(NamedTuple):
     """A branch whose bounds are made only when it is taken: 20,000 branches would hold a set of levels each."""
 
-    way: Way
+    path: Path
     node: int
     branch: int
     kept: bool
@@ -155,7 +155,7 @@ class _Search:
     """One row's search; with ``fill`` every tested missing cell is filled in."""
 
     model: ModelData
-    asked: Asked
+    query: Query
     below: list[bool]
     fill: bool = False
 
@@ -168,45 +168,45 @@ class _Search:
         if not self.below[0]:
             return None
         order, steps = count(), 0
-        has_choices = self.model.missing == "surrogate" and not self.fill and bool(np.isnan(self.asked.cells).any())
+        has_choices = self.model.missing == "surrogate" and not self.fill and bool(np.isnan(self.query.cells).any())
         # Of equals the lowest node: a parent stands before its children, so the lowest leaf comes up first.
-        heap: list[tuple[int, float, int, int, Way | _Step]] = [(0, 0.0, 0, next(order), Way({}, {}))]
+        heap: list[tuple[int, float, int, int, Path | _Step]] = [(0, 0.0, 0, next(order), Path({}, {}))]
         while heap:
             _, _, node, _, entry = heapq.heappop(heap)
-            way = self._taken(entry) if isinstance(entry, _Step) else entry
+            path = self._taken(entry) if isinstance(entry, _Step) else entry
             if self.tree.kind[node] == LEAF:
-                return Reached(node, way, exact=not self.fill)
+                return Reached(node, path, exact=not self.fill)
             steps += 1
             if has_choices and steps > MAX_STEPS:
-                raise TooManyWays
-            is_choice = has_choices and self.asked.is_missing(int(self.tree.feature[node]))
-            children: Iterator[tuple[int, dict[int, float], Way | _Step]]
-            children = self._by_surrogates(way, node) if is_choice else self._by_test(way, node)
+                raise TooManyPaths
+            is_choice = has_choices and self.query.is_missing(int(self.tree.feature[node]))
+            children: Iterator[tuple[int, dict[int, float], Path | _Step]]
+            children = self._by_surrogates(path, node) if is_choice else self._by_test(path, node)
             for child, distances, made in children:
-                whole = Way({}, distances).distance
+                whole = Path({}, distances).distance
                 heapq.heappush(heap, (len(distances), whole, child, next(order), made))
         return None
 
-    def _by_surrogates(self, way: Way, node: int) -> Iterator[tuple[int, dict[int, float], Way]]:
+    def _by_surrogates(self, path: Path, node: int) -> Iterator[tuple[int, dict[int, float], Path]]:
         """The branches of a node whose column is missing, by its surrogates."""
         for branch, child in self._branches(node):
-            for made in ways_through(self.asked, self.tree, way, node, branch):
+            for made in paths_through(self.query, self.tree, path, node, branch):
                 yield child, made.distances, made
 
-    def _by_test(self, way: Way, node: int) -> Iterator[tuple[int, dict[int, float], _Step]]:
+    def _by_test(self, path: Path, node: int) -> Iterator[tuple[int, dict[int, float], _Step]]:
         """The branches that the row's own cell or a new one takes."""
         feature = int(self.tree.feature[node])
-        before = way.held.get(feature, Held(Bound(), True))
+        before = path.held.get(feature, Held(Bound(), True))
         own, is_open = self._own_branch(node), self._open_branches(before.bound, node)
         for branch, child in self._branches(node):
             kept = before.kept and branch == own
-            distances: dict[int, float] = way.distances
+            distances: dict[int, float] = path.distances
             if not kept:
                 far = self._distance(feature, before.bound, node, branch) if is_open[branch] else None
                 if far is None:
                     continue
                 distances = {**distances, feature: far}
-            yield child, distances, _Step(way, node, branch, kept, distances)
+            yield child, distances, _Step(path, node, branch, kept, distances)
 
     def _branches(self, node: int) -> list[tuple[int, int]]:
         """Branches that lead on to a wanted leaf, each with its node."""
@@ -214,18 +214,18 @@ class _Search:
         found = enumerate(range(first, first + int(self.tree.n_branches[node])))
         return [(branch, child) for branch, child in found if self.below[child]]
 
-    def _taken(self, step: _Step) -> Way:
-        """The way through a branch."""
+    def _taken(self, step: _Step) -> Path:
+        """The path through a branch."""
         feature = int(self.tree.feature[step.node])
-        before = step.way.held.get(feature)
+        before = step.path.held.get(feature)
         bound = Bound() if before is None else before.bound
         after = narrowed(bound, self.model.schema.columns[feature], self.tree, step.node, step.branch)
-        return Way({**step.way.held, feature: Held(after, step.kept)}, step.distances)
+        return Path({**step.path.held, feature: Held(after, step.kept)}, step.distances)
 
     def _own_branch(self, node: int) -> int:
         """The branch of the row's own cell; -1 if it would have to be filled in."""
         tree, feature = self.tree, int(self.tree.feature[node])
-        column, cell, kind = self.model.schema.columns[feature], float(self.asked.cells[feature]), tree.kind[node]
+        column, cell, kind = self.model.schema.columns[feature], float(self.query.cells[feature]), tree.kind[node]
         if math.isnan(cell):
             return self._missing_branch(node)
         if kind == THRESHOLD:
@@ -251,15 +251,15 @@ class _Search:
         """Which branches some value within the bound takes; missing values do not count."""
         tree, feature, kind = self.tree, int(self.tree.feature[node]), self.tree.kind[node]
         column, n_branches = self.model.schema.columns[feature], int(tree.n_branches[node])
-        if not bound.present or feature in self.asked.keep:
+        if not bound.present or feature in self.query.keep:
             return [False] * n_branches
         if kind in (MULTIWAY, SUBSET):
             if kind == MULTIWAY:
-                way = level_branches(column, tree, node)[0][:-1]
+                path = level_branches(column, tree, node)[0][:-1]
             else:
-                way = np.where(node_levels(column, tree, node)[0][:-1], 0, 1)
+                path = np.where(node_levels(column, tree, node)[0][:-1], 0, 1)
             levels = ordinal_levels(column, bound) if column.kind == "ordinal" else bound.allowed
-            held = way if levels is None else way[levels]
+            held = path if levels is None else path[levels]
             return (np.bincount(held, minlength=n_branches) > 0).tolist()
         bounds = (narrowed(bound, column, tree, node, branch) for branch in range(n_branches))
         return [each.present and has_values(column, each) for each in bounds]
@@ -267,17 +267,16 @@ class _Search:
     def _distance(self, feature: int, bound: Bound, node: int, branch: int) -> float | None:
         """How far the column moves to take an open branch; None if it must stay."""
         column = self.model.schema.columns[feature]
-        if column.kind == "nominal" or self.asked.is_missing(feature):
+        if column.kind == "nominal" or self.query.is_missing(feature):
             return 1.0
-        return self.asked.distance(feature, narrowed(bound, column, self.tree, node, branch))
+        return self.query.distance(feature, narrowed(bound, column, self.tree, node, branch))
 
 
 def nearest_value(column: Column, bound: Bound, cell: float, preferred: int | None = None) -> float:
-    """Return the value within a bound that is nearest to a cell; of a nominal column the preferred or first level.
+    """The value within a bound that is nearest to a cell; of a nominal column the preferred or first level.
 
-    ``bound``: some value meets it. ``cell``: encoded, outside of the bound; nan is missing: it becomes the upper end,
-    the lowest level, else 0. ``preferred``: code of a level. Returns encoded. Just above a lower end that is the next
-    float64.
+    Some value meets the bound, and the cell is outside of it; a missing one becomes the upper end, the lowest level,
+    else 0. ``preferred`` is the code of a level. Just above a lower end the value is the next float64.
 
     Examples
     --------
@@ -298,92 +297,92 @@ def nearest_value(column: Column, bound: Bound, cell: float, preferred: int | No
     return 0.0 if bound.lower == -math.inf else math.nextafter(bound.lower, math.inf)
 
 
-class TooManyWays(Exception):  # noqa: N818 - no error: the search is repeated, with fewer choices
+class TooManyPaths(Exception):  # noqa: N818 - no error: the search is repeated, with fewer choices
     """There are too many choices about missing cells."""
 
 
-def ways_through(asked: Asked, tree: Tree, way: Way, node: int, branch: int) -> Iterator[Way]:
-    """Yield the ways through a branch of a node whose column is missing in the row."""
+def paths_through(query: Query, tree: Tree, path: Path, node: int, branch: int) -> Iterator[Path]:
+    """Yield the paths through a branch of a node whose column is missing in the row."""
     feature = int(tree.feature[node])
-    before = way.held.get(feature)
+    before = path.held.get(feature)
     bound = Bound() if before is None else before.bound
-    bound = narrowed(bound, asked.schema.columns[feature], tree, node, branch)
+    bound = narrowed(bound, query.schema.columns[feature], tree, node, branch)
     if before is None or before.kept:
-        yield from _answered(asked, tree, _with(way, feature, Held(bound, True)), node, branch)
+        yield from _answered(query, tree, _with(path, feature, Held(bound, True)), node, branch)
     if before is None or not before.kept:
-        filled = asked.narrowed(way, feature, bound, own=False)
+        filled = query.narrowed(path, feature, bound, own=False)
         if filled is not None:
             yield filled
 
 
-def _with(way: Way, feature: int, held: Held) -> Way:
-    """The way with what it requires of a column that stays missing."""
-    return Way({**way.held, feature: held}, way.distances)
+def _with(path: Path, feature: int, held: Held) -> Path:
+    """The path with what it requires of a column that stays missing."""
+    return Path({**path.held, feature: held}, path.distances)
 
 
-def _answered(asked: Asked, tree: Tree, way: Way, node: int, branch: int) -> Iterator[Way]:
-    """The ways on which the first surrogate with a value, or else the missing branch, leads to a branch."""
+def _answered(query: Query, tree: Tree, path: Path, node: int, branch: int) -> Iterator[Path]:
+    """The paths on which the first surrogate with a value, or else the missing branch, leads to a branch."""
     first, end = np.searchsorted(tree.surrogate_node, [node, node + 1]).tolist()
-    waiting = [way]  # no surrogate so far has a value
+    waiting = [path]  # no surrogate so far has a value
     for at in range(first, end):
         feature, still = int(tree.surrogate_feature[at]), []
         for each in waiting:
             before = each.held.get(feature)
-            if asked.is_missing(feature) and (before is None or before.kept):
+            if query.is_missing(feature) and (before is None or before.kept):
                 still.append(each if before is not None else _with(each, feature, Held(Bound(), True)))
                 if before is not None:
                     continue
-            yield from _by_surrogate(asked, tree, each, at, branch)
-            passed = _past_surrogate(asked, tree, each, at)
+            yield from _by_surrogate(query, tree, each, at, branch)
+            passed = _past_surrogate(query, tree, each, at)
             if passed is not None:
                 still.append(passed)
         waiting = still
-        if len(waiting) > MAX_WAYS:
-            raise TooManyWays
+        if len(waiting) > MAX_PATHS:
+            raise TooManyPaths
     if int(tree.missing_branch[node]) == branch:
         yield from waiting
 
 
-def _by_surrogate(asked: Asked, tree: Tree, way: Way, at: int, branch: int) -> Iterator[Way]:
-    """The way on which a surrogate's column has a value that leads to a branch, if there is one."""
+def _by_surrogate(query: Query, tree: Tree, path: Path, at: int, branch: int) -> Iterator[Path]:
+    """The path on which a surrogate's column has a value that leads to a branch, if there is one."""
     feature, answer = int(tree.surrogate_feature[at]), branch ^ int(tree.surrogate_flipped[at])
     if answer not in (0, 1):
         return
-    cell, bound = float(asked.cells[feature]), _bound(way, feature)
+    cell, bound = float(query.cells[feature]), _bound(path, feature)
     if tree.surrogate_level_set[at] < 0:
         cut = float(tree.surrogate_threshold[at])
         ends = (-np.inf, cut) if answer == 0 else (cut, np.inf)
-        made = asked.narrowed(
-            way,
+        made = query.narrowed(
+            path,
             feature,
             range_bound(bound, *ends, missing=bound.missing),
             own=cell <= cut if answer == 0 else cell > cut,
         )
     else:
-        left, seen = level_bits(asked.schema.columns[feature], tree, int(tree.surrogate_level_set[at]))
-        made = _to_levels(asked, way, feature, seen & (left if answer == 0 else ~left))
+        left, seen = level_bits(query.schema.columns[feature], tree, int(tree.surrogate_level_set[at]))
+        made = _to_levels(query, path, feature, seen & (left if answer == 0 else ~left))
     if made is not None:
         yield made
 
 
-def _past_surrogate(asked: Asked, tree: Tree, way: Way, at: int) -> Way | None:
-    """The way on which a surrogate's column has a level unknown to the surrogate; None if it knows all."""
+def _past_surrogate(query: Query, tree: Tree, path: Path, at: int) -> Path | None:
+    """The path on which a surrogate's column has a level unknown to the surrogate; None if it knows all."""
     feature = int(tree.surrogate_feature[at])
     if tree.surrogate_level_set[at] < 0:
         return None
-    _, seen = level_bits(asked.schema.columns[feature], tree, int(tree.surrogate_level_set[at]))
-    return _to_levels(asked, way, feature, ~seen)
+    _, seen = level_bits(query.schema.columns[feature], tree, int(tree.surrogate_level_set[at]))
+    return _to_levels(query, path, feature, ~seen)
 
 
-def _to_levels(asked: Asked, way: Way, feature: int, side: np.ndarray) -> Way | None:
-    """The way with a column at one of some levels (bool[v + 1], the last one a level that the fit never saw)."""
-    bound = _bound(way, feature)
+def _to_levels(query: Query, path: Path, feature: int, side: np.ndarray) -> Path | None:
+    """The path with a column at one of some levels (bool[v + 1], the last one a level that the fit never saw)."""
+    bound = _bound(path, feature)
     named = bound.named if bound.named is not None else np.ones(len(side) - 1, bool)
-    own = not asked.is_missing(feature) and bool(side[int(asked.cells[feature])])
-    return asked.narrowed(way, feature, levels_bound(bound, side[:-1], named, missing=bound.missing), own=own)
+    own = not query.is_missing(feature) and bool(side[int(query.cells[feature])])
+    return query.narrowed(path, feature, levels_bound(bound, side[:-1], named, missing=bound.missing), own=own)
 
 
-def _bound(way: Way, feature: int) -> Bound:
-    """What the way requires of a column so far."""
-    held = way.held.get(feature)
+def _bound(path: Path, feature: int) -> Bound:
+    """What the path requires of a column so far."""
+    held = path.held.get(feature)
     return Bound() if held is None else held.bound

@@ -77,7 +77,7 @@ class Game:
     players: tuple[int, ...]  # the column that each player is named after
     n_outputs: int  # number of class probabilities, numbers or scores
     start: np.ndarray  # float64[n_kept]: what the model predicts without any tree
-    asked: np.ndarray  # int64[q]: columns that some tree tests
+    tested: np.ndarray  # int64[q]: columns that some tree tests
 
     @property
     def n_kept(self) -> int:
@@ -135,17 +135,17 @@ def game_of(model: ModelData) -> Game:
     """The trees of a model for explanations, made once."""
     game = _games.get(model)
     if game is None:
-        game = _games[model] = _made(model)
+        game = _games[model] = _new_game(model)
     return game
 
 
-def _made(model: ModelData) -> Game:
+def _new_game(model: ModelData) -> Game:
     aggregation = model.aggregation
     player_of, players = players_of(model.schema)
     listed: list[Tree] = list(model.trees)
     weights, total = aggregation.weights_of(len(listed)), aggregation.total(len(listed))
     boosting = model.boosting
-    parts = [_one(model, tree, player_of) for tree in listed]
+    parts = [_part_of(model, tree, player_of) for tree in listed]
     if boosting is not None:
         outputs = np.arange(len(listed), dtype=np.int32) % boosting.n_scores
         start = np.array(boosting.base, np.float64)
@@ -195,8 +195,8 @@ def _made(model: ModelData) -> Game:
         is_fractional=model.missing == "fractional",
     )
     tables, surrogates = joined(listed, roots)
-    asked = np.unique(tables.feature[tables.feature >= 0]).astype(np.int64)
-    return Game(trees, tables, surrogates, padded("shares"), players, n_outputs, start, asked)
+    tested = np.unique(tables.feature[tables.feature >= 0]).astype(np.int64)
+    return Game(trees, tables, surrogates, padded("shares"), players, n_outputs, start, tested)
 
 
 def _leaves_last_out(model: ModelData) -> bool:
@@ -222,7 +222,7 @@ class _Part:
     expected: np.ndarray
 
 
-def _one(model: ModelData, tree: Tree, player_of: np.ndarray) -> _Part:
+def _part_of(model: ModelData, tree: Tree, player_of: np.ndarray) -> _Part:
     n = tree.n_nodes
     parent, player, slot, before, depth = (np.empty(n, np.int32) for _ in range(5))
     cover, share = np.empty(n), np.empty(n)
@@ -308,13 +308,13 @@ def contributions_of(
     worths: bool = False,
     n_jobs: int | None = None,
 ) -> Contributions:
-    """What each player, or each pair, contributes to the predictions.
+    """What each player, or each pair (not for "steps"), contributes to the predictions.
 
-    ``pairs``: not for "steps". ``background`` float [m, p]: encoded rows that stand for unknown players; for
-    "interventional". ``worths``: for "interventional": not Shapley values but what knowing a player alone changes (its
-    partial dependence less ``base``), and of pairs, on the other places, what knowing both changes beyond that.
-    Returns the sum over the players (or over all pairs) and ``base`` are the prediction: class probabilities, numbers
-    or scores, to within about 1e-13 of the sizes that trees add up. The same bytes for any number of threads.
+    ``background`` float [m, p]: encoded rows that stand for unknown players, for "interventional". With ``worths`` the
+    result is not Shapley values but what knowing a player alone changes (its partial dependence less ``base``), and of
+    pairs, on the other places, what knowing both changes beyond that. The sum over the players (or over all pairs) and
+    ``base`` are the prediction: class probabilities, numbers or scores, to within about 1e-13 of the sizes that trees
+    add up. The same bytes for any number of threads.
     """
     game, n_threads = game_of(model), threads.resolve_jobs(n_jobs)
     n, n_players, n_kept = len(matrix), len(game.players), game.n_kept
@@ -478,7 +478,7 @@ def _runs_of_leaves(n_slots: np.ndarray, starts: np.ndarray, *, base: int, pairs
 def _by_shares(game: Game, matrix: np.ndarray, n_threads: int, *, pairs: bool) -> Work:
     """Average unknown players over the training rows: by tables if many rows pay for them, else by quadrature."""
     trees, n = game.trees, len(matrix)
-    is_split = trees.is_fractional and bool(np.isnan(matrix[:, game.asked]).any())
+    is_split = trees.is_fractional and bool(np.isnan(matrix[:, game.tested]).any())
     m = (game.longest + 1) // 2
 
     def is_worth(d: np.ndarray, n_cells: int, n_nodes: int) -> bool:

@@ -23,7 +23,7 @@ from treewright.data.encoder import encode, encode_table
 from treewright.data.schema import Column, Schema
 from treewright.data.table import Table, read_table
 from treewright.exceptions import ColumnError, DataError, ParameterError
-from treewright.explain.cheapest_leaf import Asked, Reached, Way, cheapest_leaf, nearest_value
+from treewright.explain.cheapest_leaf import Path, Query, Reached, cheapest_leaf, nearest_value
 from treewright.explain.rules import plain_label, readable_cuts
 from treewright.predict.values import leaf_table, predict_codes, predict_leaves, predict_numbers
 from treewright.trees.arrays import INTERVALS, THRESHOLD, Tree, path_to
@@ -209,18 +209,18 @@ def counterfactual(
         scales = scales_of_tree(model.schema, model.trees[0])
     else:
         scales = scales_of_rows(model.schema, encode(model.schema, like, unseen="missing", owner=owner))
-    writer = Answering(model, given, Asked(model.schema, given.cells, kept, scales), goal)
+    writer = ResultWriter(model, given, Query(model.schema, given.cells, kept, scales), goal)
     if bool(goal.holds(goal.now)[0]):
         return writer.stays()
-    reached = cheapest_leaf(model, writer.asked, goal.holds(predicted_by_nodes(model)) & model.trees[0].is_leaf)
+    reached = cheapest_leaf(model, writer.query, goal.holds(predicted_by_nodes(model)) & model.trees[0].is_leaf)
     return writer.not_found() if reached is None else writer.found(reached)
 
 
-class Answering:
+class ResultWriter:
     """Writes the result of a search."""
 
-    def __init__(self, model: ModelData, given: GivenRow, asked: Asked, goal: Goal) -> None:
-        self.model, self.given, self.asked, self.goal = model, given, asked, goal
+    def __init__(self, model: ModelData, given: GivenRow, query: Query, goal: Goal) -> None:
+        self.model, self.given, self.query, self.goal = model, given, query, goal
 
     def stays(self) -> Counterfactual:
         """The result if the row has the wanted prediction as it is."""
@@ -229,8 +229,8 @@ class Answering:
 
     def found(self, reached: Reached) -> Counterfactual:
         """The result if the row has to change."""
-        changes = ChangeWriter(self.model, self.asked, self.given).changes(reached.way, reached.leaf)
-        cost = (len(changes), reached.way.distance)
+        changes = ChangeWriter(self.model, self.query, self.given).changes(reached.path, reached.leaf)
+        cost = (len(changes), reached.path.distance)
         return self._result(
             predicted_by_nodes(self.model)[reached.leaf], changes, reached.leaf, cost, exact=reached.exact
         )
@@ -239,9 +239,9 @@ class Answering:
         """The result if there is no such row."""
         is_predicted = bool((self.goal.holds(predicted_by_nodes(self.model)) & self.model.trees[0].is_leaf).any())
         why = "no row reaches a leaf that predicts it" if is_predicted else "no leaf predicts it"
-        if is_predicted and self.asked.keep:
+        if is_predicted and self.query.keep:
             parts = with_their_parts(self.model.schema)
-            kept = ["the kept columns"] if self.asked.keep - parts else []
+            kept = ["the kept columns"] if self.query.keep - parts else []
             derived = any(map(is_derived, self.model.schema.columns))
             made = "the columns that others are derived from" if derived else "the dates whose parts are tested"
             kept += [made] if parts else []
@@ -322,9 +322,9 @@ def goal_of(model: ModelData, given: GivenRow, to: Any, at_least: Any, at_most: 
     """Read what is wanted."""
     numbers = {"at_least": at_least, "at_most": at_most}
     if model.task == "classification":
-        asked = next((name for name, value in numbers.items() if value is not None), None)
-        if asked is not None:
-            raise ParameterError(f"{asked} is for regression; this model predicts classes: name one with to=...")
+        query = next((name for name, value in numbers.items() if value is not None), None)
+        if query is not None:
+            raise ParameterError(f"{query} is for regression; this model predicts classes: name one with to=...")
         return _class_goal(model, predict_codes(model, given.cells[None, :]), to)
     if to is not None:
         raise ParameterError("to= is for classification; this model predicts numbers: give at_least= or at_most=")
@@ -420,9 +420,9 @@ def position_of(schema: Schema, name: Any) -> int:
 
 
 def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
-    """Return the distance between the outermost cuts of each numeric column: float64[p].
+    """The distance between the outermost cuts of each numeric column: float64[p].
 
-    Of one cut its size; 1 if that is 0, if there is no cut, and for ordinal and nominal columns.
+    With one cut, its absolute value; 1 if that is 0, if there is no cut, and for ordinal and nominal columns.
     """
     low, high = np.full(len(schema), np.inf), np.full(len(schema), -np.inf)
     one = np.flatnonzero((tree.kind == THRESHOLD) & np.isfinite(tree.threshold))
@@ -439,7 +439,7 @@ def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
 
 
 def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
-    """Return how far the values of each numeric column lie apart: float64[p].
+    """How far the values of each numeric column lie apart: float64[p].
 
     The median distance from the column's median; if more than half of the rows are equal their mean distance; 1 if all
     are, and for ordinal and nominal columns.
@@ -463,20 +463,20 @@ class ChangeWriter:
     ``raw``: the row's cells as given.
     """
 
-    def __init__(self, model: ModelData, asked: Asked, row: GivenRow) -> None:
-        self.model, self.asked, self.raw = model, asked, row.raw
+    def __init__(self, model: ModelData, query: Query, row: GivenRow) -> None:
+        self.model, self.query, self.raw = model, query, row.raw
 
-    def changes(self, way: Way, leaf: int) -> tuple[Change, ...]:
-        """Return every column that has to change, in the order of the tests."""
+    def changes(self, path: Path, leaf: int) -> tuple[Change, ...]:
+        """Every column that has to change, in the order of the tests."""
         preferred = preferred_levels(self.model, leaf)
         return tuple(
-            self._change(feature, held.bound, way.distances[feature], preferred.get(feature))
-            for feature, held in way.held.items()
+            self._change(feature, held.bound, path.distances[feature], preferred.get(feature))
+            for feature, held in path.held.items()
             if not held.kept
         )
 
     def _change(self, feature: int, bound: Bound, distance: float, preferred: int | None) -> Change:
-        column, cell = self.model.schema.columns[feature], float(self.asked.cells[feature])
+        column, cell = self.model.schema.columns[feature], float(self.query.cells[feature])
         value = nearest_value(column, bound, cell, preferred)
         before = self.raw[feature]
         name = shorten(written_name(column.name), NAME_WIDTH)
@@ -585,7 +585,7 @@ def preferred_levels(model: ModelData, leaf: int) -> dict[int, int]:
 
 
 def levels_of(bounds: Mapping[int, Bound]) -> dict[int, int]:
-    """Return the preferred levels of bounds by column, if there are any."""
+    """The preferred levels of bounds by column, if there are any."""
     found = {feature: preferred_level(bound) for feature, bound in bounds.items()}
     return {feature: code for feature, code in found.items() if code is not None}
 

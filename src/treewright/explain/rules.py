@@ -85,10 +85,10 @@ class Outcome:
     text : str
         The same as text.
     probability : float or None
-        Share of the predicted class in the leaf, by weight (in the node above if the leaf has no training rows);
+        Proportion of the predicted class in the leaf, by weight (in the node above if the leaf has no training rows);
         None for a number.
     interval : tuple of two floats, or None
-        Confidence interval of that share, or of the predicted mean; None if there is none.
+        Confidence interval of that proportion, or of the predicted mean; None if there is none.
     classes : tuple of str
         Class labels as texts; empty for a number.
     counts : tuple of float
@@ -104,7 +104,7 @@ class Outcome:
     counts: tuple[float, ...] = ()
 
     def evidence(self, level: float) -> str:
-        """Return the class counts other than 0, the share and the interval, as far as there are any."""
+        """The class counts other than 0, the proportion and the interval, as far as there are any."""
         pairs = zip(self.counts, self.classes, strict=True)
         held = [f"{label} {written_amount(count, digits=6)}" for count, label in pairs if count]
         most = n_named(len(held), MAX_COUNTS)
@@ -114,7 +114,7 @@ class Outcome:
             low, high = self.interval
             whose, of = "", " of the mean"
             if self.probability is not None:
-                whose, of = f"share {self._number(self.probability)}, ", ""
+                whose, of = f"proportion {self._number(self.probability)}, ", ""
             ends = f"interval{of} {self._number(low)} to {self._number(high)}"
             parts.append(f"{whose}{written_percent(level, digits=6)} {ends}")
         return "; ".join(parts)
@@ -176,7 +176,7 @@ class LeafRule:
 
     @property
     def interval(self) -> Any:
-        """``(low, high)`` of that share or of the mean, or None; a tuple of them for several targets."""
+        """``(low, high)`` of that proportion or of the mean, or None; a tuple of them for several targets."""
         return self._of_outcomes("interval")
 
     def _of_outcomes(self, name: str) -> Any:
@@ -256,16 +256,14 @@ class LeafRules(Sequence[LeafRule]):
         return f"<treewright.LeafRules: {counted(len(self), 'rule')}, {ORDERS[self.order]}>"
 
     def header(self) -> list[str]:
-        """Return the lines above the rules: the tree, the order, what the numbers mean, what is left out."""
+        """The lines above the rules: the tree, the order, what the numbers mean, what is left out."""
         interval = f"its {written_percent(self.level, digits=6)} interval"
         lines = [self.summary.headline(), f"{counted(len(self), 'rule')}, {ORDERS[self.order]}"]
         model = self.summary.model
         if decides := decision_words(model):
             lines.append(decides)
         if self.summary.counts_classes:
-            lines.append(
-                f"share: proportion of the predicted class among the leaf's training rows, with {interval} (Wilson)"
-            )
+            lines.append(f"proportion: of the predicted class among the leaf's training rows, with {interval} (Wilson)")
         elif any(outcome.interval for rule in self.rules for outcome in rule.outcomes):
             lines.append(f"predicted: the mean of the leaf's training rows, with {interval} (Student's t)")
         elif self.summary.adds:
@@ -282,7 +280,7 @@ class LeafRules(Sequence[LeafRule]):
         return lines
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the rules as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
+        """The rules as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
 
         Returns
         -------
@@ -325,7 +323,7 @@ class LeafRules(Sequence[LeafRule]):
         return columns
 
     def _repr_html_(self) -> str:
-        """Return the rules as an HTML table for notebooks."""
+        """The rules as an HTML table for notebooks."""
         titles = ("rule", "leaf", "if", "then", "based on")
         rows = []
         for rule in self.rules[:MAX_HTML_ROWS]:
@@ -386,7 +384,7 @@ def leaf_rules(
 
     Notes
     -----
-    The interval of a class share is Wilson's; that of a mean is Student's t from the leaf's variance, if the
+    The interval of a class proportion is Wilson's; that of a mean is Student's t from the leaf's variance, if the
     criterion is ``squared_error`` and there is one target: no other criterion keeps a variance. Weights are scaled so
     that they add up to the number of rows in the leaf; with fractional missing values, to the number of rows in the
     table. A leaf with one row has no interval of its mean, a leaf without rows has none at all.
@@ -446,7 +444,7 @@ def leaf_rules(
 
 
 def in_order(rules: list[LeafRule], order: Order) -> list[LeafRule]:
-    """Return the rules in one of the orders."""
+    """The rules in one of the orders."""
     if order == "support":
         return sorted(rules, key=lambda rule: -rule.support)
     if order == "confidence":
@@ -455,7 +453,7 @@ def in_order(rules: list[LeafRule], order: Order) -> list[LeafRule]:
 
 
 def least_certain(rule: LeafRule) -> float:
-    """Return the lower end of the interval, the smallest one of several targets; -1 for a leaf without rows."""
+    """The lower end of the interval, the smallest one of several targets; -1 for a leaf without rows."""
     return min(-1.0 if outcome.interval is None else outcome.interval[0] for outcome in rule.outcomes)
 
 
@@ -468,7 +466,7 @@ class OutcomeTeller:
     exact: bool
 
     def outcome(self, leaf: int, at: int) -> Outcome:
-        """Return what a leaf predicts for the target at position ``at``."""
+        """What a leaf predicts for the target at position ``at``."""
         output = self.summary.outputs[at]
         return self._class(leaf, at, output) if output.classes else self._number(leaf, output)
 
@@ -524,7 +522,7 @@ class Wording:
     _made: WeakKeyDictionary[Bound, ColumnBound | None] = field(default_factory=WeakKeyDictionary)
 
     def column_bounds(self, bounds: Mapping[int, Bound]) -> tuple[ColumnBound, ...]:
-        """Return the bounds of a leaf that do not hold for every row."""
+        """The bounds of a leaf that do not hold for every row."""
         made = []
         for feature, bound in bounds.items():
             if bound not in self._made:
@@ -576,10 +574,9 @@ class Wording:
 
 
 def readable_cuts(tree: Tree) -> dict[int, dict[float, float]]:
-    """Return for each column its cuts with the number to write instead.
+    """For each column, by position, its cuts with the number to write instead.
 
-    Returns feature position to cut to the cut with 6 significant digits, or as many as keep the column's cuts different
-    and in their order.
+    It has 6 significant digits, or as many as keep the column's cuts different and in their order.
     """
     found: dict[int, list[np.ndarray]] = {}
     is_cut = tree.kind == THRESHOLD
@@ -597,7 +594,7 @@ def readable_cuts(tree: Tree) -> dict[int, dict[float, float]]:
 
 
 def written_percent(share: float, *, digits: int = 3) -> str:
-    """Return a share as a percentage with so many significant digits.
+    """A share as a percentage with so many significant digits.
 
     Examples
     --------
@@ -608,7 +605,7 @@ def written_percent(share: float, *, digits: int = 3) -> str:
 
 
 def rounded(cut: float, digits: int) -> float:
-    """Return the cut rounded to so many digits."""
+    """The cut rounded to so many digits."""
     number = float(written_number(cut, digits=digits))
     return number if math.isfinite(number) else cut  # the largest float64, rounded up, would be inf
 
@@ -646,7 +643,7 @@ def joined(conditions: Sequence[str]) -> str:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a class label as a Python object; a date finer than Python's stays as it is.
+    """A class label as a Python object; a date finer than Python's stays as it is.
 
     Examples
     --------

@@ -114,7 +114,7 @@ class Trace(Sequence[TraceStep]):
         return sum(step.is_split for step in self.steps)
 
     def header(self) -> list[str]:
-        """Return the lines above the steps."""
+        """The lines above the steps."""
         term = TERMS.get(self.summary.criterion, self.summary.criterion)
         lines = [f"{counted(self.n_split, 'node')} split, in the order of growth; impurity: {term}"]
         n_stopped = len(self) - self.n_split
@@ -136,12 +136,12 @@ class Trace(Sequence[TraceStep]):
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the steps as columns named as the attributes of ``TraceStep``, for a data frame."""
+        """The steps as columns named as the attributes of ``TraceStep``, for a data frame."""
         names = TraceStep.__dataclass_fields__
         return {name: [getattr(step, name) for step in self.steps] for name in names}
 
     def _repr_html_(self) -> str:
-        """Return the steps as an HTML table for notebooks."""
+        """The steps as an HTML table for notebooks."""
         name = score_name(self.summary)
         ours, theirs = ((name,), (f"its {name}",)) if name else ((), ())
         has_significance = any(step.significance for step in self.steps)
@@ -184,7 +184,7 @@ class Trace(Sequence[TraceStep]):
 
 
 def score_name(summary: TreeSummary) -> str:
-    """Return the name of the score that columns were compared by; empty if it is the gain."""
+    """The name of the score that columns were compared by; empty if it is the gain."""
     if summary.algorithm == "chaid":
         return "adjusted p"
     by_ratio = summary.algorithm in ("c45", "gain_ratio") or summary.model.facts.get("criterion") == "gain_ratio"
@@ -192,7 +192,7 @@ def score_name(summary: TreeSummary) -> str:
 
 
 def score_text(score: float, name: str) -> str:
-    """Return a score as text; CHAID's score is minus the decimal logarithm of a p-value. Empty for nan.
+    """A score as text; CHAID's score is minus the decimal logarithm of a p-value. Empty for nan.
 
     Examples
     --------
@@ -207,13 +207,13 @@ def score_text(score: float, name: str) -> str:
 
 
 def gain_text(gain: float, score: float, name: str) -> str:
-    """Return the gain, and the score that columns were compared by if it is another."""
+    """The gain, and the score that columns were compared by if it is another."""
     text = f"gain {written_amount(gain)}"
     return f"{text}, {name} {score_text(score, name)}" if name and not math.isnan(score) else text
 
 
 def step_text(step: TraceStep, name: str = "") -> str:
-    """Return a step as one line; ``name`` is what `score_name` returns."""
+    """A step as one line; ``name`` is what `score_name` returns."""
     impurity = written_amount(step.impurity)
     parts = [
         f"node {step.node}: {counted(step.n_samples, 'row')}, impurity {impurity}",
@@ -231,7 +231,7 @@ def step_text(step: TraceStep, name: str = "") -> str:
 
 
 def trace_of(model: ModelData, steps: Sequence[Step], *, tree: int = 0) -> Trace:
-    """Return the steps of a grower as a table that prints.
+    """The steps of a grower as a table that prints.
 
     ``steps``: ``Grown.trace``, or what ``retrace`` returns; ``tree``: which of the model's trees.
     """

@@ -56,14 +56,14 @@ def trace_paths(first_child, n_branches, feature, weight, player_of, parent, pla
         first = first_child[node]
         if first < 0:
             continue
-        asked = player_of[feature[node]]
+        tested = player_of[feature[node]]
         above = node
-        while above >= 0 and player[above] != asked:
+        while above >= 0 and player[above] != tested:
             above = parent[above]
         k = n_branches[node]
         for b in range(k):
             child = first + b
-            parent[child], player[child], before[child] = node, asked, above
+            parent[child], player[child], before[child] = node, tested, above
             cover[child] = weight[child] / weight[node] if weight[node] > 0.0 else 1.0 / k
             share[child] = cover[child] * (share[above] if above >= 0 else 1.0)
             slot[child] = slot[above] if above >= 0 else depth[node]

@@ -63,11 +63,11 @@ def _of_each_tree(model: ModelData, made: Callable[[ModelData, np.ndarray], np.n
 
 
 def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """The combined prediction of the trees: float64[n, n_values].
+    """The combined prediction of many trees, float64[n, n_values].
 
-    ``model``: of many trees. Class proportions or numbers, averaged over the trees; the share of the trees, or of their
-    weight, that vote for a class, each for the one that it predicts alone; the weighted median; or the predictions from
-    the scores. A mean is finite even if the sum is beyond float64.
+    Class proportions or numbers, averaged over the trees; the proportion of the trees, or of their weight, that vote
+    for a class; the weighted median; or the predictions from the scores. A mean is finite even if the sum is beyond
+    float64.
     """
     how = model.aggregation
     if how.has_scores:
@@ -180,8 +180,8 @@ def _listed_scores(
 def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:
     """The combined prediction after each round: one tree per score, or one tree if trees have weights.
 
-    ``model``: with ``has_rounds``. Yields float64[n, n_values]: as ``combined`` of the rounds so far; the last is that
-    of all. While all trees so far have weight 0, they count equally.
+    Yields float64[n, n_values]: as ``combined`` of the rounds so far; the last is that of all. While all trees so far
+    have weight 0, they count equally.
     """
     how = model.aggregation
     if how.has_scores:
@@ -196,8 +196,8 @@ def answers_after(
 ) -> Iterator[np.ndarray]:
     """The combined prediction of the first trees, for several numbers of trees; each tree is walked once.
 
-    ``model``: of many trees; ``counts`` sequence of int, 1 to the number of trees (of a model of gradient boosting: of
-    rounds), ascending. Yields float64[n, n_values]: as ``combined`` of only these trees, a new array.
+    ``counts``, ascending, from 1 to the number of trees (of gradient boosting: of rounds). Yields float64[n, n_values]:
+    as ``combined`` of only these trees, a new array.
     """
     how = model.aggregation
     if how.sorts:

@@ -41,9 +41,9 @@ _portions: WeakKeyDictionary[Tree, np.ndarray] = WeakKeyDictionary()
 
 
 def portions_of(tree: Tree) -> npt.NDArray[np.float64]:
-    """Each node's part of a missing value at its parent: its weight over the weight of all branches of the parent.
+    """float64[n_nodes]: each node's part of a missing value at its parent, 1.0 at the root.
 
-    Returns float64[n_nodes]: 1.0 at the root.
+    It is the weight of the node over the weight of all branches of the parent.
     """
     portions = _portions.get(tree)
     if portions is None:
@@ -69,10 +69,9 @@ def rows_with_missing(matrix: np.ndarray) -> npt.NDArray[np.int64]:
 
 @inner_kernel
 def spread_row(matrix: np.ndarray, row: int, tables: Branches, portions: np.ndarray, spread: Spread) -> int:
-    """Find the nodes that a row reaches with any share.
+    """Find the nodes that a row reaches with any share; returns their number, the root is the first.
 
-    ``matrix`` float [n, p], IN; ``portions`` float64[n_nodes], IN. Returns number of nodes; the root is the first of
-    them.
+    ``matrix`` float [n, p], IN; ``portions`` float64[n_nodes], IN.
     """
     nodes, shares = spread.nodes, spread.shares
     nodes[0], shares[0] = 0, 1.0
@@ -171,30 +170,24 @@ def write_paths(
             shares[ends[row] + at] = spread.shares[at]
 
 
-def _room(tree: Tree) -> Spread:
+def _scratch(tree: Tree) -> Spread:
     """Scratch memory for one block of rows."""
     return Spread(np.empty(tree.n_nodes, np.int64), np.empty(tree.n_nodes))
-
-
-def _as_rows(matrix: np.ndarray) -> np.ndarray:
-    """The matrix with contiguous rows."""
-    return np.ascontiguousarray(matrix)
 
 
 def average_of_leaves(
     tree: Tree, matrix: np.ndarray, rows: npt.NDArray[np.int64], content: np.ndarray, n_jobs: int | None = None
 ) -> npt.NDArray[np.float64]:
-    """The contents of the leaves of given rows, averaged by the rows' shares in them: float64[k, m].
+    """float64[k, m]: the contents of the leaves of given rows, averaged by the rows' shares in them.
 
-    ``rows`` int64[k]: the given rows; ``content`` float64[n_nodes, m]: content of each node: class proportions, or
-    numbers.
+    ``rows`` int64[k]; ``content`` float64[n_nodes, m]: class proportions, or numbers.
     """
     out = np.empty((len(rows), content.shape[1]))
     tables, portions = branches_of(tree), portions_of(tree)
 
     def block(start: int, stop: int) -> None:
-        some = _as_rows(matrix[rows[start:stop]])
-        average_leaves(some, tables, portions, content, _room(tree), out[start:stop])
+        some = np.ascontiguousarray(matrix[rows[start:stop]])
+        average_leaves(some, tables, portions, content, _scratch(tree), out[start:stop])
 
     in_blocks(block, len(rows), threads.resolve_jobs(n_jobs))
     return out
@@ -214,7 +207,7 @@ def main_leaf_of(
     def block(start: int, stop: int) -> None:
         here = rows[start:stop]
         found = np.empty(len(here), np.int32)
-        largest_leaf(_as_rows(matrix[here]), tables, portions, _room(tree), found)
+        largest_leaf(np.ascontiguousarray(matrix[here]), tables, portions, _scratch(tree), found)
         main[here] = found
 
     in_blocks(block, len(rows), threads.resolve_jobs(n_jobs))
@@ -222,21 +215,18 @@ def main_leaf_of(
 
 
 def share_path(tree: Tree, matrix: np.ndarray) -> csr_matrix:
-    """Share of each row in each node that it reaches: csr_matrix of float64[n, n_nodes].
-
-    1.0 at the root; indices are sorted.
-    """
+    """The share of each row in each node that it reaches, 1.0 at the root: csr_matrix float64[n, n_nodes], sorted."""
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 
-    some, tables, portions, room = _as_rows(matrix), branches_of(tree), portions_of(tree), _room(tree)
+    some, tables, portions, scratch = np.ascontiguousarray(matrix), branches_of(tree), portions_of(tree), _scratch(tree)
     ends = np.zeros(len(some) + 1, np.int64)
-    write_paths(some, tables, portions, room, ends, np.empty(0, np.int64), np.empty(0))
+    write_paths(some, tables, portions, scratch, ends, np.empty(0, np.int64), np.empty(0))
     np.cumsum(ends, out=ends)
     n_cells = int(ends[-1])
     check_fits(n_cells * 16, "the decision path", "pass fewer rows or a shallower tree")
     nodes, shares = np.empty(n_cells, np.int64), np.empty(n_cells)
     if n_cells:
-        write_paths(some, tables, portions, room, ends, nodes, shares)
+        write_paths(some, tables, portions, scratch, ends, nodes, shares)
     path = csr_matrix((shares, nodes, ends), shape=(len(some), tree.n_nodes))
     path.sort_indices()
     return path

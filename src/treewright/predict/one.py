@@ -89,7 +89,7 @@ def leaf_of_row(tree: Tree, row: Sequence[float]) -> int:
         if x != x:
             branch = missing_branch[node]
             if node in surrogates:
-                branch = _stand_in(surrogates[node], row, words, rest.seen, branch)
+                branch = _surrogate_branch(surrogates[node], row, words, rest.seen, branch)
         elif test == THRESHOLD:
             branch = 0 if x <= threshold[node] else 1
         elif test == SUBSET:
@@ -105,12 +105,12 @@ def leaf_of_row(tree: Tree, row: Sequence[float]) -> int:
     return node
 
 
-def _holds(words: list[int], begin: int, code: int) -> int:
+def _level_goes_left(words: list[int], begin: int, code: int) -> int:
     """Bit of a level in a node's words."""
     return words[begin + (code >> 6)] >> (code & 63) & 1
 
 
-def _stand_in(
+def _surrogate_branch(
     surrogates: list[tuple[int, float, int, int]],
     row: Sequence[float],
     words: list[int],
@@ -124,6 +124,6 @@ def _stand_in(
             continue
         if begin < 0:
             return (0 if x <= cut else 1) ^ flipped
-        if _holds(seen, begin, int(x)):
-            return (0 if _holds(words, begin, int(x)) else 1) ^ flipped
+        if _level_goes_left(seen, begin, int(x)):
+            return (0 if _level_goes_left(words, begin, int(x)) else 1) ^ flipped
     return missing_branch

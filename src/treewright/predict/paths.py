@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 def decision_path(
     model: ModelData, matrix: npt.NDArray[np.floating], leaf_positions: npt.NDArray[np.integer], tree: int = 0
 ) -> csr_matrix:
-    """Indicator of the nodes that each row passes, root and leaf included: csr_matrix of int64[n, n_nodes].
+    """Indicator of the nodes of one tree that each row passes, root and leaf included: csr_matrix int64[n, n_nodes].
 
-    ``matrix`` float64 or float32 [n, p]: the encoded rows; only their number is used, except under
-    ``missing="fractional"``. ``leaf_positions`` int[n]: the leaf of each row in that tree, as ``leaf_of`` returns it.
-    ``tree``: number of the tree in the model. 1 if the row passes the node. Indices are sorted, so a row lists its path
-    from the root to the leaf. Under ``missing="fractional"`` float64: the share of the row that passes the node.
+    ``leaf_positions`` int[n]: the leaf of each row in that tree. Indices are sorted, so a row lists its path from the
+    root to the leaf. Under ``missing="fractional"`` float64: the share of the row that passes the node; only there the
+    cells of ``matrix`` are read.
     """
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 
@@ -75,10 +74,8 @@ def _ancestors(
 def decision_paths(model: ModelData, matrix: np.ndarray, leaves: np.ndarray) -> tuple[csr_matrix, np.ndarray]:
     """Indicator of the nodes of all trees that each row passes, in the format of scikit-learn's forests.
 
-    ``leaves`` int64[n, n_trees]: the leaf of each row in every tree. Returns ``path`` csr_matrix of int64[n, nodes of
-    all trees]: indices are sorted: tree by tree, from the root to the leaf. Under ``missing="fractional"`` float64
-    shares. ``n_nodes_ptr`` int64[n_trees + 1]: the nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to
-    ``n_nodes_ptr[i + 1]``.
+    ``leaves`` int64[n, n_trees]. Returns ``path``, as of ``decision_path``, tree by tree; and ``n_nodes_ptr``
+    int64[n_trees + 1]: the nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
     """
     from scipy.sparse import csr_matrix
 

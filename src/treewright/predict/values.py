@@ -56,11 +56,9 @@ def _make_table(model: ModelData) -> LeafTable:
 
 
 def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Class codes of each row: the most probable class or the one with the most votes, the first of equals.
+    """Class codes of each row, int32[n, n_outputs]: the most probable class or the one with the most votes.
 
-    If the model has a decision threshold, it decides the class.
-
-    Returns int32[n, n_outputs].
+    Of equals the first. If the model has a decision threshold, it decides the class.
     """
     if not model.is_single_tree:
         return predicted_codes(model, combined(model, matrix, n_jobs))
@@ -72,20 +70,17 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 
 
 def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
-    """Class probabilities of each row, an array per output; shares of votes if the trees vote.
-
-    Returns list of float64[n, n_classes]: rows sum to one.
-    """
+    """Class probabilities of each row, float64[n, n_classes] per output; proportions of votes if the trees vote."""
     if model.is_single_tree and model.missing != "fractional":
         shares = leaf_table(model).shares
         leaves = leaf_of(model.trees[0], matrix, n_jobs)
         return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model.n_classes)]
     if model.is_single_tree:
-        answers = contents_in_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
+        predicted = contents_in_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
     else:
-        answers = combined(model, matrix, n_jobs)
-    answers = np.minimum(answers, 1.0)  # averages of ones may be rounded to more
-    return [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(model.n_classes)]
+        predicted = combined(model, matrix, n_jobs)
+    predicted = np.minimum(predicted, 1.0)  # averages of ones may be rounded to more
+    return [np.ascontiguousarray(predicted[:, columns]) for columns in output_columns(model.n_classes)]
 
 
 def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -96,9 +91,9 @@ def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = N
 
 
 def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Position of each row's leaf; for a row in several leaves the one with its largest share, the lowest of equals.
+    """Position of each row's leaf, int32[n], or int64[n, n_trees] for many trees.
 
-    Returns int32[n], or int64[n, n_trees] for many trees.
+    For a row in several leaves the one with its largest share, the lowest of equals.
     """
     if not model.is_single_tree:
         return leaves_of_trees(model, matrix, n_jobs)

@@ -301,7 +301,7 @@ def _make_leaf(node, place, cost, rate, gain, below, size, least):
 
 @inner_kernel
 def _weakest(limit, first_child, n_branches, rate, least):
-    """Return a node whose link is no stronger than the limit; there must be one.
+    """A node whose link is no stronger than the limit; there must be one.
 
     ``first_child``, ``n_branches`` int64[n] and ``rate`` float64[n] by node, ``least`` float64[2 n] by place.
     """

@@ -101,14 +101,14 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
     if model.task == "regression":
         require_squared_error(model, "description_length", one_output=True)
         table = _Numbers(row_counts(model), scaled_weights(model), np.sqrt(tree.impurity))
-        of_split = 1.0 + question_bits(model, table.rows)
+        of_split = 1.0 + split_bits(model, table.rows)
         spread = _noise_of(tree, table, of_split) if noise is None else _checked_noise(noise)
         leaf_bits = 1.0 + _bits_of_numbers(table, spread)
         numbers["noise"] = spread
     elif noise is not None:
         raise ParameterError(f"noise={noise!r}: only regression has noise; leave it out for classification")
     else:
-        of_split = 1.0 + question_bits(model, tree.weight)
+        of_split = 1.0 + split_bits(model, tree.weight)
         leaf_bits = 1.0 + _bits_of_classes(model)
     nodes, below = cheapest(tree, leaf_bits, of_split)
     columns = {name: np.full(len(nodes), number) for name, number in numbers.items()}
@@ -159,7 +159,7 @@ def _bits_of_numbers(table: _Numbers, noise: float) -> np.ndarray:
 
 
 def _checked_noise(noise: Any) -> float:
-    """Return the noise, checked to be a finite number above 0."""
+    """The noise, checked to be a finite number above 0."""
     checked = checked_number("noise", noise)
     if checked == 0.0:
         raise ParameterError(f"noise={noise!r}: give a finite number above 0")
@@ -191,22 +191,11 @@ def _noise_of(tree: Tree, table: _Numbers, of_split: np.ndarray) -> float:
     return rounding or 1.0  # no spread at all: every noise leads to the same tree
 
 
-def question_bits(model: ModelData, rows: np.ndarray) -> np.ndarray:
-    """Bits of each node's test: its column, and the choice among the possible tests of that column.
+def split_bits(model: ModelData, rows: np.ndarray) -> np.ndarray:
+    """Bits of each node's test, float64[n_nodes]: its column, and the choice among the possible tests of that column.
 
-    Parameters
-    ----------
-    rows : float64[n_nodes]
-        Number of rows that each node counts as holding.
-
-    Returns
-    -------
-    float64[n_nodes]
-        0.0 at leaves.
-
-    Notes
-    -----
-    log2 of the number of columns, and log2 of the number of tests of that column:
+    ``rows`` float64[n_nodes]: number of rows that each node counts as holding. 0.0 at leaves. log2 of the number of
+    columns, and log2 of the number of tests of that column:
 
     - a cut of a number: n - 1 for a node of n rows, as if all values were different; of an ordinal column one less than
       its levels (or its rows, if these are fewer);

@@ -125,18 +125,13 @@ def prune_error_based(
     raising: bool = True,
     schema: Schema | None = None,
 ) -> Tree:
-    """Prune a classification tree as C4.5 does after growing it.
+    """A classification tree pruned as C4.5 does after growing it; nodes are in level order.
 
-    ``tree``: a tree with class counts of one output, without surrogates.
-    ``matrix`` float64 or float32 [n, p]: its encoded training rows; a row with a missing value is divided among all
-    branches, regardless of the tree's ``missing_branch``.
-    ``codes`` int32[n]: their classes.
-    ``weights`` float64[n] or None: None: every row weighs one.
-    ``confidence`` float in (0, 0.5], default 0.25: confidence of the upper limit of the errors; smaller prunes more.
-    ``raising``: whether the largest branch of a node may take its place.
-    ``schema``: if given, the result is checked against it.
-    Returns in level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are computed again from the
-    rows.
+    ``tree`` has class counts of one output and no surrogates. ``matrix`` float64 or float32 [n, p], ``codes`` int32[n]:
+    its encoded training rows and their classes; a row with a missing value is divided among all branches, regardless of
+    the tree's ``missing_branch``. ``confidence`` in (0, 0.5]: of the upper limit of the errors; smaller prunes more.
+    ``raising``: whether the largest branch of a node may take its place. ``schema``: checks the result, if given.
+    Counts, weight, ``n_samples`` and impurity (entropy in bits) are computed again from the rows.
     """
     limit = limit_of(confidence)
     if len(tree.surrogate_node):

@@ -73,7 +73,7 @@ class Losses(NamedTuple):
     is_exact: bool  # whether the costs are whole numbers without any rounding
 
 
-class Answers(NamedTuple):
+class NodePredictions(NamedTuple):
     """True and predicted class codes or numbers, to be compared."""
 
     target: np.ndarray  # float64[n, n_outputs]
@@ -99,11 +99,10 @@ def loss_of(model: ModelData, loss: object = None) -> Loss:
 
 
 def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = None) -> Losses:
-    """Losses of rows at every node of their paths, as if that node were a leaf.
+    """Losses of rows at every node of their paths, as if that node were a leaf (mean over outputs). O(rows x depth).
 
-    ``model``: under ``missing="fractional"`` a row with missing cells counts at each node with its share there.
-    ``rows``: encoded as ``predict`` encodes them. ``loss``: as ``loss_of`` gives it; the mean over several outputs.
-    Returns of each node as a leaf: their sum over the leaves of a subtree is the loss of that subtree. O(rows x depth).
+    Their sum over the leaves of a subtree is the loss of that subtree. Under ``missing="fractional"`` a row with
+    missing cells counts at each node with its share there.
     """
     tree, table = model.trees[0], leaf_table(model)
     is_classes = model.task == "classification"
@@ -117,15 +116,15 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
         target, predicted = target / unit, predicted / unit
     weights = np.ones(len(target)) if rows.weights is None else np.array(rows.weights, np.float64)
     weight_unit = unit_of(weights)
-    answers = Answers(target, predicted, weights / weight_unit, NUMBERS[loss])
+    nodes = NodePredictions(target, predicted, weights / weight_unit, NUMBERS[loss])
     cost, passed = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
     parent = np.array(tree.parent, np.int64)
     leaves = np.array(leaf_of(tree, rows.matrix, n_jobs), np.int64)
     parted = rows_with_missing(rows.matrix) if model.missing == "fractional" else np.empty(0, np.int64)
     leaves[parted] = -1  # they are in several leaves, and are added after the others
-    add_along_paths(leaves, parent, answers, cost, passed)
+    add_along_paths(leaves, parent, nodes, cost, passed)
     if len(parted):
-        _add_parted(tree, rows.matrix, parted, answers, cost, passed)
+        _add_parted(tree, rows.matrix, parted, nodes, cost, passed)
     whole = weight_unit == 1.0 and weights.sum() <= _EXACT and bool((weights == np.rint(weights)).all())
     with np.errstate(over="ignore", under="ignore"):
         real = weight_unit / target.shape[1] * unit * (unit if loss == "squared_error" else 1.0)
@@ -151,28 +150,28 @@ def _check_counts(target: np.ndarray, predicted: np.ndarray) -> None:
 
 
 def _add_parted(
-    tree: Tree, matrix: np.ndarray, parted: np.ndarray, answers: Answers, cost: np.ndarray, passed: np.ndarray
+    tree: Tree, matrix: np.ndarray, parted: np.ndarray, nodes: NodePredictions, cost: np.ndarray, passed: np.ndarray
 ) -> None:
     """Add the rows that are in several leaves."""
     spread = Spread(np.empty(tree.n_nodes, np.int64), np.empty(tree.n_nodes))
     cells = np.ascontiguousarray(matrix[parted], np.float64)
-    add_shares(cells, parted, branches_of(tree), portions_of(tree), spread, answers, cost, passed)
+    add_shares(cells, parted, branches_of(tree), portions_of(tree), spread, nodes, cost, passed)
 
 
 @kernel
 def add_along_paths(
-    leaves: np.ndarray, parent: np.ndarray, answers: Answers, cost: np.ndarray, passed: np.ndarray
+    leaves: np.ndarray, parent: np.ndarray, nodes: NodePredictions, cost: np.ndarray, passed: np.ndarray
 ) -> None:
     """Add each row's loss to its leaf and to every node above.
 
-    ``leaves`` int64[n], IN: -1 leaves a row out; ``parent`` int64[n_nodes], IN; ``answers`` Answers, IN; ``cost``,
-    ``passed`` float64[n_nodes], added to: weight times loss, and weight.
+    ``leaves`` int64[n], IN: -1 leaves a row out; ``parent`` int64[n_nodes], IN; ``cost``, ``passed`` float64[n_nodes],
+    added to: weight times loss, and weight.
     """
     for row in range(len(leaves)):
         node = leaves[row]
         while node >= 0:
-            cost[node] += answers.weights[row] * row_loss(answers.target, row, answers.predicted, node, answers.loss)
-            passed[node] += answers.weights[row]
+            cost[node] += nodes.weights[row] * row_loss(nodes.target, row, nodes.predicted, node, nodes.loss)
+            passed[node] += nodes.weights[row]
             node = parent[node]
 
 
@@ -183,7 +182,7 @@ def add_shares(
     tables: Branches,
     portions: np.ndarray,
     spread: Spread,
-    answers: Answers,
+    nodes: NodePredictions,
     cost: np.ndarray,
     passed: np.ndarray,
 ) -> None:
@@ -194,7 +193,7 @@ def add_shares(
     cells : float64[k, p], IN
         Encoded rows.
     rows : int64[k], IN
-        Their positions in ``answers``.
+        Their positions in ``nodes``.
     tables, portions, spread
         As in ``predict.fractional.spread_row``.
     answers : Answers, IN
@@ -204,6 +203,6 @@ def add_shares(
         row = rows[at]
         for place in range(spread_row(cells, at, tables, portions, spread)):
             node = spread.nodes[place]
-            share = answers.weights[row] * spread.shares[place]
-            cost[node] += share * row_loss(answers.target, row, answers.predicted, node, answers.loss)
+            share = nodes.weights[row] * spread.shares[place]
+            cost[node] += share * row_loss(nodes.target, row, nodes.predicted, node, nodes.loss)
             passed[node] += share

@@ -149,28 +149,10 @@ def options_of(method: Method, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def prune_model(model: ModelData, method: str, rows: Rows | None = None, **options: Any) -> tuple[ModelData, PruneLog]:
-    """Prune a model's tree.
+    """Prune a model's tree by a method of ``METHODS``, with rows if it needs some; the model is not changed.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of one tree; it is not changed.
-    method : str
-        A key of ``treewright.prune.methods.METHODS``.
-    rows : Rows, optional
-        For the methods that need rows.
-    **options
-        Options of the method.
-
-    Returns
-    -------
-    model : ModelData
-    log : PruneLog
-
-    Warns
-    -----
-    DataWarning
-        The weights add up to far less than the rows, and the method treats them as numbers of rows.
+    A ``DataWarning`` says that the weights add up to far less than the rows, if the method treats them as numbers of
+    rows.
     """
     chosen, options, needs_rows = request_of(model, method, options)
     if rows is None and needs_rows:

@@ -18,12 +18,22 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of cells."""
+    """A column of cells.
+
+    Attributes
+    ----------
+    title : str
+    cells : list of str
+    align : {"left", "right", "point"}
+        ``"point"`` puts decimal points below each other.
+    indent : int
+        Number of terminal cells to move the title to the right, if each cell begins with a mark.
+    """
 
     title: str
     cells: list[str]
-    align: Literal["left", "right", "point"]  # ``"point"`` puts decimal points below each other
-    indent: int = 0  # number of terminal cells to move the title to the right, if each cell begins with a mark
+    align: Literal["left", "right", "point"]
+    indent: int = 0
 
 
 def padded(text: str, width: int, align: str) -> str:

@@ -34,7 +34,7 @@ def test_printed_rules_say_what_they_are(iris_model: ModelData) -> None:
     assert head.splitlines() == [
         "Classification tree for species: 150 rows, 5 nodes, 3 leaves, depth 2",
         "3 rules, largest support first",
-        "share: proportion of the predicted class among the leaf's training rows, with its 90 % interval (Wilson)",
+        "proportion: of the predicted class among the leaf's training rows, with its 90 % interval (Wilson)",
     ]
     assert first.startswith("if   petal length (cm) > 2.45\nand  petal width (cm) <= 1.75\nthen versicolor  [leaf 3;")
 

@@ -33,7 +33,7 @@ def test_a_rule_reads_like_this(penguin_model: ModelData) -> None:
         "and  flipper > 206.5 or missing",
         "and  town in {town P, town Q, town R}",
         "and  price > $",
-        "then Gentoo  [leaf 10; 5 rows (1.45 %); Gentoo 5; share 1.000, 95 % interval 0.566 to 1.000]",
+        "then Gentoo  [leaf 10; 5 rows (1.45 %); Gentoo 5; proportion 1.000, 95 % interval 0.566 to 1.000]",
     ]
 
 
@@ -205,7 +205,7 @@ def test_weights_count_for_the_share_and_rows_for_the_interval(build_tree: Calla
 
     rule = leaf_rules(model)[0]
 
-    assert rule.evidence.startswith("leaf 1; 3 rows (50 %); weight 3.5; n 2.5, y 1; share 0.714")
+    assert rule.evidence.startswith("leaf 1; 3 rows (50 %); weight 3.5; n 2.5, y 1; proportion 0.714")
     assert rule.interval == wilson_interval(2.5 / 3.5 * 3, 3)
 
 
@@ -277,8 +277,8 @@ def test_several_targets_have_an_outcome_each(build_tree: Callable[..., Tree]) -
 
     assert (rule.prediction, rule.probability) == (("n", 20), (0.75, 1.0))
     assert rule.interval == (wilson_interval(3, 4), wilson_interval(4, 4))
-    assert rule.text.startswith("then n, 20  [leaf 0; 4 rows (100 %); paid: n 3, y 1; share 0.750")
-    assert "; size: 20 4; share 1.000" in rule.text
+    assert rule.text.startswith("then n, 20  [leaf 0; 4 rows (100 %); paid: n 3, y 1; proportion 0.750")
+    assert "; size: 20 4; proportion 1.000" in rule.text
 
 
 def test_a_date_stays_a_date(build_tree: Callable[..., Tree]) -> None:

@@ -12,7 +12,7 @@ import pytest
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataWarning, ParameterError
-from treewright.prune.description_length import _bits_of_classes, description_length, question_bits
+from treewright.prune.description_length import _bits_of_classes, description_length, split_bits
 
 PI_BITS = math.log2(math.pi)  # pi^(2/2) / Gamma(2/2)
 
@@ -72,10 +72,10 @@ def test_bits_of_questions(full_model):
     # levels seen: 2^2. size, two cuts of three levels: one way.
     column = math.log2(3)
 
-    assert question_bits(full_model, full_model.trees[0].n_samples)[[0, 1, 2, 7]] == pytest.approx(
+    assert split_bits(full_model, full_model.trees[0].n_samples)[[0, 1, 2, 7]] == pytest.approx(
         [column + math.log2(13), column, column + 2, column]
     )
-    assert question_bits(full_model, full_model.trees[0].n_samples)[3] == 0.0
+    assert split_bits(full_model, full_model.trees[0].n_samples)[3] == 0.0
 
 
 def test_grouped_levels_cost_the_ways_to_group_them():
@@ -85,13 +85,13 @@ def test_grouped_levels_cost_the_ways_to_group_them():
     est = tw.CHAIDClassifier().fit({"level": levels}, y)
     assert est.tree_.n_branches[0] == 2
 
-    assert question_bits(est.model_, est.tree_.n_samples)[0] == pytest.approx(math.log2(2**5 - 1))
+    assert split_bits(est.model_, est.tree_.n_samples)[0] == pytest.approx(math.log2(2**5 - 1))
 
 
 def test_a_branch_of_its_own_for_missing_values_costs_nothing(own_branch_model):
     # age: 20 cuts of 21 rows; city: three levels seen; income: two of 7 cuts;
     # size: three levels seen, two in a branch: 3 ways.
-    assert question_bits(own_branch_model, own_branch_model.trees[0].n_samples)[:4] == pytest.approx(
+    assert split_bits(own_branch_model, own_branch_model.trees[0].n_samples)[:4] == pytest.approx(
         [2 + math.log2(20), 2 + 2, 2 + math.log2(7 * 6 / 2), 2 + math.log2(3)]
     )
 

@@ -91,7 +91,7 @@ class BoostRows:
         Numbers, or class codes.
     sample_weights : float64[n] or None
         Above 0: weights without class weights; whole numbers are numbers of rows, but for rounds that sample rows:
-        these sample a row once, so that each copy has to be a row (``learn.rows_aside.rows_one_by_one``).
+        these sample a row once, so that each copy has to be a row (``learn.held_out.rows_one_by_one``).
     of_classes : float64[n] or None
         Above 0: the class weights of the rows, which are factors of gradients, not numbers of rows.
     names : uint64[n] or None

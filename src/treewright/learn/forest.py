@@ -35,7 +35,8 @@ from treewright.forest.grower import (
 from treewright.forest.out_of_bag import Votes, votes_after
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
-from treewright.learn.data_checks import in_order_of_levels, takes_derived, warn_of_suspicions, with_rows_of_levels
+from treewright.learn.data_checks import warn_of_suspicions
+from treewright.learn.derived import in_order_of_levels, takes_derived, with_rows_of_levels
 from treewright.learn.params import (
     CLASSES,
     FLAG,

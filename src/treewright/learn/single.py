@@ -25,7 +25,8 @@ from treewright.grow.exact.grower import grow
 from treewright.grow.exact.presort import presort
 from treewright.grow.objective import are_whole
 from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings, columns_in_runs
-from treewright.learn.data_checks import in_order_of_levels, warn_of_suspicions
+from treewright.learn.data_checks import warn_of_suspicions
+from treewright.learn.derived import in_order_of_levels
 from treewright.learn.params import (
     CLASS_WEIGHT,
     CLASSES,

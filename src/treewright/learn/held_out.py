@@ -1,19 +1,16 @@
-"""Held-out rows and how they evaluate rounds. In: a dataset, parameters. Out: rows, ``Evaluation``."""
+"""Held-out rows, chosen by their contents, and rows that a user gives to evaluate rounds. In: a dataset. Out: rows."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from treewright.boosting.rounds import BoostRows, BoostTable, Evaluation
 from treewright.boosting.sampling import GradientWeights, names_of_rows
 from treewright.core.random import mixed
-from treewright.data.bin_rows import bin_rows, codes_of_sparse
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
@@ -31,14 +28,8 @@ from treewright.data.target import (
     recode,
     weighed,
 )
-from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.exceptions import DataError, TreewrightError
 from treewright.forest.draws import carry_content, shuffled
-from treewright.learn.params import finite, name_of
-from treewright.trees.data import Boosting, ListedTrees, ModelData, answers_of, output_columns
-
-if TYPE_CHECKING:
-    from treewright.boosting.losses import Loss
-    from treewright.learn.boosting_params import BoostingParams
 
 
 def encode_other_rows(
@@ -243,88 +234,3 @@ def contents_of(dataset: Dataset) -> np.ndarray:
 def names_of(dataset: Dataset) -> np.ndarray:
     """uint64[n], distinct: a name for each row, by which it is sampled; it depends on contents, not on positions."""
     return names_of_rows(contents_of(dataset), dataset.sample_weight)
-
-
-def judging_rows(validation: Dataset | None, of_all: BoostTable, n_threads: int) -> BoostRows | None:
-    """The rows that evaluate rounds, in the bins of the training rows."""
-    if validation is None:
-        return None
-    codes: Any = (
-        codes_of_sparse(of_all.bins, validation.matrix)
-        if validation.is_sparse
-        else bin_rows(of_all.bins, validation.matrix, n_threads)
-    )
-    return BoostRows(codes, validation.target_array, validation.weights)
-
-
-def evaluation_of(
-    dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], rows: BoostRows | None
-) -> Evaluation | None:
-    """How rounds are evaluated; None if nothing would use the result."""
-    if rows is None and not (params.early_stopping or params.verbose or params.scoring or params.functions_to_call):
-        return None
-    score = None
-    if params.scoring is not None:
-        zeros = (0.0,) * sum(loss.n_scores for loss in losses)
-        target = dataset.target_array if rows is None else rows.target
-        score = UserScore.of(params.scoring, dataset, Boosting(zeros, losses[0].link), target)
-    patience = int(params.n_iter_no_change) if params.early_stopping else None
-    return Evaluation(rows, score, patience, finite(params.tol))
-
-
-@dataclass(frozen=True, eq=False)
-class UserScore:
-    """A user's own score of the rounds, as a number to be lowered.
-
-    Attributes
-    ----------
-    score : callable
-        From true and predicted targets to a number, higher is better.
-    model : ModelData
-        Without trees; it turns scores of rows into predictions.
-    true : ndarray
-        Labels or numbers, as the user gave them.
-    """
-
-    score: Callable[[Any, Any], Any]
-    model: ModelData
-    true: np.ndarray
-
-    @classmethod
-    def of(
-        cls, score: Callable[[Any, Any], Any], dataset: Dataset, boosting: Boosting, target: np.ndarray
-    ) -> UserScore:
-        """The score for a target of codes or numbers [n, n_targets]."""
-        classes = dataset.classes
-        task: Literal["classification", "regression"] = "classification" if classes else "regression"
-        n_outputs = len(classes) or boosting.n_scores
-        model = ModelData(task, dataset.schema, ListedTrees(), classes, n_outputs, combine="sum", boosting=boosting)
-        if hasattr(score, "of_labels"):  # it must distinguish labels from probabilities
-            score = score.of_labels(classes)
-        columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
-        return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
-
-    def __call__(self, scores: np.ndarray) -> float:
-        """Minus the score of the rows' scores, float64[n_scores, n]."""
-        try:
-            value = self.score(self.true, self.predicted(scores))
-        except (ValueError, TypeError) as error:
-            if isinstance(error, TreewrightError):
-                raise
-            gets = "numbers" if self.model.task == "regression" else "probabilities (of two classes the second's)"
-            raise ParameterError(
-                f"scoring={name_of(self.score)} gets the true targets and {gets}, and failed: {error}; wrap it in a "
-                "function that makes of them what it needs, or name a score of scikit-learn"
-            ) from error
-        if not hasattr(value, "__float__") or np.ndim(value) or not math.isfinite(float(value)):
-            raise ParameterError(f"scoring={name_of(self.score)} must return a finite number, not {value!r}")
-        return -float(value)
-
-    def predicted(self, scores: np.ndarray) -> Any:
-        """Predictions from scores: numbers, or class probabilities, of two classes the second's alone."""
-        answers = answers_of(self.model, np.array(scores.T, order="C"))
-        if self.model.task == "regression":
-            return answers[:, 0] if answers.shape[1] == 1 else answers
-        parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model.n_classes)]
-        parts = [part[:, 1] if part.shape[1] == 2 else part for part in parts]
-        return parts[0] if len(parts) == 1 else parts

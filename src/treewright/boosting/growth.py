@@ -32,12 +32,8 @@ _LEAST_COVER = float(np.finfo(np.float64).tiny)  # a weight is above 0
 class KeptTree:
     """A grown tree with the values of its leaves, until all are packed.
 
-    Attributes
-    ----------
-    tree : GradientTree
-        Its ``order`` must not be read any more.
-    adds : float64[n_leaves]
-        What each leaf adds to a score.
+    ``tree``: its ``order`` must not be read any more.
+    ``adds`` (float64[n_leaves]): what each leaf adds to a score.
     """
 
     tree: GradientTree
@@ -137,22 +133,11 @@ def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -
     Facts about dropped rounds are removed: ``history`` ends with the last round that is kept, and ``best_iteration`` is
     the best up to there.
 
-    Parameters
-    ----------
-    model : ModelData
-        A model of gradient boosting; it is not changed.
-    rows : Rows or None
-        Rows that the trees were not fitted on: the rounds up to the lowest loss on them are kept, the fewest of equals.
-        The loss is the model's own, log loss for classification, squared error if it is a function or not known.
-    n_rounds : int >= 1, or None
-        The number of rounds to keep, without rows.
-
-    Raises
-    ------
-    ParameterError
-        The model is not boosted; or not exactly one of ``rows`` and ``n_rounds`` in range is given.
-    DataError
-        A target is outside the domain of the loss.
+    ``model``: a model of gradient boosting; it is not changed. ``rows``, rows that the trees were not fitted on: the
+    rounds up to the lowest loss on them are kept, the fewest of equals. The loss is the model's own, log loss for
+    classification, squared error if it is a function or not known. ``n_rounds`` (>= 1, or None): the number of rounds
+    to keep, without rows. Raises ``ParameterError``: the model is not boosted; or not exactly one of ``rows`` and
+    ``n_rounds`` in range is given. ``DataError``: a target is outside the domain of the loss.
     """
     if not model.has_scores:
         raise ParameterError("prune('rounds') drops the last rounds of gradient boosting, and this model has none")
@@ -225,11 +210,7 @@ def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:
 def losses_of_rounds(model: ModelData, rows: Rows) -> tuple[str, np.ndarray]:
     """The name of a boosted model's loss, and its weighted mean on rows after each round.
 
-    Returns
-    -------
-    name : str
-    losses : float64[n_rounds]
-        inf if it is beyond float64.
+    Returns ``losses`` (float64[n_rounds]): inf if it is beyond float64.
     """
     known = losses_of_model(model, rows)
     weights = np.ones(len(rows.target)) if rows.weights is None else rows.weights

@@ -66,12 +66,8 @@ Sampling = Literal["uniform", "gradient", "minimal_variance"]
 class BoostTable:
     """The bins and the schema of all rows.
 
-    Attributes
-    ----------
-    bins : Bins
-    schema : Schema
-    ordered : bool[p]
-        Nominal columns whose bins are in the order of a target statistic: tests are first runs of them.
+    ``ordered`` (bool[p]), nominal columns whose bins are in the order of a target statistic: tests are first runs of
+    them.
     """
 
     bins: Bins
@@ -83,19 +79,15 @@ class BoostTable:
 class BoostRows:
     """Rows with their targets and weights, for the rounds.
 
-    Attributes
-    ----------
-    codes : uint8[n, stride]
-        Bins (``data.bin_rows``).
-    target : float64[n, n_outputs] or int32[n, n_outputs]
-        Numbers, or class codes.
-    sample_weights : float64[n] or None
-        Above 0: weights without class weights; whole numbers are numbers of rows, but for rounds that sample rows:
-        these sample a row once, so that each copy has to be a row (``learn.held_out.rows_one_by_one``).
-    of_classes : float64[n] or None
-        Above 0: the class weights of the rows, which are factors of gradients, not numbers of rows.
-    names : uint64[n] or None
-        The name of each row, by which it is sampled; it depends on the row's content. None: its number.
+    ``codes`` (uint8[n, stride]): bins (``data.bin_rows``).
+    ``target`` (float64[n, n_outputs] or int32[n, n_outputs]): numbers, or class codes.
+    ``sample_weights`` (float64[n] or None), above 0: weights without class weights; whole numbers are numbers of rows,
+        but for rounds that sample rows: these sample a row once, so that each copy has to be a row
+        (``learn.held_out.rows_one_by_one``).
+    ``of_classes`` (float64[n] or None), above 0: the class weights of the rows, which are factors of gradients, not
+        numbers of rows.
+    ``names`` (uint64[n] or None), the name of each row, by which it is sampled; it depends on the row's content. None:
+        its number.
     """
 
     codes: np.ndarray
@@ -127,16 +119,10 @@ class BoostRows:
 class Evaluation:
     """The rows of the evaluation, and the rule of early stopping.
 
-    Attributes
-    ----------
-    rows : BoostRows or None
-        Held-out rows; None: the training rows are evaluated.
-    score : callable or None
-        From the scores float64[n_scores, n] of these rows to a number to be minimised; None for the loss.
-    patience : int >= 1, or None
-        Rounds without a better value before boosting ends; None: no early stopping.
-    tolerance : float >= 0
-        A value must be lower by more than this to count as better.
+    ``rows``, held-out rows; None: the training rows are evaluated.
+    ``score``: from the scores float64[n_scores, n] of these rows to a number to be minimised; None for the loss.
+    ``patience`` (>= 1, or None), rounds without a better value before boosting ends; None: no early stopping.
+    ``tolerance``: a value must be lower by more than this to count as better.
     """
 
     rows: BoostRows | None = None
@@ -204,14 +190,8 @@ class BoostSettings:
 class Boosted:
     """The result of the rounds.
 
-    Attributes
-    ----------
-    trees : PackedTrees
-        Those of every round; with ``Evaluation.patience``, of the rounds up to the best one.
-    boosting : Boosting
-    history : History
-    members : tuple of int
-        Rounds of each member; empty without members.
+    ``trees``: those of every round; with ``Evaluation.patience``, of the rounds up to the best one.
+    ``members``: rounds of each member; empty without members.
     """
 
     trees: PackedTrees
@@ -336,23 +316,10 @@ def boost(
 ) -> Boosted:
     """Fit trees in rounds, each to the gradients after those before it.
 
-    Parameters
-    ----------
-    table : BoostTable
-    rows : BoostRows
-        Targets must be within the losses' domains (``Loss.check``).
-    settings : BoostSettings
-    start : (PackedTrees, Boosting), optional
-        Rounds of an earlier fit on the same rows; the following rounds are the same as in one fit.
-    base : sequence of float, one per score, optional
-        The base of the scores; by default the best constants of the losses.
+    ``rows``: targets must be within the losses' domains (``Loss.check``). ``start``: rounds of an earlier fit on the
+    same rows; the following rounds are the same as in one fit. ``base``: the base of the scores; by default the best
+    constants of the losses.
 
-    Returns
-    -------
-    Boosted
-
-    Notes
-    -----
     Friedman 2001, "Greedy function approximation: a gradient boosting machine", with the second order of Chen and
     Guestrin 2016, "XGBoost". The result does not depend on ``n_threads``.
     """
@@ -364,12 +331,7 @@ def boost(
 
 
 class Grown(Protocol):
-    """The protocol of objects that grow rounds, on rows here or elsewhere.
-
-    Attributes
-    ----------
-    gained_out_of_bag : list of float
-    """
+    """The protocol of objects that grow rounds, on rows here or elsewhere."""
 
     gained_out_of_bag: list[float]
 
@@ -401,19 +363,12 @@ def run(rounds: Grown, settings: BoostSettings, first: int = 0) -> History:
 class Members:
     """A group of members: models fitted with different held-out rows, replayed on all rows.
 
-    Attributes
-    ----------
-    trees : list of list of KeptTree
-        The rounds of each member; all have the same number. Empty after a look.
-    history : History
-        That of a member; ``validation`` has means over all held-out rows.
-    boosting : Boosting
-        The base of the scores.
-    least_soon : float
-        The lowest loss of the held-out rows of the first ``MEMBERS_OF_LOOK`` members in the first ``ROUNDS_OF_LOOK``
-        rounds; nan for a loss without values.
-    is_called_off : bool
-        Whether a callback ended boosting.
+    ``trees``: the rounds of each member; all have the same number. Empty after a look.
+    ``history``: that of a member; ``validation`` has means over all held-out rows.
+    ``boosting``: the base of the scores.
+    ``least_soon``: the lowest loss of the held-out rows of the first ``MEMBERS_OF_LOOK`` members in the first
+        ``ROUNDS_OF_LOOK`` rounds; nan for a loss without values.
+    ``is_called_off``: whether a callback ended boosting.
     """
 
     trees: list[list[KeptTree]]
@@ -439,19 +394,11 @@ def grow_members(
     has a dozen held-out rows, whose least loss is chance. The replay keeps the tests, and computes the values of the
     leaves anew, round by round.
 
-    Parameters
-    ----------
-    table, rows, settings, base
-        As for ``boost``. ``settings.evaluation`` has the held-out rows of all members, member by member.
-    asides : sequence of int64[m]
-        The held-out rows of each member.
-    codes_of_members : sequence of uint8[n, stride], optional
-        The bins of all rows for each member, if they depend on its held-out rows.
-    is_look : bool
-        Whether only ``least_soon`` is needed: of few members, few rounds, without callbacks and a replay.
+    ``table``, ``rows``, ``settings``, ``base``: as for ``boost``. ``settings.evaluation`` has the held-out rows of all
+    members, member by member. ``asides`` (sequence of int64[m]): the held-out rows of each member. ``codes_of_members``
+    (sequence of uint8[n, stride]): the bins of all rows for each member, if they depend on its held-out rows.
+    ``is_look``, whether only ``least_soon`` is needed: of few members, few rounds, without callbacks and a replay.
 
-    Notes
-    -----
     ``benchmarks/defaults`` (docs/decisions/0012): members that end separately have a log loss of .138 on iris and .047
     on wine, these .111 and .033.
     """
@@ -516,14 +463,8 @@ def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
     The rounds of the members alternate, so that the sum of all trees is the mean, and the first rounds are the first of
     every member.
 
-    Parameters
-    ----------
-    table : BoostTable
-        The table of all rows.
-    groups : sequence of Members
+    ``table``: the table of all rows.
 
-    Notes
-    -----
     Weights of the groups by their scores on held-out rows (greedy selection: Caruana et al. 2004) made no difference on
     28 data sets: a mean rank of 1.78 with and without (docs/decisions/0012).
     """
@@ -550,11 +491,7 @@ def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
 class _Watch:
     """Records the value of each round, and decides whether it is the last.
 
-    Attributes
-    ----------
-    history : History
-    evaluation : Evaluation or None
-        None: every round counts as better than the one before.
+    ``evaluation``, None: every round counts as better than the one before.
     """
 
     def __init__(self, settings: BoostSettings, evaluation: Evaluation | None) -> None:
@@ -868,14 +805,8 @@ def fill_gradients(
 ) -> None:
     """Write gradients and hessians of some rows.
 
-    Parameters
-    ----------
-    losses : sequence of Loss
-        One per output, as is ``target``.
-    target : sequence of [m]
-    scores : float64[k, m]
-    gradient, hessian : float32[k, m], OUT
-        The latter may be without rows if every hessian is 1.
+    ``losses``: one per output, as is ``target``. ``target`` (sequence of [m]). ``scores`` (float64[k, m]).
+    ``gradient``, ``hessian`` (float32[k, m], OUT): the latter may be without rows if every hessian is 1.
     """
     for own, loss, some in zip(target, losses, scores_of(losses), strict=True):
         if loss.unit_hessian and hessian.shape[1]:
@@ -886,22 +817,11 @@ def fill_gradients(
 class Scored:
     """Rows with their scores.
 
-    Parameters
-    ----------
-    rows : BoostRows
-    losses : tuple of Loss
-        One per output.
-    base : float64[k]
-        The base of the scores.
-    n_threads : int
+    ``scores`` (float64[k, n]).
+    ``target`` (list of [n]): one per output.
+    ``scores_of``: the slice of scores of each output; ``output_of`` is the output of each score.
 
-    Attributes
-    ----------
-    scores : float64[k, n]
-    target : list of [n]
-        One per output.
-    scores_of : list of slice
-        The slice of scores of each output; ``output_of`` is the output of each score.
+    ``base`` (float64[k]): the base of the scores.
     """
 
     def __init__(self, rows: BoostRows, losses: tuple[Loss, ...], base: np.ndarray, n_threads: int) -> None:
@@ -991,19 +911,9 @@ Renew = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def bounded_values(tree: GradientTree, monotone: Sequence[int], renew: Renew) -> np.ndarray:
     """The values of the leaves under monotone constraints.
 
-    Parameters
-    ----------
-    tree : GradientTree
-    monotone : sequence of -1, 0, 1
-        Per column.
-    renew : callable
-        From rows int32[m] group by group and the beginnings of k groups, int64[k + 1], to float64[k].
-
-    Returns
-    -------
-    float64[n_leaves]
-        Below a test of an increasing column, no leaf on the left is above the midpoint between the values of the two
-        branches as leaves, and none on the right is below it.
+    ``renew``: from rows int32[m] group by group and the beginnings of k groups, int64[k + 1], to float64[k]. Returns
+    float64[n_leaves]: below a test of an increasing column, no leaf on the left is above the midpoint between the
+    values of the two branches as leaves, and none on the right is below it.
     """
     own, leaves_below = np.zeros(tree.n_nodes), tree.leaves_below()
     for depth in range(int(tree.depth.max()) + 1):

@@ -47,15 +47,12 @@ ZERO_ONE_LABELS = {**LABELS, "bias_squared": "bias", "variance": "net variance",
 class Parts(NamedTuple):
     """The parts of the loss of one output.
 
-    Attributes
-    ----------
-    main : float64[m] or int64[m]
-        The mean prediction of each test row, or the code of its most frequent one.
-    rows : dict from str to float64[m]
-        Per part its value at each test row; nan if it needs the true values and they are not given.
-    rounds : dict from str to float64[R]
-        Per part the contribution of each round to its mean over the rows, up to a constant: the spread over the rounds
-        is the uncertainty due to their number. A part that does not depend on the rounds is left out.
+    ``main`` (float64[m] or int64[m]): the mean prediction of each test row, or the code of its most frequent one.
+    ``rows`` (dict from str to float64[m]): per part its value at each test row; nan if it needs the true values and
+        they are not given.
+    ``rounds`` (dict from str to float64[R]), per part the contribution of each round to its mean over the rows, up to a
+        constant: the spread over the rounds is the uncertainty due to their number. A part that does not depend on the
+        rounds is left out.
     """
 
     main: np.ndarray
@@ -76,15 +73,7 @@ def squared_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | None
     Both corrections make the estimates unbiased, and they cancel in the sum: it is exactly the mean of (y - f)^2.
     Geman, Bienenstock and Doursat (1992), Neural Computation 4; Bishop (2006), section 3.2.
 
-    Parameters
-    ----------
-    predicted : float64[R, m], R >= 2
-    y : float64[m]
-    truth : float64[m], or None
-
-    Returns
-    -------
-    Parts
+    ``predicted`` (float64[R, m], R >= 2). ``y`` (float64[m]). ``truth`` (float64[m], or None).
     """
     n_rounds = len(predicted)
     main = predicted.mean(axis=0)
@@ -129,18 +118,8 @@ def zero_one_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | Non
       with two classes 2 P(f = h) - 1; cross is (c1 - 1) times the noise: the part of the noise that does *not* add to
       the loss, since a prediction that misses h may hit t.
 
-    Parameters
-    ----------
-    predicted : int64[R, m], R >= 2
-        Class codes.
-    y : int64[m]
-    truth : int64[m], or None
-    n_classes : int
-
-    Returns
-    -------
-    Parts
-        Also ``unbiased_variance`` and ``biased_variance``: V where the bias is 0, the subtracted part where it is 1.
+    ``predicted`` (int64[R, m], R >= 2): class codes. ``y`` (int64[m]). ``truth`` (int64[m], or None). Returns Parts,
+    also ``unbiased_variance`` and ``biased_variance``: V where the bias is 0, the subtracted part where it is 1.
     """
     optimal = y if truth is None else truth
     main = _most_frequent(predicted, n_classes)
@@ -682,19 +661,9 @@ def _refuse_unknown(labels: Labels, known: Labels) -> None:
 class Rounds(NamedTuple):
     """The inputs of the rounds: estimator, training sets, test rows, seed.
 
-    Attributes
-    ----------
-    estimator : estimator
-        It is not changed.
-    sample : function
-        From a random generator to a training set.
-    X_test : table of m rows
-    n_rounds : int
-    random_state : int >= 0, or None
-        Round r has the r-th child of this seed, on any thread. ``random_state`` parameters of the estimator that are
-        None are set from it too.
-    n_jobs : int or None
-        Threads; None means all processors.
+    ``sample``: from a random generator to a training set.
+    ``random_state`` (>= 0, or None): round r has the r-th child of this seed, on any thread. ``random_state``
+        parameters of the estimator that are None are set from it too.
     """
 
     estimator: Any

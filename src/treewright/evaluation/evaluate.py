@@ -471,11 +471,7 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold], po
 def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict[str, float] | None:
     """Scores of all predictions together; None if a target has several predictions.
 
-    Parameters
-    ----------
-    task : Task
-    rows : int64[m]
-    predictions : ndarray[m] or ndarray[m, n_outputs]
+    ``rows`` (int64[m]). ``predictions`` (ndarray[m] or ndarray[m, n_outputs]).
     """
     truth, weights = task.truth[rows], task.weights_at(rows)
     if task.is_classification:

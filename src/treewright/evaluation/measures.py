@@ -42,13 +42,7 @@ _MOST_RANKED = 500  # the most classes for one-vs-rest rankings: 10,000 would ta
 
 
 def are_unequal(counts: dict[object, int]) -> bool:
-    """Whether the rarest class has less than half of an equal share: below 25 % for two classes, 16.7 % for three.
-
-    Examples
-    --------
-    >>> are_unequal({"no": 80, "yes": 20}), are_unequal({"no": 70, "yes": 30}), are_unequal({"no": 9})
-    (True, False, False)
-    """
+    """Whether the rarest class has less than half of an equal share: below 25 % for two classes, 16.7 % for three."""
     return len(counts) > 1 and min(counts.values()) * len(counts) < _FEW * sum(counts.values())
 
 
@@ -75,11 +69,6 @@ def calibration_error_of(is_so: np.ndarray, share: np.ndarray) -> float:
 
     The expected calibration error of Naeini, Cooper and Hauskrecht (2015, "Obtaining well calibrated probabilities
     using Bayesian binning", AAAI); ``is_so`` bool[n], ``share`` float64[n].
-
-    Examples
-    --------
-    >>> calibration_error_of(np.array([True, False, False, False]), np.array([0.75, 0.25, 0.25, 0.25]))
-    0.25
     """
     bins = np.minimum((np.clip(share, 0.0, 1.0) * _BINS).astype(np.int64), _BINS - 1)
     said = np.bincount(bins, weights=share, minlength=_BINS)
@@ -91,10 +80,8 @@ def calibration_error_of(is_so: np.ndarray, share: np.ndarray) -> float:
 class ShareScore:
     """Scores of probabilities that are added in blocks. All are kept, 8 bytes per class and row: ranks need them.
 
-    Attributes
-    ----------
-    are_probabilities : bool
-        Whether they are probabilities, not shares of votes, so that they can be compared with frequencies.
+    ``are_probabilities``: whether they are probabilities, not shares of votes, so that they can be compared with
+    frequencies.
     """
 
     are_probabilities: bool = True
@@ -160,11 +147,7 @@ MOST_SQUARE = 200  # the most classes for a square confusion matrix: that of 10,
 class LabelScore:
     """Counts of true and predicted labels.
 
-    Attributes
-    ----------
-    counts : dict of (true, predicted) to int
-    shares : ShareScore or None
-        Scores of the class probabilities of the same rows, if they were requested.
+    ``shares``: scores of the class probabilities of the same rows, if they were requested.
     """
 
     name: ClassVar[str] = "accuracy"
@@ -332,13 +315,7 @@ class NumberScore:
 
 @dataclass
 class QuantileScore:
-    """Counts and sums over true numbers and predicted quantiles.
-
-    Attributes
-    ----------
-    levels : tuple of float
-    n : int
-    """
+    """Counts and sums over true numbers and predicted quantiles."""
 
     name: ClassVar[str] = "pinball loss"
     digits: ClassVar[str] = ".4g"
@@ -431,12 +408,9 @@ _LEAST_LOGIT = 1e-9  # nearer to 0 or 1 the logistic scale has no interval
 class Said(NamedTuple):
     """Some rows with their predictions.
 
-    Attributes
-    ----------
-    truth, said : int64[n] codes of classes, or float64[n, n_outputs]
-    shares : float64[n, k] or None
-        The probabilities of the classes.
-    weights : float64[n], > 0, or None
+    ``truth``, ``said`` (int64[n] codes of classes, or float64[n, n_outputs]).
+    ``shares`` (float64[n, k] or None): the probabilities of the classes.
+    ``weights`` (float64[n], > 0, or None).
     """
 
     truth: np.ndarray
@@ -470,17 +444,8 @@ NOTHING: Figure = (math.nan, math.nan, math.nan)
 class Measure:
     """A measure of predictions.
 
-    Attributes
-    ----------
-    name : str
-    words : str
-        As it is shown.
-    sign : int
-        -1 if less is better, else 1.
-    of_shares : bool
-        Whether it needs probabilities.
-    work : function of the rows
-        Its value, and the ends of its interval.
+    ``sign``: -1 if less is better, else 1.
+    ``work``: its value, and the ends of its interval.
     """
 
     name: str
@@ -493,21 +458,9 @@ class Measure:
 def cost_matrix(cost: Any, labels: Sequence[Any], positive: Any = None) -> np.ndarray:
     """What each mistake costs: float64[k, k], by true class and predicted class.
 
-    Parameters
-    ----------
-    cost : mapping or list of lists
-        ``{"fp": 1, "fn": 5}`` for two classes; ``{"good": {"bad": 1}, "bad": {"good": 5}}``, the true class first; or a
-        row of numbers for each true class, in the order of the classes.
-    labels : sequence of k class labels
-    positive : class label, optional
-        The one that fp and fn are about; by default the second.
-
-    Examples
-    --------
-    >>> cost_matrix({"fp": 1, "fn": 5}, ["good", "bad"]).tolist()
-    [[0.0, 1.0], [5.0, 0.0]]
-    >>> cost_matrix({"bad": {"good": 5}, "good": {"bad": 1}}, ["bad", "good"]).tolist()
-    [[0.0, 5.0], [1.0, 0.0]]
+    ``cost``, ``{"fp": 1, "fn": 5}`` for two classes; ``{"good": {"bad": 1}, "bad": {"good": 5}}``, the true class
+    first; or a row of numbers for each true class, in the order of the classes. ``positive``: the one that fp and fn
+    are about; by default the second.
     """
     k = len(labels)
     forms = "{'fp': 1, 'fn': 5}, {true class: {predicted class: cost}}, or a row of numbers for each true class"
@@ -559,15 +512,9 @@ def measures_of_classes(
 ) -> dict[str, Measure]:
     """The measures of a classification by name.
 
-    Parameters
-    ----------
-    labels : sequence of k class labels
-    positive : class label, optional
-        For measures of one of two classes; by default the second.
-    cost : float64[k, k], optional
-        As ``cost_matrix`` makes it.
-    factors : float64[k], optional
-        The weight of each class at the fit, if ``class_weight`` gave some.
+    ``positive``: for measures of one of two classes; by default the second. ``cost`` (float64[k, k]): as
+    ``cost_matrix`` makes it. ``factors`` (float64[k]): the weight of each class at the fit, if ``class_weight`` gave
+    some.
     """
     k = len(labels)
     found = [

@@ -69,19 +69,11 @@ View = Callable[[Model, GivenRows], tuple[Model, Path, np.ndarray]]
 class JudgedRows(NamedTuple):
     """A table of n rows with its target as numbers.
 
-    Attributes
-    ----------
-    X : table of n rows
-    weights : float64[n]
-        Weights in the errors, in any unit (``in_units``).
-    truth : float64[n, n_outputs]
-        Codes among the classes of all rows, or numbers divided by ``scale``.
-    labels : Labels or None
-        The classes of all rows; None for numbers.
-    scale : float
-        A power of 2.
-    cost : float64[n] or None
-        What a wrong prediction of each row costs, at most 1; None: all alike.
+    ``weights`` (float64[n]): weights in the errors, in any unit (``in_units``).
+    ``truth`` (float64[n, n_outputs]): codes among the classes of all rows, or numbers divided by ``scale``.
+    ``labels``: the classes of all rows; None for numbers.
+    ``scale``: a power of 2.
+    ``cost`` (float64[n] or None), what a wrong prediction of each row costs, at most 1; None: all alike.
     """
 
     X: Any
@@ -94,15 +86,8 @@ class JudgedRows(NamedTuple):
     def losses(self, model: Model, path: Path, steps: np.ndarray, rows: np.ndarray, loss: PathLoss) -> PathLosses:
         """Losses of given rows under given subtrees of a path.
 
-        Parameters
-        ----------
-        model : Model
-            It may lack a class that the rows have.
-        path : Path
-            The model's.
-        steps : int64[m], ascending
-        rows : int64[r], 0 to n - 1
-        loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
+        ``model``: it may lack a class that the rows have. ``steps`` (int64[m], ascending). ``rows`` (int64[r], 0 to n -
+        1).
         """
         matrix = encode(model.schema, take_rows(self.X, rows), unseen=model.unseen, missing=model.missing)
         codes = None if self.labels is None else _codes_among(model, self.labels)
@@ -134,12 +119,7 @@ def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
 def judged_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray, ...] | None = None) -> JudgedRows:
     """Rows with classes as ``JudgedRows``.
 
-    Parameters
-    ----------
-    X, y : table of n rows and its target
-    weights : float64[n]
-    classes : tuple of ndarray, optional
-        The codes are the positions in these; by default the classes of ``y``.
+    ``weights`` (float64[n]). ``classes``: the codes are the positions in these; by default the classes of ``y``.
     """
     labels = encode_labels(y)
     if classes is not None:
@@ -655,13 +635,7 @@ def size_by_folds(
     A small part of a cross-validation may have fewer rows than folds, or few rows of a class: there are at most as many
     folds as rows, and they are not stratified if a class is rare.
 
-    Parameters
-    ----------
-    grow : callable
-        As of ``path_by``.
-    pruning : {"ccp_1se", "ccp_min"}
-    cv, risk, loss, n_jobs
-        As of ``pruning_path``.
+    ``grow``: as of ``path_by``. ``cv``, ``risk``, ``loss``, ``n_jobs``: as of ``pruning_path``.
     """
     if cv is None:
         raise ParameterError(
@@ -917,12 +891,9 @@ class PruningPath:
 def step_by(rule: Rule, error: np.ndarray, standard_error: np.ndarray) -> int:
     """The step that a rule chooses.
 
-    Parameters
-    ----------
-    rule : {"1se", "min"}
-        The smallest tree of least error; or the smallest tree whose error is at most that plus its standard error
-        (Breiman et al. 1984, section 3.4.3).
-    error, standard_error : float64[k], by step: from the largest tree to the smallest
+    ``rule``: the smallest tree of least error; or the smallest tree whose error is at most that plus its standard error
+    (Breiman et al. 1984, section 3.4.3). ``error``, ``standard_error`` (float64[k], by step: from the largest tree to
+    the smallest).
     """
     least = int(np.flatnonzero(error <= error.min() * (1 + EQUAL))[-1])
     if rule == "min":

@@ -27,18 +27,9 @@ OF_SEVERAL_ROWS = ("r2", "explained_variance", "d2_absolute_error_score", "matth
 def scorers_of(scoring: Any, *, is_classification: bool, positive: Any = None) -> dict[str, Scorer]:
     """Functions that score a fitted estimator on rows, by name.
 
-    Parameters
-    ----------
-    scoring : None, str, callable, list of str, or dict of name to str or callable
-        None is the accuracy (of several targets: all of them correct), or R2. Names and functions are scikit-learn's.
-    is_classification : bool
-    positive : class label, optional
-        The one of two classes that F1, precision ... are about; None: as in scikit-learn.
-
-    Returns
-    -------
-    dict from name to function (estimator, X, y as an array, weights or None) -> float
-        Greater is better.
+    ``scoring``, None is the accuracy (of several targets: all of them correct), or R2. Names and functions are
+    scikit-learn's. ``positive``, the one of two classes that F1, precision ... are about; None: as in scikit-learn.
+    Returns dict from name to function (estimator, X, y as an array, weights or None) -> float: greater is better.
     """
     if scoring is None:
         return {"accuracy": _accuracy} if is_classification else {"r2": _r2}
@@ -65,14 +56,9 @@ def one_scorer(scoring: Any, *, is_classification: bool, positive: Any = None) -
 class RoundScore:
     """A score of scikit-learn for boosting, computed from true values and from predictions.
 
-    Attributes
-    ----------
-    plain : str
-        Its name, for the facts of a model.
-    labels : ndarray[n_classes] or None
-        The classes of the probabilities.
-    positive : class label or None
-        The one of two classes that F1, precision ... are about; None: the second.
+    ``plain``: its name, for the facts of a model.
+    ``labels`` (ndarray[n_classes] or None): the classes of the probabilities.
+    ``positive``, the one of two classes that F1, precision ... are about; None: the second.
     """
 
     def __init__(
@@ -204,13 +190,7 @@ def plain_name(name: str) -> str:
 def measure_scorer(name: str, labels: Iterable[Any], make: Callable[[list[Any]], Measure]) -> Scorer:
     """The scorer of a measure of predicted classes.
 
-    Parameters
-    ----------
-    name : str
-    labels : iterable of class labels
-        Those that a fold may lack.
-    make : function of the sorted labels
-        Makes the measure.
+    ``labels``: those that a fold may lack.
     """
 
     def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:

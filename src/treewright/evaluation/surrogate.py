@@ -302,13 +302,8 @@ def surrogate_of_model(
 ) -> SurrogateTree:  # fmt: skip
     """``surrogate_tree`` on encoded rows; the tree has the columns and levels of the model.
 
-    Parameters
-    ----------
-    model : Model
-    matrix : float64[n, p]
-    weights : float64[n], > 0, or None
-    max_leaf_nodes, min_samples_leaf, test_size, level, random_state, n_jobs
-        As for ``surrogate_tree``, checked.
+    ``matrix`` (float64[n, p]). ``weights`` (float64[n], > 0, or None). ``max_leaf_nodes``, ``min_samples_leaf``,
+    ``test_size``, ``level``, ``random_state``, ``n_jobs``: as for ``surrogate_tree``, checked.
     """
     answers = _answers_of_model(model, matrix, n_jobs)
     size = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}

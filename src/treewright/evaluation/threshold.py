@@ -55,13 +55,8 @@ _SAME = 1e-12  # costs that differ by less, relative to the least, are equal: th
 class Aim:
     """The aim of a threshold: least cost, or a required precision or recall.
 
-    Attributes
-    ----------
-    wish : {"cost", "precision", "recall"}
-    fp, fn : float
-        Costs of a false positive and a false negative, for ``"cost"``.
-    least : float
-        The required precision or recall.
+    ``fp``, ``fn``: costs of a false positive and a false negative, for ``"cost"``.
+    ``least``: the required precision or recall.
     """
 
     wish: Wish
@@ -78,10 +73,8 @@ class Aim:
 def aim_of(cost: Any, precision: Any, recall: Any) -> Aim:
     """The one aim that is given.
 
-    Raises
-    ------
-    ParameterError
-        No aim is given, or several; a cost is missing, outside 0 to 1e100, or both are 0; a share is not in (0, 1].
+    Raises ``ParameterError``: no aim is given, or several; a cost is missing, outside 0 to 1e100, or both are 0; a
+    share is not in (0, 1].
     """
     given = {
         name: value

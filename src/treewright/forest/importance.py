@@ -203,15 +203,12 @@ _SET_MASK = MAX_SETS - 1
 class EvaluationRows:
     """Rows on which trees are evaluated.
 
-    Attributes
-    ----------
-    cells : uint8[n, stride], or float32 or float64 [n, p]
-        Bins of the model's packed trees; or the encoded cells, if its trees are not packed.
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-        Class codes, or numbers.
-    weights : float64[n], > 0, or None
-    left_out : callable, or None
-        From the number of a tree to the rows, int32[m], on which it is evaluated; None: all rows for every tree.
+    ``cells`` (uint8[n, stride], or float32 or float64 [n, p]): bins of the model's packed trees; or the encoded cells,
+        if its trees are not packed.
+    ``target`` (int32[n, n_outputs] or float64[n, n_outputs]): class codes, or numbers.
+    ``weights`` (float64[n], > 0, or None).
+    ``left_out``, from the number of a tree to the rows, int32[m], on which it is evaluated; None: all rows for every
+        tree.
     """
 
     cells: np.ndarray
@@ -319,8 +316,6 @@ def debiased_importances(model: ModelData, rows: EvaluationRows, *, n_threads: i
     indicator columns, which gives Gini impurity). They add up to the share that the tree explains. About 0, and as
     often below as above, for a column that has nothing to do with the target.
 
-    Notes
-    -----
     Li, Wang, Basu, Kumbier and Yu 2019, "A debiased MDI feature importance measure for random forests", NeurIPS 32,
     equation (7): with f_k(x) the sum, over the nodes on the path of x that test column k, of the child's mean minus the
     node's, the measure is the mean of f_k(x) y. On a tree's own training rows that is the decrease of impurity; on
@@ -500,15 +495,8 @@ def shuffled_rises(
     ``error`` gives the error for encoded rows, ``cells``. Only columns that the model uses are shuffled (``used``,
     int64[k]); the rise of others is 0.
 
-    Returns
-    -------
-    float64[n_repeats, p]
-
-    Raises
-    ------
-    DataError
-        The error is beyond float64, for the rows as they are or with a column shuffled.
-    TooLargeError
+    Returns float64[n_repeats, p]. Raises ``DataError``: the error is beyond float64, for the rows as they are or with a
+    column shuffled.
     """
     check_fits(8 * cells.size, "a copy of the rows", "judge on fewer rows")
     matrix = np.array(cells, order="F")

@@ -54,35 +54,10 @@ _ROWS_LOOKED_AT = 1000
 def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
     """Anomaly scores of rows by a fitted isolation forest, such as ``treewright.load`` reads from a file.
 
-    Parameters
-    ----------
-    model : Model
-        ``IsolationForest(...).fit(...).model_``, or the model read from its file.
-    X : table of n rows
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    float64[n]
-        Between 0 and 1, larger for outliers. About 0.5 is ordinary. A row is an outlier if
-        ``-score < model.facts["offset"]``.
-
-    Raises
-    ------
-    ParameterError
-        The model is not an isolation forest.
-    ColumnError
-        Columns are missing, duplicated or of another kind than at fit.
-
-    Examples
-    --------
-    >>> import treewright as tw
-    >>> from treewright.estimators.isolation import IsolationForest
-    >>> forest = IsolationForest(n_estimators=10).fit([[1.0], [1.1], [0.9], [1.0], [9.0]])
-    >>> scores = anomaly_scores(forest.model_, [[1.0], [9.0]])
-    >>> bool(scores[1] > scores[0])
-    True
+    ``model``: ``IsolationForest(...).fit(...).model_``, or the model read from its file. Returns float64[n]: between 0
+    and 1, larger for outliers. About 0.5 is ordinary. A row is an outlier if ``-score < model.facts["offset"]``. Raises
+    ``ParameterError``: the model is not an isolation forest. ``ColumnError``: columns are missing, duplicated or of
+    another kind than at fit.
     """
     if model.facts.get("algorithm") != ALGORITHM:
         raise ParameterError(
@@ -96,22 +71,9 @@ def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np
 def lowest_share(scores: np.ndarray, weights: np.ndarray | None, share: float) -> float:
     """The score below which a share of the rows is.
 
-    Parameters
-    ----------
-    scores : float64[n]
-    weights : float64[n], > 0, or None
-        Whole numbers count rows, as in sampling (``draws.counts_of_rows``).
-    share : float, 0 to 1
-
-    Returns
-    -------
-    float
-        Between two scores if rows are counted; else the lowest score up to which the rows have the share.
-
-    Examples
-    --------
-    >>> lowest_share(np.array([-0.7, -0.5, -0.4]), np.array([1.0, 2.0, 2.0]), 0.25)
-    -0.5
+    ``scores`` (float64[n]). ``weights`` (float64[n], > 0, or None): whole numbers count rows, as in sampling
+    (``draws.counts_of_rows``). Returns float: between two scores if rows are counted; else the lowest score up to which
+    the rows have the share.
     """
     counts = counts_of_rows(weights)
     if weights is not None and counts is None:
@@ -129,18 +91,8 @@ def warn_of_many_outliers(
 ) -> None:
     """Warn if a score above 0.5 is frequent among the training rows.
 
-    Parameters
-    ----------
-    model : ModelData
-    matrix : float32 or float64 [n, p]
-        Training rows; about 1,000 of them, evenly spaced, are scored.
-    weights : float64[n], > 0, or None
-    n_jobs : int or None
-
-    Warns
-    -----
-    DataWarning
-        More than half of the rows, by weight, have a score above 0.5.
+    ``matrix`` (float32 or float64 [n, p]): training rows; about 1,000 of them, evenly spaced, are scored. ``weights``
+    (float64[n], > 0, or None). Warns: more than half of the rows, by weight, have a score above 0.5.
     """
     if len(matrix) < _FEWEST_ROWS:
         return
@@ -191,23 +143,10 @@ def grow_isolation_forest(
 ) -> tuple[Tree, ...]:
     """Grow some trees of a forest.
 
-    Parameters
-    ----------
-    matrix : float32 or float64 [n, p], or SparseMatrix
-    schema : Schema
-    draws : Draws or HeldDraws
-        The rows sampled for each tree; its seed is that of the columns and cuts as well.
-    n_columns : int, 1 to p
-        Columns sampled for a tree.
-    numbers : range
-        The numbers of the trees; a tree depends on its number, not on the trees before it.
-    n_threads : int >= 1
-        The trees do not depend on it.
-
-    Returns
-    -------
-    tuple of Tree
-        ``value`` is the mean path length of the node's rows, ``impurity`` its variance.
+    ``matrix`` (float32 or float64 [n, p], or SparseMatrix). ``draws``: the rows sampled for each tree; its seed is that
+    of the columns and cuts as well. ``n_columns`` (1 to p): columns sampled for a tree. ``numbers``: the numbers of the
+    trees; a tree depends on its number, not on the trees before it. Returns tuple of Tree: ``value`` is the mean path
+    length of the node's rows, ``impurity`` its variance.
     """
     n_trees = len(numbers)
     refuse_too_many_trees(n_trees)

@@ -84,14 +84,8 @@ _N_MEMBERS: dict[str, tuple[tuple[int, int], ...]] = {
 class Size:
     """What the time and the memory of a fit depend on.
 
-    Attributes
-    ----------
-    n_rows, n_columns : int
-        A row of a whole weight k counts as k.
-    n_cells : int
-        Those that are stored, of a sparse table fewer than rows times columns.
-    n_scores : int
-        Trees of a round.
+    ``n_rows``, ``n_columns``: a row of a whole weight k counts as k.
+    ``n_cells``: those that are stored, of a sparse table fewer than rows times columns.
     """
 
     n_rows: int
@@ -124,16 +118,10 @@ def _rounds_of(quality: str, size: Size) -> int:
 class Plan:
     """What is grown.
 
-    Attributes
-    ----------
-    groups : tuple of BoostingParams
-        Every parameter is a value, none is "auto"; with members one for each group, else one.
-    n_rounds : int
-        The budget: rounds of all members of all groups; 0 if the user has set the number of rounds.
-    seconds_of_round : float
-        About how long a round of one member takes on one thread.
-    has_own_rate : bool
-        Whether the user has set the learning rate.
+    ``groups``: every parameter is a value, none is "auto"; with members one for each group, else one.
+    ``n_rounds``, the budget: rounds of all members of all groups; 0 if the user has set the number of rounds.
+    ``seconds_of_round``: about how long a round of one member takes on one thread.
+    ``has_own_rate``: whether the user has set the learning rate.
     """
 
     groups: tuple[BoostingParams, ...]
@@ -178,27 +166,9 @@ class Plan:
 def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False, can_judge: bool = True) -> Plan:
     """The parameters of a fit as values.
 
-    Parameters
-    ----------
-    params : BoostingParams
-        As given.
-    size : Size
-        Of the table: larger ones get fewer members and rounds.
-    judged_by_user : bool
-        Whether the user's own rows evaluate the rounds: then no rows are held out, and there are no members.
-    can_judge : bool
-        Whether rounds can be evaluated at all: a user's own loss may have no values. Then only a number of rounds
-        ends the growth.
-
-    Examples
-    --------
-    >>> plan = plan_of(BoostingParams(task="classification"), Size(500, 4, 2_000, 3))
-    >>> [(each.growth, each.n_members, each.validation_fraction) for each in plan.groups]
-    [('symmetric', 5, 0.2), ('leaf', 5, 0.2)]
-    >>> print(plan)
-    plan: 5 members in 2 groups or more, at most 1500 rounds in all, at most about 1 s on one thread
-    >>> print(plan_of(BoostingParams(task="classification", n_estimators=50), Size(500, 4, 2_000, 3)))
-    plan: one model, at most 50 rounds, at most about 1 s on one thread
+    ``size``, of the table: larger ones get fewer members and rounds. ``judged_by_user``, whether the user's own rows
+    evaluate the rounds: then no rows are held out, and there are no members. ``can_judge``, whether rounds can be
+    evaluated at all: a user's own loss may have no values. Then only a number of rounds ends the growth.
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
     if params.sampling == "minimal_variance":

@@ -234,14 +234,9 @@ def evaluation_of(
 class UserScore:
     """A user's own score of the rounds, as a number to be lowered.
 
-    Attributes
-    ----------
-    score : callable
-        From true and predicted targets to a number, higher is better.
-    model : ModelData
-        Without trees; it turns scores of rows into predictions.
-    true : ndarray
-        Labels or numbers, as the user gave them.
+    ``score``: from true and predicted targets to a number, higher is better.
+    ``model``: without trees; it turns scores of rows into predictions.
+    ``true``: labels or numbers, as the user gave them.
     """
 
     score: Callable[[Any, Any], Any]

@@ -46,17 +46,8 @@ _MOST_NAMED = 5
 def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any, numeric: Any) -> None:
     """Warn of columns that are not declared: text that looks like dates or numbers, and kept identifiers.
 
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p], encoded
-    nominal, ordinal, numeric
-        What the user declared, as ``encode_fit`` takes it.
-
-    Warns
-    -----
-    DataWarning
-        One of each sort.
+    ``matrix`` (float[n, p], encoded). ``nominal``, ``ordinal``, ``numeric``: what the user declared, as ``encode_fit``
+    takes it. Warns: one of each sort.
     """
     likes: dict[Look, list[Column]] = {DATES_AS_TEXT: [], CATEGORIES: [], NUMBERS: [], AMOUNTS: []}
     declared = resolve(schema.given_names, nominal, ordinal, numeric)
@@ -93,12 +84,7 @@ def _as_names(columns: Sequence[Column], what: str, look: Look) -> str:
 
 
 def warn_of_left_out(schema: Schema) -> None:
-    """Warn of the columns that encoding has left out, and say how to keep them, or how to write their values.
-
-    Warns
-    -----
-    DataWarning
-    """
+    """Warn of the columns that encoding has left out, and say how to keep them, or how to write their values."""
     gone = [column for column in schema.columns if column.left_out]
     if not gone:
         return
@@ -155,15 +141,7 @@ _FEWEST_CLASSES = 25
 def warn_of_many_classes(target: Labels | Numbers, cost: str = "") -> None:
     """Warn of a class target with at least half as many classes as rows.
 
-    Parameters
-    ----------
-    target : Labels or Numbers
-    cost : str
-        What makes so many classes slow in this algorithm.
-
-    Warns
-    -----
-    DataWarning
+    ``cost``: what makes so many classes slow in this algorithm.
     """
     if not isinstance(target, Labels):
         return
@@ -185,18 +163,8 @@ _FIRST_ROWS = 1000
 def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, column: int) -> None:
     """Warn if every column is constant, or if one equals the target.
 
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p]
-    target : Labels or Numbers of n rows
-    column : int
-        The most informative one: that of a tree's root; -1 if no test was found.
-
-    Warns
-    -----
-    DataWarning
-        Every column is constant though the target is not; that column equals the target.
+    ``matrix`` (float[n, p]). ``column``, the most informative one: that of a tree's root; -1 if no test was found.
+    Warns: every column is constant though the target is not; that column equals the target.
     """
     if column < 0:
         if (target[0] != target[0][0]).any() and is_constant(matrix):
@@ -222,11 +190,7 @@ def is_constant(matrix: np.ndarray) -> bool:
 def equals_target(column: Column, cells: np.ndarray, target: Labels | Numbers) -> bool:
     """Whether a column holds the target (its first output): the same numbers, or the same labels.
 
-    Parameters
-    ----------
-    column : Column
-    cells : float[n], encoded
-    target : Labels or Numbers
+    ``cells`` (float[n], encoded).
     """
     if isinstance(target, Numbers):
         # Codes are not numbers: an ordinal or nominal column is never the same as numbers.

@@ -54,21 +54,7 @@ def in_order_of_levels(
 ) -> tuple[Bins, Any]:
     """Bins of nominal columns that hold neighbouring levels, like those of numbers; and the rows in these bins.
 
-    Parameters
-    ----------
-    bins : Bins
-    codes : uint8[n, stride]
-    dataset : Dataset
-        The same rows.
-    columns : sequence of int
-        Nominal.
-    max_bins : int, 2 to 255
-
-    Returns
-    -------
-    Bins
-        A level without rows has the bin of its neighbours.
-    uint8[n, stride]
+    ``codes`` (uint8[n, stride]). Returns Bins: a level without rows has the bin of its neighbours; uint8[n, stride].
     """
     n_bins, level_bin, out = bins.n_bins.copy(), bins.level_bin.copy(), codes.copy()
     for column in columns:

@@ -351,10 +351,7 @@ class Prepared(NamedTuple):
 def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared:
     """The dataset with derived columns; its rows with the caller's weights; their bins.
 
-    Raises
-    ------
-    DataError
-        Weights are beyond what trees on all rows can count.
+    Raises ``DataError``: weights are beyond what trees on all rows can count.
     """
     in_runs = runs_of_forest(params, dataset)
     if in_runs and dataset.is_elsewhere:

@@ -47,19 +47,9 @@ def encode_other_rows(
 ) -> Dataset:
     """Encode rows as the model that is being fitted will; rows of weight 0 are left out.
 
-    Parameters
-    ----------
-    X, y, sample_weight
-        As ``fit`` takes them.
-    schema, classes, n_outputs, factors
-        Of the rows of the fit.
-    named : str
-        The name of these rows in errors.
-
-    Raises
-    ------
-    DataError
-        What ``fit`` refuses, and labels that the training rows do not have.
+    ``X``, ``y``, ``sample_weight``: as ``fit`` takes them. ``schema``, ``classes``, ``n_outputs``, ``factors``: of the
+    rows of the fit. ``named``: the name of these rows in errors. Raises ``DataError``: what ``fit`` refuses, and labels
+    that the training rows do not have.
     """
     if named:
         warn_of_another_order(X, "X_val", y_val=y, sample_weight_val=sample_weight)
@@ -118,21 +108,9 @@ def held_out(
     many equal rows (a survey, counts) those held out have the proportions of those that stay. The first row sampled of
     each class is not held out, because trees know only the classes of their rows.
 
-    Parameters
-    ----------
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-    names : uint64[n], distinct
-        See ``names_of``.
-    share : float, between 0 and 1
-    seed : int
-    by_class : bool
-    member : int >= 0
-        Each holds out other rows; a row is held out again only when all have been.
-
-    Raises
-    ------
-    DataError
-        No row would be held out, or none left.
+    ``target`` (int32[n, n_outputs] or float64[n, n_outputs]). ``names`` (uint64[n], distinct): see ``names_of``.
+    ``member``: each holds out other rows; a row is held out again only when all have been. Raises ``DataError``: no row
+    would be held out, or none left.
     """
     n = len(names)
     order = shuffled(names, mixed(seed % 2**64, int(member * share + 1e-9)))
@@ -199,13 +177,7 @@ def parts_of(dataset: Dataset, share: float, seed: int, *, is_written_out: bool)
     Of a row of whole weight k, each copy may be held out, so it can be in both parts. There it is one row of a smaller
     weight: a table of counts may stand for millions of rows.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    share : float, between 0 and 1
-    seed : int
-    is_written_out : bool
-        Whether held-out copies are rows, as a user's own score needs them, which knows no weights.
+    ``is_written_out``: whether held-out copies are rows, as a user's own score needs them, which knows no weights.
     """
     n, repeats = len(dataset), GradientWeights.of(dataset.sample_weight).repeats
     row_of = np.arange(n) if repeats is None else _copies(dataset, repeats, n_bytes=_BYTES_OF_NAME)

@@ -493,12 +493,7 @@ def _grow_by_node(dataset: Dataset, params: Any, stops: Stops) -> Grown:
 def problem_and_policy(dataset: Dataset, params: Any, n_rows: int | None = None) -> tuple[Problem, Policy]:
     """The rows for the grower by nodes, and how a node chooses its test: for growing and for audits.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    params : TreeParams, ID3Params, C45Params or ChaidParams
-    n_rows : int, optional
-        Number of training rows, of which shares are taken, if the dataset holds others.
+    ``n_rows``: number of training rows, of which shares are taken, if the dataset holds others.
     """
     values = params.values()
     problem = problem_of(

@@ -48,15 +48,9 @@ if TYPE_CHECKING:
 class WarmStart:
     """What must be unchanged in a further fit, so that its trees can be added to those of this one.
 
-    Attributes
-    ----------
-    digest : str
-        Of the binned rows, their targets and weights.
-    parameters : dict
-        Those that all trees share.
-    seed : int
-    rows : int64[n]
-        Positions of the rows of the dataset in the table.
+    ``digest``: of the binned rows, their targets and weights.
+    ``parameters``: those that all trees share.
+    ``rows`` (int64[n]): positions of the rows of the dataset in the table.
     """
 
     digest: str
@@ -170,12 +164,8 @@ def _n_columns(table: Any) -> int | None:
 def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
     """A dataset that was made before, with the parameters' class weights and treatment of missing cells.
 
-    Raises
-    ------
-    ParameterError
-        A target or weights are also given, or columns are declared: a dataset has its own.
-    MissingValueError
-        A cell is missing, and the parameters refuse that.
+    Raises ``ParameterError``: a target or weights are also given, or columns are declared: a dataset has its own.
+    ``MissingValueError``: a cell is missing, and the parameters refuse that.
     """
     if y is not None or sample_weight is not None:
         given = "y" if y is not None else "sample_weight"
@@ -236,12 +226,7 @@ def _title(params: Any) -> str:
 
 
 def check_classes(target: Labels | Numbers, params: Any) -> None:
-    """Refuse so many classes that their counts or scores do not fit in memory, before any work.
-
-    Raises
-    ------
-    TooLargeError
-    """
+    """Refuse so many classes that their counts or scores do not fit in memory, before any work."""
     if isinstance(target, Labels):
         n_rows, n_classes = len(target.codes), [len(labels) for labels in target.classes]
         check_fits(
@@ -266,10 +251,7 @@ def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> N
 def with_every_cell(dataset: Dataset, params: Any, remedy: str = "") -> Dataset:
     """The dataset with a dense matrix, for parameters that need more than the stored cells.
 
-    Raises
-    ------
-    TooLargeError
-        It does not fit in memory; ``remedy`` is further advice for the error.
+    Raises ``TooLargeError``: it does not fit in memory; ``remedy`` is further advice for the error.
     """
     if not dataset.is_sparse:
         return dataset
@@ -408,12 +390,7 @@ def model_of(
 
 
 def refuse_not_counts(values: np.ndarray) -> None:
-    """Refuse numbers that have no Poisson deviance: negative ones, or a column of zeros.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse numbers that have no Poisson deviance: negative ones, or a column of zeros."""
     negative = np.argwhere(values < 0)
     if len(negative):
         raise DataError(

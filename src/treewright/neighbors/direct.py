@@ -68,25 +68,11 @@ class Direct:
     Additional memory per thread: 256 KiB; for more than 64 neighbours 8 MiB or the ranks of one query (8 bytes a point)
     if that is more; for rows within a rank 8 MiB and some 100 bytes for each that 64 queries find.
 
-    Attributes
-    ----------
-    points : float64[n, d], C order, finite
-        Kept, not copied.
-    kind : int
-        ``ranks.SQUARES`` to ``ranks.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the columns that
-        are nonzero in either row, the share that is zero in the other; 0 if there are none. Canberra: the sum of
-        |a - b| / (|a| + |b|), with 0 / 0 counted as 0.
-    p : float >= 1
-        For ``ranks.POWERS``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.neighbors.nearest import MANHATTAN
-    >>> index = Direct(np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]]), MANHATTAN)
-    >>> rows, ranks = index.nearest(np.array([[0.0, 1.0]]), k=2, n_threads=1)
-    >>> rows.tolist(), ranks.tolist()
-    ([[0, 1]], [[1.0, 1.0]])
+    ``points`` (float64[n, d], C order, finite): kept, not copied.
+    ``kind``, ``ranks.SQUARES`` to ``ranks.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the
+        columns that are nonzero in either row, the share that is zero in the other; 0 if there are none. Canberra: the
+        sum of |a - b| / (|a| + |b|), with 0 / 0 counted as 0.
+    ``p``: for ``ranks.POWERS``.
     """
 
     points: np.ndarray
@@ -319,19 +305,8 @@ class Called:
 
     Its exceptions get a note that names both rows. Additional memory: the ranks of one query, 8 bytes a point.
 
-    Attributes
-    ----------
-    points : float64[n, d]
-    function : callable
-        From two read-only rows float64[d], the query first, to a number >= 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> index = Called(np.array([[0.0], [2.0], [5.0]]), lambda one, other: abs(one[0] - other[0]))
-    >>> rows, ranks = index.nearest(np.array([[4.0]]), k=2, n_threads=1)
-    >>> rows.tolist(), ranks.tolist()
-    ([[2, 1]], [[1.0, 2.0]])
+    ``points`` (float64[n, d]).
+    ``function``: from two read-only rows float64[d], the query first, to a number >= 0.
     """
 
     points: np.ndarray
@@ -382,10 +357,7 @@ class Called:
 class Given:
     """Given distances: a query is its distances to all training rows.
 
-    Attributes
-    ----------
-    n : int
-        The number of training rows.
+    ``n``: the number of training rows.
 
     Examples
     --------

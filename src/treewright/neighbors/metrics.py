@@ -111,14 +111,9 @@ class MixedColumns:
 def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndarray | None) -> MixedColumns:
     """The comparison of columns, from training rows.
 
-    Parameters
-    ----------
-    rule : int
-        ``GOWER``, ``HEOM`` or ``HVDM``.
-    matrix : float64[n, p] or float32[n, p]
-        nan is missing; nothing is infinite.
-    target : int[n] or int[n, 1], float64[n] or float64[n, 1], or None
-        For HVDM: codes of classes, or numbers.
+    ``rule``: ``GOWER``, ``HEOM`` or ``HVDM``. ``matrix`` (float64[n, p] or float32[n, p]): nan is missing; nothing is
+    infinite. ``target`` (int[n] or int[n, 1], float64[n] or float64[n, 1], or None), for HVDM: codes of classes, or
+    numbers.
 
     Examples
     --------
@@ -269,17 +264,10 @@ class Metric:
     def points(self, matrix: np.ndarray) -> np.ndarray:
         """Rows in the coordinates that rank distances compare; infinite or missing cells are refused.
 
-        Parameters
-        ----------
-        matrix : float64[n, p] or float32[n, p]
-            Encoded rows, as ``data.encoder`` gives them.
-
-        Returns
-        -------
-        float64[n, d], C order
-            Without nan or infinity (nan only under mixed metrics: a missing cell). ``d`` is p, and p + 1 for cosine,
-            angle and correlation. It may be ``matrix`` itself: never write to it. Coordinates beyond float64 are
-            limited to its largest number.
+        ``matrix`` (float64[n, p] or float32[n, p]): encoded rows, as ``data.encoder`` gives them. Returns float64[n,
+        d], C order, without nan or infinity (nan only under mixed metrics: a missing cell). ``d`` is p, and p + 1 for
+        cosine, angle and correlation. It may be ``matrix`` itself: never write to it. Coordinates beyond float64 are
+        limited to its largest number.
         """
         self.check(matrix)
         points = np.ascontiguousarray(matrix, np.float64)
@@ -300,24 +288,7 @@ class Metric:
         return points
 
     def distances(self, ranks: np.ndarray) -> np.ndarray:
-        """The distances for rank distances.
-
-        Parameters
-        ----------
-        ranks : float64 of any shape, >= 0
-            Rank distances.
-
-        Returns
-        -------
-        float64 of that shape
-
-        Examples
-        --------
-        >>> Metric("euclidean", SQUARES).distances(np.array([0.0, 25.0]))
-        array([0., 5.])
-        >>> Metric("angle", SQUARES).distances(np.array([2.0])) * 2 / np.pi
-        array([1.])
-        """
+        """The distances for rank distances."""
         if self.kind == SQUARES:
             if self.name in {"cosine", "correlation"}:
                 # Squares between opposite rows may be a little above 4; a radius of 2 still holds every row.
@@ -335,17 +306,7 @@ class Metric:
         raise AssertionError(f"no such kind of rank distance: {self.kind}")
 
     def ranks(self, distance: float) -> float:
-        """The largest rank distance whose distance is at most ``distance``.
-
-        Parameters
-        ----------
-        distance : float >= 0
-
-        Examples
-        --------
-        >>> Metric("manhattan", MANHATTAN).ranks(2.5)
-        2.5
-        """
+        """The largest rank distance whose distance is at most ``distance``."""
         if not distance >= 0:
             raise ParameterError(f"{distance!r} is not a distance: give a number >= 0")
         # Bisection of the bits of numbers >= 0, which as integers have the same order as the numbers.
@@ -606,34 +567,17 @@ def metric_of(
 ) -> Metric:
     """The metric of a fit.
 
-    Parameters
-    ----------
-    name : str or callable
-        One of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is minkowski of ``p`` (2:
-        euclidean) if every column is numeric and no cell is missing, else heom. A callable takes two float64[p]
-        (scaled cells) and ``metric_params`` as keywords; it returns a number >= 0.
-    matrix : float64[n, p] or float32[n, p]
-        The encoded training rows, n >= 1; nan is missing.
-    p : float >= 1
-        For minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev. Other metrics refuse any value but 2.
-    scale : None, "standard", "range", "robust" or p numbers
-        Cells minus their center, times a scale: mean and 1 / standard deviation, least cell and 1 / range, median and
-        1 / interquartile range. Constant columns have scale 1. Numbers multiply the cells; 0 leaves a column out.
-    metric_params : mapping, optional
-        ``{"w": p numbers >= 0}`` for euclidean, manhattan, minkowski: weights of |a - b|^p, as in SciPy.
+    ``name``, one of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is minkowski of ``p`` (2:
+        euclidean) if every column is numeric and no cell is missing, else heom. A callable takes two float64[p] (scaled
+        cells) and ``metric_params`` as keywords; it returns a number >= 0.
+    ``matrix`` (float64[n, p] or float32[n, p]): the encoded training rows, n >= 1; nan is missing.
+    ``p``, for minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev. Other metrics refuse any value but 2.
+    ``scale``, cells minus their center, times a scale: mean and 1 / standard deviation, least cell and 1 / range,
+        median and 1 / interquartile range. Constant columns have scale 1. Numbers multiply the cells; 0 leaves a column
+        out.
+    ``metric_params``, ``{"w": p numbers >= 0}`` for euclidean, manhattan, minkowski: weights of |a - b|^p, as in SciPy.
         ``{"V": ...}`` for mahalanobis: another covariance than that of the rows; ``{"VI": ...}``: its inverse.
-    target : int[n], float64[n], or with a second axis of 1; optional
-        For hvdm: codes of classes, or numbers.
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> schema, matrix = encode_fit({"height": [1.5, 2.0, 1.75], "weight": [50, 90, 60]})
-    >>> metric = metric_of("euclidean", matrix, schema, scale="range")
-    >>> metric.points(matrix).tolist()
-    [[0.0, 0.0], [1.0, 1.0], [0.5, 0.25]]
-    >>> metric_of("auto", matrix, schema).name
-    'euclidean'
+    ``target`` (int[n], float64[n], or with a second axis of 1; optional), for hvdm: codes of classes, or numbers.
     """
     given = _params(metric_params)
     if not isinstance(name, str):
@@ -711,10 +655,7 @@ def _known(name: str, schema: Schema, matrix: np.ndarray, p: Any) -> str:
 def refuse_power(p: Any, what: str) -> None:
     """Refuse an exponent for a metric without one, instead of ignoring it.
 
-    Raises
-    ------
-    ParameterError
-        ``p`` is not 2, its default.
+    Raises ``ParameterError``: ``p`` is not 2, its default.
     """
     if p != 2:
         raise ParameterError(
@@ -791,13 +732,9 @@ def _center_and_scales(
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Center and scales of ``scale``; None if cells do not change.
 
-    Parameters
-    ----------
-    moves : bool
-        Whether distances do not change when all rows are shifted: then numbers far from 0 are shifted near 0 before
-        they are multiplied, since rounding would otherwise change small distances.
-    weights : float64[p], optional
-        Additional scales.
+    ``moves``, whether distances do not change when all rows are shifted: then numbers far from 0 are shifted near 0
+    before they are multiplied, since rounding would otherwise change small distances. ``weights`` (float64[p]):
+    additional scales.
     """
     center, scales = None, weights
     if isinstance(scale, str):
@@ -876,12 +813,9 @@ _FEW = 64
 class ColumnArrays(NamedTuple):
     """The arrays of ``MixedColumns`` for kernels.
 
-    Attributes
-    ----------
-    kinds, scales, rule, n_levels, tables, starts, n_classes
-        As in ``MixedColumns``.
-    lines : int64[p + 1]
-        The beginning of each column's line: one number per level and two more for a column of shares, none for others.
+    ``kinds``, ``scales``, ``rule``, ``n_levels``, ``tables``, ``starts``, ``n_classes``: as in ``MixedColumns``.
+    ``lines`` (int64[p + 1]), the beginning of each column's line: one number per level and two more for a column of
+        shares, none for others.
     """
 
     kinds: np.ndarray
@@ -897,11 +831,9 @@ class ColumnArrays(NamedTuple):
 class Scratch(NamedTuple):
     """Temporary arrays of one thread.
 
-    Attributes
-    ----------
-    cells : float64[COLUMNS, TILE]
-    sums, counts : float64[queries, TILE]
-    lines : float64[queries, w]
+    ``cells`` (float64[COLUMNS, TILE]).
+    ``sums``, ``counts`` (float64[queries, TILE]).
+    ``lines`` (float64[queries, w]).
     """
 
     cells: np.ndarray
@@ -917,21 +849,7 @@ class Mixed:
     Additional memory per thread: 384 KiB, up to 8 MiB of levels' distances (HVDM; those of one query, if that is more),
     and for more than 64 neighbours or rows within a rank 8 MiB or the ranks of one query if that is more.
 
-    Attributes
-    ----------
-    points : float64[n, p], C order
-        Encoded rows: nan is missing, nominal cells hold codes. Kept, not copied.
-    columns : MixedColumns
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> from treewright.neighbors.metrics import GOWER, mixed_columns
-    >>> schema, matrix = encode_fit({"age": [20, 30, 40], "sky": ["sun", "rain", None]})
-    >>> index = Mixed(matrix, mixed_columns(GOWER, schema, matrix, None))
-    >>> rows, ranks = index.nearest(matrix[:1], k=3, n_threads=1)
-    >>> rows.tolist(), ranks.tolist()
-    ([[0, 1, 2]], [[0.0, 0.75, 1.0]])
+    ``points`` (float64[n, p], C order), encoded rows: nan is missing, nominal cells hold codes. Kept, not copied.
     """
 
     points: np.ndarray

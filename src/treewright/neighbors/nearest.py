@@ -42,29 +42,14 @@ class Index(Protocol):
     def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` nearest rows of each point.
 
-        Parameters
-        ----------
-        points : float64[m, d], C order
-        k : int, 1 to the number of rows
-        n_threads : int >= 1
-            The result does not depend on it.
-
-        Returns
-        -------
-        rows : int64[m, k]
-        ranks : float64[m, k]
-            Their rank distances, ascending; among equal ones the lower row first.
+        ``points`` (float64[m, d], C order). Returns ``rows`` (int64[m, k]); ``ranks`` (float64[m, k]): their rank
+        distances, ascending; among equal ones the lower row first.
         """
 
     def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows whose rank distance is at most ``rank``.
 
-        Returns
-        -------
-        offsets : int64[m + 1]
-            The beginning of each point's rows.
-        rows : int64
-        ranks : float64
+        Returns ``offsets`` (int64[m + 1]): the beginning of each point's rows.
         """
 
 
@@ -75,13 +60,7 @@ def blocks_of(n_queries: int, n_threads: int, most: int) -> tuple[int, int]:
 
 
 def select(ranks: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``k`` smallest of all ranks float64[n], ordered by (rank, row): rows int64[k], ranks float64[k].
-
-    Examples
-    --------
-    >>> select(np.array([3.0, 1.0, 3.0, 0.0]), k=3)
-    (array([3, 1, 0]), array([0., 1., 3.]))
-    """
+    """The ``k`` smallest of all ranks float64[n], ordered by (rank, row): rows int64[k], ranks float64[k]."""
     rows = np.arange(len(ranks))
     if k < len(ranks):
         last = np.partition(ranks, k - 1)[k - 1]

@@ -1,9 +1,4 @@
-"""Vectors of eight float64 for kernels: from arrays, and back.
-
-Loops over eight numbers are too short for the compiler to vectorise, and it would check for overlaps of the arrays each
-time. Each lane is rounded like the same float64 operation alone, so the bits are the same.
-
-Search by squared distances in many columns: an approximate distance for every row, an exact one for a few.
+"""Search by squared distances in many columns: an approximate distance for every row, an exact one for a few.
 
 Approximate distances to all rows, a product of matrices in float32, leave a few candidates; their exact rank distances
 decide.
@@ -46,6 +41,11 @@ from treewright.neighbors.direct import Direct, Found
 from treewright.neighbors.nearest import SQUARES, blocks_of, clear, in_order, joined, keep
 
 __all__ = ["LANES", "add", "at_most", "larger", "load", "minus", "spread", "store", "times"]
+
+# Vectors of eight float64 for kernels ---------------------------------------------------------------------------------
+#
+# Loops over eight numbers are too short for the compiler to vectorise, and it would check for overlaps of the arrays
+# each time. Each lane is rounded like the same float64 operation alone, so the bits are the same.
 
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -185,6 +185,8 @@ def at_most(vector: Any, number: Any) -> np.uint64:
     """A bit for each lane that is at most that of another vector, uint64."""
     return np.uint64(np.packbits(vector <= number, bitorder="little")[0])
 
+
+# The search ----------------------------------------------------------------------------------------------------------
 
 # Points of a tile, queries and columns of a step of the product.
 TILE = 128

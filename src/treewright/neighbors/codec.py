@@ -282,14 +282,7 @@ READER = Reader(_layout, _expected, _assemble)
 
 
 def metric_to_parts(metric: Metric) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A metric by name as plain JSON, and its arrays by name.
-
-    Examples
-    --------
-    >>> from treewright.neighbors.nearest import MANHATTAN
-    >>> metric_to_parts(Metric("manhattan", MANHATTAN, 1.0))
-    ({'name': 'manhattan', 'p': 1.0}, {})
-    """
+    """A metric by name as plain JSON, and its arrays by name."""
     entry: dict[str, Any] = {"name": metric.name, "p": None if np.isinf(metric.p) else float(metric.p)}
     if metric.mixed is not None and metric.name in RULES:
         entry["n_classes"] = int(metric.mixed.n_classes)
@@ -368,8 +361,7 @@ def _mixed(rule: int, n_classes: Any, arrays: Mapping[str, np.ndarray], schema: 
         wrong = (shares[has_rows] < 0).any() or (np.abs(shares[has_rows].sum(axis=1) - 1.0) > _SUM_ERROR).any()
         if wrong or (shares[~has_rows] != NO_ROWS).any():
             raise ModelFileError("metric: the class proportions of a level are not proportions")
-    starts = np.cumsum([0, *sizes]).astype(np.int64)
-    return MixedColumns(kinds, arrays["scales"], rule, n_levels, arrays["tables"], starts, n_classes)
+    return MixedColumns.of(kinds, arrays["scales"], rule, n_levels, arrays["tables"], n_classes)
 
 
 def check_parts(parts: Mapping[str, Any]) -> None:

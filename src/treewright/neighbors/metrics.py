@@ -1,23 +1,15 @@
-"""The comparison of columns of several kinds, learned from training rows.
-
-Gower (1971), "A general coefficient of similarity and some of its properties"; Wilson and Martinez (1997), "Improved
-heterogeneous distance functions" (HEOM, and HVDM with their N2). They leave some cases open, which are decided here: a
-column that is constant in the training rows compares like levels; an unseen level has distance 1 from everything, also
-from itself (two such cells may be different words); Gower's term of a column is at most 1, also outside the training
-range; standard deviations are those of a population.
-
-Metrics: distances, the points that they compare, and the cells that they refuse.
+"""Metrics: a name, a scale and weights become a ``Metric`` for training rows, which turns rows into points.
 
 Each row becomes a point independently of the others. Every sum runs over the columns in order, so a row has the same
 point alone and in a large table. (BLAS does not guarantee this, and a training row would not be at distance 0 from
 itself.)
 
-Metrics by name: a name, a scale and weights become a ``Metric`` for training rows.
-
-Search of all pairs with missing cells or columns of several kinds: Gower, HEOM, HVDM, nan_euclidean.
-
-A tile of points is transposed so that the cells of a column are contiguous: the processor computes many points at once,
-and each point's sum still runs over the columns in order. Every quotient is a division, as in the definitions.
+Columns of several kinds are compared as their training rows teach (``MixedColumns``): Gower (1971), "A general
+coefficient of similarity and some of its properties"; Wilson and Martinez (1997), "Improved heterogeneous distance
+functions" (HEOM, and HVDM with their N2). They leave some cases open, which are decided here: a column that is constant
+in the training rows compares like levels; an unseen level has distance 1 from everything, also from itself (two such
+cells may be different words); Gower's term of a column is at most 1, also outside the training range; standard
+deviations are those of a population.
 """
 
 from __future__ import annotations
@@ -25,14 +17,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from treewright.core.elementary import angle_of, power_of
 from treewright.core.jit import costs, inner_kernel, kernel
-from treewright.core.threads import run_each
 from treewright.data.cells import shown
 from treewright.data.encoder import missing_columns
 from treewright.data.schema import Schema, did_you_mean
@@ -49,12 +40,6 @@ from treewright.neighbors.nearest import (
     POWERS,
     PRECOMPUTED,
     SQUARES,
-    blocks_of,
-    clear,
-    in_order,
-    joined,
-    keep_tile,
-    select,
 )
 from treewright.neighbors.scaling import (
     LARGEST,
@@ -76,143 +61,50 @@ DIFFERENCE, EQUALITY, SHARES = range(3)
 _GROUPS = 10
 # In place of the class proportions of a level without training rows.
 NO_ROWS = -1.0
-
-
-@dataclass(frozen=True, eq=False)
-class MixedColumns:
-    """The comparison of each column.
-
-    Attributes
-    ----------
-    kinds : uint8[p]
-        ``DIFFERENCE``: |a - b| / scale. ``EQUALITY``: 0 or 1. ``SHARES``: by ``tables``.
-    scales : float64[p] > 0
-        Range, or four standard deviations; 1 for other columns.
-    rule : int
-        ``GOWER``, ``HEOM``, ``HVDM`` or ``NAN_EUCLIDEAN``: how columns add up and how missing cells are treated.
-    n_levels : int64[p]
-        Levels of a nominal column, whose codes are below this; a cell with this code is an unseen level. 0 for others.
-    tables : float64[...]
-        For HVDM: the class proportions of each level of each column of ``SHARES``; ``NO_ROWS`` for levels without rows.
-    starts : int64[p + 1]
-        The beginning of each column's part of ``tables``: n_levels rows of ``n_classes``.
-    n_classes : int
-    """
-
-    kinds: np.ndarray
-    scales: np.ndarray
-    rule: int
-    n_levels: np.ndarray
-    tables: np.ndarray
-    starts: np.ndarray
-    n_classes: int
-
-
-def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndarray | None) -> MixedColumns:
-    """The comparison of columns, from training rows.
-
-    ``rule``: ``GOWER``, ``HEOM`` or ``HVDM``. ``matrix`` (float64[n, p] or float32[n, p]): nan is missing; nothing is
-    infinite. ``target`` (int[n] or int[n, 1], float64[n] or float64[n, 1], or None), for HVDM: codes of classes, or
-    numbers.
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> schema, matrix = encode_fit({"age": [20, 40, None], "sky": ["sun", "rain", "sun"]})
-    >>> columns = mixed_columns(GOWER, schema, matrix, None)
-    >>> columns.kinds.tolist(), columns.scales.tolist()
-    ([0, 1], [20.0, 1.0])
-    """
-    p = len(schema)
-    kinds, scales = np.full(p, EQUALITY, np.uint8), np.ones(p)
-    n_levels = np.zeros(p, np.int64)
-    for at, column in enumerate(schema.columns):
-        if column.kind == "nominal":
-            n_levels[at] = len(column.levels)
-            continue
-        scale = _spread(matrix[:, at].astype(np.float64), rule, column_label(schema.names, at))
-        if scale > 0:
-            kinds[at], scales[at] = DIFFERENCE, scale
-    starts, tables, n_classes = np.zeros(p + 1, np.int64), np.empty(0), 0
-    if rule == HVDM:
-        classes, n_classes = _classes(target)
-        is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
-        kinds[is_nominal] = SHARES
-        parts = [
-            _shares(matrix[:, at], int(n_levels[at]), classes, n_classes) if is_nominal[at] else np.empty(0)
-            for at in range(p)
-        ]
-        starts[1:] = np.cumsum([len(part) for part in parts])
-        tables = np.concatenate(parts)
-    return MixedColumns(kinds, scales, rule, n_levels, tables, starts, n_classes)
-
-
-def nan_euclidean_columns(p: int) -> MixedColumns:
-    """Numeric columns, p of them, compared if both cells are known; nothing is learned from rows.
-
-    Examples
-    --------
-    >>> nan_euclidean_columns(2).kinds.tolist()
-    [0, 0]
-    """
-    nothing = np.zeros(p + 1, np.int64)
-    return MixedColumns(
-        np.full(p, DIFFERENCE, np.uint8), np.ones(p), NAN_EUCLIDEAN, nothing[:p], np.empty(0), nothing, n_classes=0
-    )
-
-
-def _spread(cells: np.ndarray, rule: int, label: str) -> float:
-    """Range or four standard deviations of the known cells of a column; 0 if they are all the same or none."""
-    known = cells[~np.isnan(cells)]
-    if not len(known):
-        return 0.0
-    low, high = float(known.min()), float(known.max())
-    with np.errstate(over="ignore"):
-        spread = np.float64(high) - np.float64(low)
-    if not np.isfinite(spread):
-        raise DataError(
-            f"{label} reaches from {shown(low)} to {shown(high)}: its range is beyond float64. "
-            "Scale its numbers down, or drop the rows with such values"
-        )
-    if rule != HVDM or spread == 0:
-        return float(spread)
-    # Computed on cells divided by the range, so that no square overflows or vanishes.
-    return min(4.0 * float(((known - low) / spread).std()) * float(spread), LARGEST)
-
-
-def _classes(target: np.ndarray | None) -> tuple[np.ndarray, int]:
-    """Classes of the rows, int64[n], and their number; numeric targets become groups."""
-    if target is None:
-        raise ParameterError(
-            setting("metric", "hvdm"), " compares levels by the classes of their rows, and there is no target: give y"
-        )
-    if target.ndim > 1 and target.shape[1] > 1:
-        raise ParameterError(
-            setting("metric", "hvdm"),
-            f" compares levels by the classes of one target, not of {target.shape[1]}: fit one model per output, or ",
-            "use ",
-            setting("metric", "heom"),
-        )
-    flat = target.reshape(len(target))
-    if flat.dtype.kind in "iu":
-        return flat.astype(np.int64), int(flat.max()) + 1
-    # Equal numbers are in one group: that of the first of them in ascending order.
-    groups = np.searchsorted(np.sort(flat), flat, side="left") * _GROUPS // len(flat)
-    return groups.astype(np.int64), _GROUPS
-
-
-def _shares(cells: np.ndarray, n_levels: int, classes: np.ndarray, n_classes: int) -> np.ndarray:
-    """The class proportions of each level, float64[n_levels * n_classes]."""
-    known = ~np.isnan(cells)
-    place = cells[known].astype(np.int64) * n_classes + classes[known]
-    counts = np.bincount(place, minlength=n_levels * n_classes).reshape(n_levels, n_classes)
-    rows = counts.sum(axis=1, keepdims=True)
-    return np.where(rows > 0, counts / np.maximum(rows, 1), NO_ROWS).ravel()
-
-
 # Metrics of directions: their points are rows of length one.
 DIRECTIONS = ("cosine", "angle", "correlation")
 _INFINITY_BITS = int(np.float64(np.inf).view(np.int64))
+KINDS = {
+    "euclidean": SQUARES,
+    "manhattan": MANHATTAN,
+    "chebyshev": CHEBYSHEV,
+    "minkowski": POWERS,
+    "mahalanobis": SQUARES,
+    "correlation": SQUARES,
+    "cosine": SQUARES,
+    "angle": SQUARES,
+    "hamming": HAMMING,
+    "jaccard": JACCARD,
+    "canberra": CANBERRA,
+    "gower": MIXED,
+    "heom": MIXED,
+    "hvdm": MIXED,
+    "nan_euclidean": MIXED,
+    "precomputed": PRECOMPUTED,
+}
+# Metrics that accept missing cells.
+TAKE_MISSING = (*RULES, "nan_euclidean")
+# Exponents of minkowski that have a formula of their own.
+EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
+_OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
+METRICS = ("auto", *KINDS)
+# Names in other libraries, and what to write instead.
+_HINTS = {
+    "sqeuclidean": (setting("metric", "euclidean"), " (it has the same neighbours)"),
+    "seuclidean": (setting("metric", "euclidean"), " with ", setting("scale", "standard")),
+    "wminkowski": (setting("metric", "minkowski"), " with metric_params={'w': ...}"),
+    "matching": (setting("metric", "hamming"),),
+}
+_WEIGHTED = ("euclidean", "manhattan", "minkowski")
+_PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
+# Metrics for which scales make no difference, or that have their own.
+_UNSCALED = {
+    "mahalanobis": "it has the scales of its covariance",
+    "hamming": "it only compares whether cells are equal",
+    "jaccard": "it only compares which cells are 0",
+    "precomputed": "its cells are already distances",
+    **dict.fromkeys(RULES, "it divides every column by its own range or deviation"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,25 +114,14 @@ class Metric:
     Rows become points, and indexes order pairs of points by a rank distance that is fast to compute. Differences beyond
     1e154 have infinite squares, differences below 1e-162 squares of 0: scale such columns.
 
-    Attributes
-    ----------
-    name : str
-        ``"euclidean"``, ``"gower"``, ...; for a callable its own name.
-    kind : int
-        Formula of the rank distance: ``ranks.SQUARES``, ... ; ``MIXED``, ``CALLED``, ``PRECOMPUTED`` (cells are
-        distances to the training rows).
-    p : float >= 1
-        For ``POWERS``.
-    center, scales : float64[p] or None
-        Points are ``(cells - center) * scales``.
-    transform : float64[p, p] or None
-        A further factor of points (Mahalanobis).
-    mixed : MixedColumns or None
-        For ``MIXED``.
-    function : callable or None
-        For ``CALLED``: takes two float64[p], returns a number >= 0.
-    names : tuple of p column names
-        For messages.
+    ``name``: ``"euclidean"``, ``"gower"``, ...; for a callable its own name.
+    ``kind``, the formula of the rank distance: ``nearest.SQUARES``, ... ; ``MIXED``, ``CALLED``, ``PRECOMPUTED`` (cells
+        are distances to the training rows).
+    ``p``: for ``POWERS``.
+    ``center``, ``scales`` (float64[p] or None): points are ``(cells - center) * scales``.
+    ``transform`` (float64[p, p] or None): a further factor of points (Mahalanobis).
+    ``function``: for ``CALLED``: takes two float64[p], returns a number >= 0.
+    ``names``: of the p columns, for messages.
     """
 
     name: str
@@ -318,241 +199,7 @@ class Metric:
         return float(np.int64(low).view(np.float64))
 
 
-def refuse_distances(matrix: np.ndarray) -> None:
-    """Refuse cells that are not distances: missing, infinite or negative ones.
-
-    Examples
-    --------
-    >>> refuse_distances(np.array([[0.0, -1.0], [np.nan, 0.0]]))
-    Traceback (most recent call last):
-    ...
-    treewright.exceptions.MissingValueError: X has 1 missing distance(s) (row 1, column 0): metric='precomputed' ...
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if matrix.size == 0 or (matrix.min() >= 0 and np.isfinite(matrix.max())):
-            return
-    kinds = (
-        ("missing", np.isnan(matrix), MissingValueError),
-        ("infinite", np.isinf(matrix), DataError),
-        ("negative", matrix < 0, DataError),
-    )
-    for what, wrong, error in kinds:
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0].tolist()
-            raise error(
-                f"X has {int(wrong.sum())} {what} distance(s) (row {row}, column {column}): ",
-                setting("metric", "precomputed"),
-                " takes finite numbers >= 0, one for every pair of rows",
-                row=row,
-            )
-
-
-def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: str, *, takes_missing: bool) -> None:
-    """Refuse infinite cells, and missing ones if the metric has no rule for them.
-
-    Examples
-    --------
-    >>> refuse_cells(np.array([[1.0], [np.nan]]), ("age",), "euclidean", takes_missing=False)
-    Traceback (most recent call last):
-    ...
-    treewright.exceptions.MissingValueError: column 'age' has 1 missing value(s) (first row 1), and ...
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = matrix.sum()  # a fast check without a second matrix: a finite sum has finite terms
-    if np.isfinite(total):
-        return
-    for at in range(matrix.shape[1]):
-        infinite = np.isinf(matrix[:, at])
-        if infinite.any():
-            raise DataError(
-                f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (",
-                first_row(int(infinite.argmax())),
-                "), which have no distances. Replace them, or drop the rows",
-                row=int(infinite.argmax()),
-            )
-    if takes_missing:
-        return
-    for at in range(matrix.shape[1]):
-        absent = np.isnan(matrix[:, at])
-        if absent.any():
-            raise MissingValueError(
-                f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (",
-                first_row(int(absent.argmax())),
-                "), and ",
-                setting("metric", metric),
-                " has no distance to NaN. Use ",
-                setting("metric", "heom"),
-                ", 'hvdm', 'gower' or 'nan_euclidean', which do, or fill in the cells, or drop the rows",
-                row=int(absent.argmax()),
-            )
-
-
-def refuse_nominal(schema: Schema, metric: str) -> None:
-    """Refuse nominal columns with a metric for numbers."""
-    nominal = [column.name for column in schema.columns if column.kind == "nominal"]
-    if nominal:
-        at = schema.positions[nominal[0]]
-        rest = f" (and {len(nominal) - 1} more column(s))" if len(nominal) > 1 else ""
-        raise DataError(
-            f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so ",
-            setting("metric", metric),
-            " has no distance between them. Use ",
-            setting("metric", "heom"),
-            ", 'hvdm' or 'gower', or turn the levels into numbers (one column of 0 and 1 per level)",
-            column=nominal[0],
-        )
-
-
-@costs(lambda rows, matrix, out: len(rows) * matrix.size)
-@kernel
-def times_matrix(rows, matrix, out):
-    """Rows float64[n, p] times a matrix float64[p, d], into ``out`` float64[n, d]."""
-    for i in range(rows.shape[0]):
-        for j in range(out.shape[1]):
-            out[i, j] = 0.0
-        for c in range(rows.shape[1]):
-            cell = rows[i, c]
-            for j in range(out.shape[1]):
-                out[i, j] += cell * matrix[c, j]
-
-
-@kernel
-def unit_rows(rows, centred, out):
-    """Rows divided by their length, with another coordinate for rows of zeros.
-
-    A row of zeros has no direction. Its point is 0 except for 1 in the last coordinate: its squared distance to every
-    unit row is exactly 2 (a cosine of 0), to another row of zeros 0. The last coordinate of a unit row compensates the
-    rounding of its own squares: some units in the last place, which add some 1e-32 to squared distances between unit
-    rows.
-
-    Parameters
-    ----------
-    rows : float64[n, p]
-    centred : bool
-        Subtract its mean from every row first; a row of equal cells is one of zeros.
-    out : float64[n, p + 1], OUT
-    """
-    p = rows.shape[1]
-    for i in range(rows.shape[0]):
-        for j in range(p):
-            out[i, j] = rows[i, j]
-        out[i, p] = 0.0
-        if centred:
-            _shrink(out, i, p)
-            _centre(out, i, p)
-        largest = _shrink(out, i, p)
-        if largest == 0.0:
-            out[i, p] = 1.0
-            continue
-        length = math.sqrt(_squares(out, i, p))
-        for j in range(p):
-            out[i, j] /= length
-        out[i, p] = _remainder(_squares(out, i, p))
-
-
-@inner_kernel
-def _squares(points, i, p):
-    """Sum of squares of the first p coordinates of row i of ``points`` float64[n, p + 1], in order."""
-    total = 0.0
-    for j in range(p):
-        total += points[i, j] * points[i, j]
-    return total
-
-
-@inner_kernel
-def _shrink(points, i, p):
-    """Multiply row i of ``points`` float64[n, p + 1] by a power of two, so that its largest cell is from 0.5 to 1.
-
-    Then no square overflows. Returns the largest magnitude before: 0 for a row of zeros, which does not change.
-    """
-    largest = 0.0
-    for j in range(p):
-        largest = max(largest, abs(points[i, j]))
-    if largest > 0.0:
-        _, exponent = math.frexp(largest)
-        half = -(exponent // 2)  # in two steps: 2**1073 and 2**-1074 are not both float64
-        first, second = math.ldexp(1.0, half), math.ldexp(1.0, -exponent - half)
-        for j in range(p):
-            points[i, j] = points[i, j] * first * second
-    return largest
-
-
-@inner_kernel
-def _centre(points, i, p):
-    """Subtract the mean from row i of ``points`` float64[n, p + 1], after ``_shrink``; equal cells become exactly 0."""
-    equal = True
-    for j in range(1, p):
-        equal = equal and points[i, j] == points[i, 0]
-    if equal:
-        for j in range(p):
-            points[i, j] = 0.0
-        return
-    for _ in range(2):  # the second time removes the rounding error of the first
-        mean = 0.0
-        for j in range(p):
-            mean += points[i, j]
-        mean /= p
-        for j in range(p):
-            points[i, j] -= mean
-
-
-@inner_kernel
-def _remainder(squares):
-    """The coordinate c for which ``squares + (1 - c) * (1 - c)`` is 2 in float64, for squares that are nearly 1.
-
-    Below 1 squares are 1 - m / 2**53, and each of m - 1, ..., m + 2 over 2**53 completes them to a number that rounds
-    to 2; one of these is a multiple of four, and the square of 1 + t / 2**52 is 1 + 4 t / 2**53.
-    Above 1 they are 1 + m / 2**52, and the square of 1 - m / 2**53 is 1 - m / 2**52.
-    """
-    if squares > 1.0:
-        return (squares - 1.0) * 0.5
-    missing = np.int64((1.0 - squares) * 2.0**53)
-    return -np.float64((missing + 2) // 4) * 2.0**-52
-
-
-__all__ = ["METRICS", "TAKE_MISSING", "metric_of", "refuse_power"]
-
-KINDS = {
-    "euclidean": SQUARES,
-    "manhattan": MANHATTAN,
-    "chebyshev": CHEBYSHEV,
-    "minkowski": POWERS,
-    "mahalanobis": SQUARES,
-    "correlation": SQUARES,
-    "cosine": SQUARES,
-    "angle": SQUARES,
-    "hamming": HAMMING,
-    "jaccard": JACCARD,
-    "canberra": CANBERRA,
-    "gower": MIXED,
-    "heom": MIXED,
-    "hvdm": MIXED,
-    "nan_euclidean": MIXED,
-    "precomputed": PRECOMPUTED,
-}
-# Metrics that accept missing cells.
-TAKE_MISSING = (*RULES, "nan_euclidean")
-# Exponents of minkowski that have a formula of their own.
-EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
-_OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
-METRICS = ("auto", *KINDS)
-# Names in other libraries, and what to write instead.
-_HINTS = {
-    "sqeuclidean": (setting("metric", "euclidean"), " (it has the same neighbours)"),
-    "seuclidean": (setting("metric", "euclidean"), " with ", setting("scale", "standard")),
-    "wminkowski": (setting("metric", "minkowski"), " with metric_params={'w': ...}"),
-    "matching": (setting("metric", "hamming"),),
-}
-_WEIGHTED = ("euclidean", "manhattan", "minkowski")
-_PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
-# Metrics for which scales make no difference, or that have their own.
-_UNSCALED = {
-    "mahalanobis": "it has the scales of its covariance",
-    "hamming": "it only compares whether cells are equal",
-    "jaccard": "it only compares which cells are 0",
-    "precomputed": "its cells are already distances",
-    **dict.fromkeys(RULES, "it divides every column by its own range or deviation"),
-}
+# A metric by name -----------------------------------------------------------------------------------------------------
 
 
 def metric_of(
@@ -799,329 +446,306 @@ def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
         )
 
 
-# Points of a tile, and columns transposed at a time.
-TILE = 256
-COLUMNS = 64
-# Queries that are measured against one tile of points.
-_QUERIES = 64
-# Bytes of one thread, for lines of levels, and for all ranks of some queries.
-_BLOCK_BYTES = 2**23
-# More neighbours are selected from all ranks of a query.
-_FEW = 64
+# Cells that a metric refuses ------------------------------------------------------------------------------------------
 
 
-class ColumnArrays(NamedTuple):
-    """The arrays of ``MixedColumns`` for kernels.
+def refuse_distances(matrix: np.ndarray) -> None:
+    """Refuse cells that are not distances: missing, infinite or negative ones."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if matrix.size == 0 or (matrix.min() >= 0 and np.isfinite(matrix.max())):
+            return
+    kinds = (
+        ("missing", np.isnan(matrix), MissingValueError),
+        ("infinite", np.isinf(matrix), DataError),
+        ("negative", matrix < 0, DataError),
+    )
+    for what, wrong, error in kinds:
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0].tolist()
+            raise error(
+                f"X has {int(wrong.sum())} {what} distance(s) (row {row}, column {column}): ",
+                setting("metric", "precomputed"),
+                " takes finite numbers >= 0, one for every pair of rows",
+                row=row,
+            )
 
-    ``kinds``, ``scales``, ``rule``, ``n_levels``, ``tables``, ``starts``, ``n_classes``: as in ``MixedColumns``.
-    ``lines`` (int64[p + 1]), the beginning of each column's line: one number per level and two more for a column of
-        shares, none for others.
+
+def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: str, *, takes_missing: bool) -> None:
+    """Refuse infinite cells, and missing ones if the metric has no rule for them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = matrix.sum()  # a fast check without a second matrix: a finite sum has finite terms
+    if np.isfinite(total):
+        return
+    for at in range(matrix.shape[1]):
+        infinite = np.isinf(matrix[:, at])
+        if infinite.any():
+            raise DataError(
+                f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (",
+                first_row(int(infinite.argmax())),
+                "), which have no distances. Replace them, or drop the rows",
+                row=int(infinite.argmax()),
+            )
+    if takes_missing:
+        return
+    for at in range(matrix.shape[1]):
+        absent = np.isnan(matrix[:, at])
+        if absent.any():
+            raise MissingValueError(
+                f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (",
+                first_row(int(absent.argmax())),
+                "), and ",
+                setting("metric", metric),
+                " has no distance to NaN. Use ",
+                setting("metric", "heom"),
+                ", 'hvdm', 'gower' or 'nan_euclidean', which do, or fill in the cells, or drop the rows",
+                row=int(absent.argmax()),
+            )
+
+
+def refuse_nominal(schema: Schema, metric: str) -> None:
+    """Refuse nominal columns with a metric for numbers."""
+    nominal = [column.name for column in schema.columns if column.kind == "nominal"]
+    if nominal:
+        at = schema.positions[nominal[0]]
+        rest = f" (and {len(nominal) - 1} more column(s))" if len(nominal) > 1 else ""
+        raise DataError(
+            f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so ",
+            setting("metric", metric),
+            " has no distance between them. Use ",
+            setting("metric", "heom"),
+            ", 'hvdm' or 'gower', or turn the levels into numbers (one column of 0 and 1 per level)",
+            column=nominal[0],
+        )
+
+
+# Columns of several kinds ---------------------------------------------------------------------------------------------
+
+
+class MixedColumns(NamedTuple):
+    """The comparison of each column, for kernels.
+
+    ``kinds`` (uint8[p]), ``DIFFERENCE``: |a - b| / scale. ``EQUALITY``: 0 or 1. ``SHARES``: by ``tables``.
+    ``scales`` (float64[p] > 0): range, or four standard deviations; 1 for other columns.
+    ``rule``, ``GOWER``, ``HEOM``, ``HVDM`` or ``NAN_EUCLIDEAN``: how columns add up and how missing cells are treated.
+    ``n_levels`` (int64[p]): levels of a nominal column, whose codes are below this; a cell with this code is an unseen
+        level. 0 for others.
+    ``tables`` (float64[...]), for HVDM: the class proportions of each level of each column of ``SHARES``; ``NO_ROWS``
+        for levels without rows.
+    ``starts`` (int64[p + 1]): the beginning of each column's part of ``tables``: n_levels rows of ``n_classes``.
+    ``lines`` (int64[p + 1]): the beginning of each column's line in a search: one number per level and two more for a
+        column of ``SHARES``, none for others.
     """
 
     kinds: np.ndarray
     scales: np.ndarray
-    rule: np.int64
+    rule: int
     n_levels: np.ndarray
     tables: np.ndarray
     starts: np.ndarray
-    n_classes: np.int64
+    n_classes: int
     lines: np.ndarray
 
+    @classmethod
+    def of(
+        cls, kinds: np.ndarray, scales: np.ndarray, rule: int, n_levels: np.ndarray, tables: np.ndarray, n_classes: int
+    ) -> Self:
+        """The comparison, with the beginnings of its tables and lines."""
+        starts, lines = np.zeros((2, len(kinds) + 1), np.int64)
+        starts[1:] = np.cumsum(n_levels * n_classes)
+        lines[1:] = np.cumsum(np.where(kinds == SHARES, n_levels + 2, 0))
+        return cls(kinds, scales, rule, n_levels, tables, starts, n_classes, lines)
 
-class Scratch(NamedTuple):
-    """Temporary arrays of one thread.
 
-    ``cells`` (float64[COLUMNS, TILE]).
-    ``sums``, ``counts`` (float64[queries, TILE]).
-    ``lines`` (float64[queries, w]).
+def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndarray | None) -> MixedColumns:
+    """The comparison of columns, from training rows.
+
+    ``rule``: ``GOWER``, ``HEOM`` or ``HVDM``. ``matrix`` (float64[n, p] or float32[n, p]): nan is missing; nothing is
+    infinite. ``target`` (int[n] or int[n, 1], float64[n] or float64[n, 1], or None), for HVDM: codes of classes, or
+    numbers.
     """
-
-    cells: np.ndarray
-    sums: np.ndarray
-    counts: np.ndarray
-    lines: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Mixed:
-    """Every query against every row, in blocks that fit into the caches.
-
-    Additional memory per thread: 384 KiB, up to 8 MiB of levels' distances (HVDM; those of one query, if that is more),
-    and for more than 64 neighbours or rows within a rank 8 MiB or the ranks of one query if that is more.
-
-    ``points`` (float64[n, p], C order), encoded rows: nan is missing, nominal cells hold codes. Kept, not copied.
-    """
-
-    points: np.ndarray
-    columns: MixedColumns
-    _arrays: ColumnArrays = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        columns = self.columns
-        widths = np.where(columns.kinds == SHARES, columns.n_levels + 2, 0)
-        lines = np.concatenate([np.zeros(1, np.int64), np.cumsum(widths)])
-        object.__setattr__(
-            self,
-            "_arrays",
-            ColumnArrays(
-                np.ascontiguousarray(columns.kinds, np.uint8),
-                np.ascontiguousarray(columns.scales, np.float64),
-                np.int64(columns.rule),
-                np.ascontiguousarray(columns.n_levels, np.int64),
-                np.ascontiguousarray(columns.tables, np.float64),
-                np.ascontiguousarray(columns.starts, np.int64),
-                np.int64(columns.n_classes),
-                lines,
-            ),
-        )
-
-    def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As ``Index.nearest``."""
-        rows = np.empty((len(points), k), np.int64)
-        ranks = np.empty((len(points), k))
-        if k > _FEW:
-
-            def take(begin: int, found: np.ndarray) -> None:
-                for at, of_query in enumerate(found):
-                    rows[begin + at], ranks[begin + at] = select(of_query, k)
-
-            self._measure_all(points, n_threads, take)
-            return rows, ranks
-        size, n_tasks = blocks_of(len(points), n_threads, self._most_queries())
-        scratch = self._scratch(min(n_threads, n_tasks), size)
-
-        def work(task: int, thread: int) -> None:
-            begin, end = task * size, min((task + 1) * size, len(points))
-            nearest_of_block(self._arrays, points, begin, end, self.points, scratch[thread], rows, ranks)
-
-        run_each(work, n_tasks, n_threads)
-        return rows, ranks
-
-    def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As ``Index.within``."""
-        blocks: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-
-        def take(begin: int, found: np.ndarray) -> None:
-            query, row = np.nonzero(found <= rank)
-            blocks[begin] = in_order(len(found), query, row, found[query, row])
-
-        self._measure_all(points, n_threads, take)
-        return joined([blocks[begin] for begin in sorted(blocks)])
-
-    def _measure_all(self, points: np.ndarray, n_threads: int, take: Callable[[int, np.ndarray], None]) -> None:
-        """Call ``take`` for each block of queries, with its first query and all ranks, float64[queries, n]."""
-        n = len(self.points)
-        size, n_tasks = blocks_of(len(points), n_threads, min(self._most_queries(), _BLOCK_BYTES // (8 * n)))
-        scratch = self._scratch(min(n_threads, n_tasks), size)
-        everything = [np.empty((size, n)) for _ in scratch]
-
-        def work(task: int, thread: int) -> None:
-            begin, end = task * size, min((task + 1) * size, len(points))
-            found = everything[thread]
-            ranks_of_block(self._arrays, points, begin, end, self.points, scratch[thread], found)
-            take(begin, found[: end - begin])
-
-        run_each(work, n_tasks, n_threads)
-
-    def _most_queries(self) -> int:
-        """The most queries of a block whose lines of levels fit."""
-        return min(_QUERIES, _BLOCK_BYTES // (8 * max(1, int(self._arrays.lines[-1]))))
-
-    def _scratch(self, n_threads: int, size: int) -> list[Scratch]:
-        """Temporary arrays for each thread."""
-        width = int(self._arrays.lines[-1])
-        return [
-            Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE)), np.empty((size, TILE)), np.empty((size, width)))
-            for _ in range(n_threads)
+    p = len(schema)
+    kinds, scales = np.full(p, EQUALITY, np.uint8), np.ones(p)
+    n_levels = np.zeros(p, np.int64)
+    for at, column in enumerate(schema.columns):
+        if column.kind == "nominal":
+            n_levels[at] = len(column.levels)
+            continue
+        scale = _spread(matrix[:, at].astype(np.float64), rule, column_label(schema.names, at))
+        if scale > 0:
+            kinds[at], scales[at] = DIFFERENCE, scale
+    tables, n_classes = np.empty(0), 0
+    if rule == HVDM:
+        classes, n_classes = _classes(target)
+        is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
+        kinds[is_nominal] = SHARES
+        parts = [
+            _shares(matrix[:, at], int(n_levels[at]), classes, n_classes) if is_nominal[at] else np.empty(0)
+            for at in range(p)
         ]
+        tables = np.concatenate(parts)
+    return MixedColumns.of(kinds, scales, rule, n_levels, tables, n_classes)
 
 
-@inner_kernel
-def _fill_lines(query, columns, lines):
-    """Squared distances from a query's level to every level, for each column of shares.
+def nan_euclidean_columns(p: int) -> MixedColumns:
+    """Numeric columns, p of them, compared if both cells are known; nothing is learned from rows."""
+    kinds, no_levels = np.full(p, DIFFERENCE, np.uint8), np.zeros(p, np.int64)
+    return MixedColumns.of(kinds, np.ones(p), NAN_EUCLIDEAN, no_levels, np.empty(0), n_classes=0)
+
+
+def _spread(cells: np.ndarray, rule: int, label: str) -> float:
+    """Range or four standard deviations of the known cells of a column; 0 if they are all the same or none."""
+    known = cells[~np.isnan(cells)]
+    if not len(known):
+        return 0.0
+    low, high = float(known.min()), float(known.max())
+    with np.errstate(over="ignore"):
+        spread = np.float64(high) - np.float64(low)
+    if not np.isfinite(spread):
+        raise DataError(
+            f"{label} reaches from {shown(low)} to {shown(high)}: its range is beyond float64. "
+            "Scale its numbers down, or drop the rows with such values"
+        )
+    if rule != HVDM or spread == 0:
+        return float(spread)
+    # Computed on cells divided by the range, so that no square overflows or vanishes.
+    return min(4.0 * float(((known - low) / spread).std()) * float(spread), LARGEST)
+
+
+def _classes(target: np.ndarray | None) -> tuple[np.ndarray, int]:
+    """Classes of the rows, int64[n], and their number; numeric targets become groups."""
+    if target is None:
+        raise ParameterError(
+            setting("metric", "hvdm"), " compares levels by the classes of their rows, and there is no target: give y"
+        )
+    if target.ndim > 1 and target.shape[1] > 1:
+        raise ParameterError(
+            setting("metric", "hvdm"),
+            f" compares levels by the classes of one target, not of {target.shape[1]}: fit one model per output, or ",
+            "use ",
+            setting("metric", "heom"),
+        )
+    flat = target.reshape(len(target))
+    if flat.dtype.kind in "iu":
+        return flat.astype(np.int64), int(flat.max()) + 1
+    # Equal numbers are in one group: that of the first of them in ascending order.
+    groups = np.searchsorted(np.sort(flat), flat, side="left") * _GROUPS // len(flat)
+    return groups.astype(np.int64), _GROUPS
+
+
+def _shares(cells: np.ndarray, n_levels: int, classes: np.ndarray, n_classes: int) -> np.ndarray:
+    """The class proportions of each level, float64[n_levels * n_classes]."""
+    known = ~np.isnan(cells)
+    place = cells[known].astype(np.int64) * n_classes + classes[known]
+    counts = np.bincount(place, minlength=n_levels * n_classes).reshape(n_levels, n_classes)
+    rows = counts.sum(axis=1, keepdims=True)
+    return np.where(rows > 0, counts / np.maximum(rows, 1), NO_ROWS).ravel()
+
+
+# Points by kernels ----------------------------------------------------------------------------------------------------
+
+
+@costs(lambda rows, matrix, out: len(rows) * matrix.size)
+@kernel
+def times_matrix(rows, matrix, out):
+    """Rows float64[n, p] times a matrix float64[p, d], into ``out`` float64[n, d]."""
+    for i in range(rows.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+        for c in range(rows.shape[1]):
+            cell = rows[i, c]
+            for j in range(out.shape[1]):
+                out[i, j] += cell * matrix[c, j]
+
+
+@kernel
+def unit_rows(rows, centred, out):
+    """Rows divided by their length, with another coordinate for rows of zeros.
+
+    A row of zeros has no direction. Its point is 0 except for 1 in the last coordinate: its squared distance to every
+    unit row is exactly 2 (a cosine of 0), to another row of zeros 0. The last coordinate of a unit row compensates the
+    rounding of its own squares: some units in the last place, which add some 1e-32 to squared distances between unit
+    rows.
 
     Parameters
     ----------
-    query : float64[p]
-    columns : ColumnArrays
-    lines : float64[w], OUT
-        For a column: its levels, then an unseen level, then a missing cell.
+    rows : float64[n, p]
+    centred : bool
+        Subtract its mean from every row first; a row of equal cells is one of zeros.
+    out : float64[n, p + 1], OUT
     """
-    for column in range(len(query)):
-        n_levels, begin = columns.n_levels[column], columns.lines[column]
-        if columns.lines[column + 1] == begin:
+    p = rows.shape[1]
+    for i in range(rows.shape[0]):
+        for j in range(p):
+            out[i, j] = rows[i, j]
+        out[i, p] = 0.0
+        if centred:
+            _shrink(out, i, p)
+            _centre(out, i, p)
+        largest = _shrink(out, i, p)
+        if largest == 0.0:
+            out[i, p] = 1.0
             continue
-        n_classes = columns.n_classes
-        level = n_levels if query[column] != query[column] else np.int64(query[column])
-        own = columns.starts[column] + level * n_classes
-        for other in range(n_levels + 2):
-            lines[begin + other] = 1.0
-        if level >= n_levels:
-            continue
-        lines[begin + level] = 0.0
-        if columns.tables[own] == NO_ROWS:
-            continue
-        for other in range(n_levels):
-            its = columns.starts[column] + other * n_classes
-            if other != level and columns.tables[its] != NO_ROWS:
-                total = 0.0
-                for at in range(n_classes):
-                    difference = columns.tables[own + at] - columns.tables[its + at]
-                    total += difference * difference
-                lines[begin + other] = total
+        length = math.sqrt(_squares(out, i, p))
+        for j in range(p):
+            out[i, j] /= length
+        out[i, p] = _remainder(_squares(out, i, p))
 
 
 @inner_kernel
-def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
-    """Add one column as Gower does: the terms of points whose cell is known, and their number.
-
-    ``cells``, ``sums``, ``counts`` float64[>= n].
-    """
-    if kind == DIFFERENCE:
-        for i in range(n):
-            b = cells[i]
-            part = min(abs(a - b) / scale, 1.0)
-            sums[i] += part if b == b else 0.0
-            counts[i] += 1.0 if b == b else 0.0
-    else:
-        for i in range(n):
-            b = cells[i]
-            part = 0.0 if a == b and a != unseen else 1.0
-            sums[i] += part if b == b else 0.0
-            counts[i] += 1.0 if b == b else 0.0
+def _squares(points, i, p):
+    """Sum of squares of the first p coordinates of row i of ``points`` float64[n, p + 1], in order."""
+    total = 0.0
+    for j in range(p):
+        total += points[i, j] * points[i, j]
+    return total
 
 
 @inner_kernel
-def _add_known_squares(a, cells, n, sums, counts):
-    """Add the squares of one column for points whose cell is known, and count them.
+def _shrink(points, i, p):
+    """Multiply row i of ``points`` float64[n, p + 1] by a power of two, so that its largest cell is from 0.5 to 1.
 
-    ``cells``, ``sums``, ``counts`` float64[>= n].
+    Then no square overflows. Returns the largest magnitude before: 0 for a row of zeros, which does not change.
     """
-    for i in range(n):
-        b = cells[i]
-        sums[i] += (a - b) * (a - b) if b == b else 0.0
-        counts[i] += 1.0 if b == b else 0.0
+    largest = 0.0
+    for j in range(p):
+        largest = max(largest, abs(points[i, j]))
+    if largest > 0.0:
+        _, exponent = math.frexp(largest)
+        half = -(exponent // 2)  # in two steps: 2**1073 and 2**-1074 are not both float64
+        first, second = math.ldexp(1.0, half), math.ldexp(1.0, -exponent - half)
+        for j in range(p):
+            points[i, j] = points[i, j] * first * second
+    return largest
 
 
 @inner_kernel
-def _add_square(kind, scale, unseen, a, cells, line, n, sums):
-    """Add the square of one column as HEOM and HVDM do: a missing cell has distance 1 from everything.
-
-    ``cells``, ``sums`` float64[>= n]; ``line`` float64[w], for ``SHARES`` the squares by level.
-    """
-    if kind == DIFFERENCE:
-        for i in range(n):
-            b = cells[i]
-            part = abs(a - b) / scale
-            sums[i] += part * part if part == part else 1.0
-    elif kind == EQUALITY:
-        for i in range(n):
-            sums[i] += 0.0 if a == cells[i] and a != unseen else 1.0
-    else:
-        for i in range(n):
-            sums[i] += line[np.int64(cells[i])]
-
-
-@inner_kernel
-def _turn(columns, points, first, n, left, width, cells):
-    """Copy a tile by column into ``cells`` float64[COLUMNS, TILE]; a missing cell of shares becomes the last level.
-
-    ``points`` float64[N, p].
-    """
-    for i in range(n):
-        row = points[first + i]
-        for at in range(width):
-            column = left + at
-            cell = row[column]
-            if cell != cell and columns.lines[column + 1] > columns.lines[column]:
-                cell = np.float64(columns.n_levels[column] + 1)
-            cells[at, i] = cell
+def _centre(points, i, p):
+    """Subtract the mean from row i of ``points`` float64[n, p + 1], after ``_shrink``; equal cells become exactly 0."""
+    equal = True
+    for j in range(1, p):
+        equal = equal and points[i, j] == points[i, 0]
+    if equal:
+        for j in range(p):
+            points[i, j] = 0.0
+        return
+    for _ in range(2):  # the second time removes the rounding error of the first
+        mean = 0.0
+        for j in range(p):
+            mean += points[i, j]
+        mean /= p
+        for j in range(p):
+            points[i, j] -= mean
 
 
 @inner_kernel
-def measure(columns, queries, begin, end, points, first, n, scratch):
-    """Rank distances of queries ``begin`` to ``end - 1`` to the points ``first`` to ``first + n - 1``.
+def _remainder(squares):
+    """The coordinate c for which ``squares + (1 - c) * (1 - c)`` is 2 in float64, for squares that are nearly 1.
 
-    Parameters
-    ----------
-    columns : ColumnArrays
-    queries : float64[m, p]
-        nan is missing.
-    points : float64[N, p]
-    n : int, 1 to ``TILE``
-    scratch : Scratch
-        ``scratch.sums[i, j]`` becomes the rank of query ``begin + i`` and point ``first + j``.
+    Below 1 squares are 1 - m / 2**53, and each of m - 1, ..., m + 2 over 2**53 completes them to a number that rounds
+    to 2; one of these is a multiple of four, and the square of 1 + t / 2**52 is 1 + 4 t / 2**53.
+    Above 1 they are 1 + m / 2**52, and the square of 1 - m / 2**53 is 1 - m / 2**52.
     """
-    p = points.shape[1]
-    for at in range(end - begin):
-        for i in range(n):
-            scratch.sums[at, i] = 0.0
-            scratch.counts[at, i] = 0.0
-    for left in range(0, p, COLUMNS):
-        width = min(COLUMNS, p - left)
-        _turn(columns, points, first, n, left, width, scratch.cells)
-        for at in range(end - begin):
-            sums, counts = scratch.sums[at], scratch.counts[at]
-            for c in range(width):
-                column, cells = left + c, scratch.cells[c]
-                a, kind, scale = queries[begin + at, column], columns.kinds[column], columns.scales[column]
-                # No cell is -1, because a numeric column has no code for unseen levels.
-                unseen = np.float64(columns.n_levels[column]) if columns.n_levels[column] > 0 else np.nan
-                if columns.rule == GOWER:
-                    if a == a:
-                        _add_known(kind, scale, unseen, a, cells, n, sums, counts)
-                elif columns.rule == NAN_EUCLIDEAN:
-                    if a == a:
-                        _add_known_squares(a, cells, n, sums, counts)
-                else:
-                    line = scratch.lines[at, columns.lines[column] :]
-                    _add_square(kind, scale, unseen, a, cells, line, n, sums)
-    if columns.rule == GOWER:
-        for at in range(end - begin):
-            for i in range(n):
-                known = scratch.counts[at, i]
-                scratch.sums[at, i] = scratch.sums[at, i] / known if known > 0.0 else 1.0
-    elif columns.rule == NAN_EUCLIDEAN:
-        for at in range(end - begin):
-            for i in range(n):
-                known = scratch.counts[at, i]
-                # If all cells are known nothing is rounded here: the result is bit-identical to the Euclidean distance.
-                if known == 0.0:
-                    scratch.sums[at, i] = np.inf
-                elif known < p:
-                    scratch.sums[at, i] = scratch.sums[at, i] / known * p
-
-
-@costs(lambda columns, queries, begin, end, points, *_: (end - begin) * points.size)
-@kernel
-def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks):
-    """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
-
-    ``queries`` float64[m, p], ``points`` float64[N, p]; ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT;
-    otherwise as ``measure``.
-    """
-    for query in range(begin, end):
-        clear(ranks[query], rows[query])
-        _fill_lines(queries[query], columns, scratch.lines[query - begin])
-    for first in range(0, len(points), TILE):
-        n = min(TILE, len(points) - first)
-        measure(columns, queries, begin, end, points, first, n, scratch)
-        for query in range(begin, end):
-            keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
-
-
-@costs(lambda columns, queries, begin, end, points, *_: (end - begin) * points.size)
-@kernel
-def ranks_of_block(columns, queries, begin, end, points, scratch, ranks):
-    """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
-
-    ``queries`` float64[m, p], ``points`` float64[N, p]; otherwise as ``measure``.
-    """
-    for query in range(begin, end):
-        _fill_lines(queries[query], columns, scratch.lines[query - begin])
-    for first in range(0, len(points), TILE):
-        n = min(TILE, len(points) - first)
-        measure(columns, queries, begin, end, points, first, n, scratch)
-        for at in range(end - begin):
-            for i in range(n):
-                ranks[at, first + i] = scratch.sums[at, i]
+    if squares > 1.0:
+        return (squares - 1.0) * 0.5
+    missing = np.int64((1.0 - squares) * 2.0**53)
+    return -np.float64((missing + 2) // 4) * 2.0**-52

@@ -1,9 +1,7 @@
-"""Rank distances: their kinds, the protocol of indexes, and functions that join the results of blocks of queries.
+"""Rank distances: their kinds, the protocol of indexes, and the nearest rows so far, for the kernels of every index.
 
-The nearest rows so far: pairs of a rank distance and a row, kept in order. For the kernels of every index.
-
-Pairs are ordered by (rank, row). Rows differ, so no two pairs are equal: a partition has one result for any order of
-the input, and equal ranks take no longer than others.
+The nearest rows are pairs of a rank distance and a row, ordered by (rank, row). Rows differ, so no two pairs are equal:
+a partition has one result for any order of the input, and equal ranks take no longer than others.
 
 For up to some dozens of neighbours a sorted array is faster than a heap, and it is in order when the search ends
 (``clear``, ``keep``). For hundreds, moving the pairs would take too long: rows are collected in arrays of twice the

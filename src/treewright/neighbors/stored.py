@@ -181,7 +181,7 @@ def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> In
 
         return Brute.of(points)
     if metric.mixed is not None:
-        from treewright.neighbors.metrics import Mixed
+        from treewright.neighbors.mixed import Mixed
 
         return Mixed(points, metric.mixed)
     if metric.function is not None:

@@ -1,10 +1,7 @@
-"""Bias, variance and noise of predictions: the arithmetic, ``Decomposition`` and ``BiasVarianceCurve``.
+"""Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, or a curve.
 
-For both losses, at each row: loss = bias squared + variance + noise + cross.
-
-Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, or a curve.
-
-The estimator is fitted on many training sets, and all of them predict the same test rows.
+The estimator is fitted on many training sets, and all of them predict the same test rows. For both losses, at each row:
+loss = bias squared + variance + noise + cross.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from treewright.data.cells import shown
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers
-from treewright.evaluation.folds import answers, fresh, refuse_pairs
+from treewright.evaluation.folds import fresh, refuse_pairs, run_tasks
 from treewright.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -146,7 +143,7 @@ def zero_one_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | Non
     return Parts(main, rows, rounds)
 
 
-def together(outputs: list[Parts]) -> Parts:
+def mean_over_outputs(outputs: list[Parts]) -> Parts:
     """The mean over several outputs."""
     if len(outputs) == 1:
         return outputs[0]
@@ -688,7 +685,7 @@ class Rounds(NamedTuple):
                 error.add_note(f"in round {number} of bias_variance")
                 raise
 
-        return answers(one, self.n_rounds, self.n_jobs, "rounds")
+        return run_tasks(one, self.n_rounds, self.n_jobs, "rounds")
 
 
 def _squared(rounds: Rounds, y: np.ndarray, truth: np.ndarray | None) -> Parts:
@@ -710,7 +707,7 @@ def _squared(rounds: Rounds, y: np.ndarray, truth: np.ndarray | None) -> Parts:
             squared_parts(predicted[:, :, at], y[:, at], None if truth is None else truth[:, at])
             for at in range(y.shape[1])
         ]
-        parts = together(outputs)
+        parts = mean_over_outputs(outputs)
     away = float(np.abs(predicted - y).max())
     if 0 < away < SMALLEST:
         raise DataError(
@@ -741,7 +738,7 @@ def _zero_one(rounds: Rounds, y: Labels, truth: Labels | None) -> Parts:
         outputs.append(parts)
         mains.append(_labels_of(labels, parts.main))
     main = mains[0] if len(mains) == 1 else np.stack(mains, axis=1)
-    return together(outputs)._replace(main=main)
+    return mean_over_outputs(outputs)._replace(main=main)
 
 
 def _common_codes(codes: list[np.ndarray], classes: list[np.ndarray]) -> tuple[list[np.ndarray], list[Any]]:

@@ -1,14 +1,10 @@
-"""Independent tasks on several threads. In: a function of a number. Out: its results in order.
-
-Threads, not processes: the kernels release the lock, nothing is copied, and the result of a fold or a member does not
-depend on the schedule.
-
-Folds of cross-validation. In: ``cv``, a target. Out: pairs of training and test positions.
+"""Folds, and fits of an estimator on them. In: a table, a target, ``cv``. Out: training and test rows, ``Fold``.
 
 Splitters and their random draws are scikit-learn's; the folds are checked here, so that an impossible fold is refused
 before anything is fitted. Folds and all other random choices depend on ``random_state`` alone.
 
-A table with its target, and fits of an estimator on its folds. In: a table, a target. Out: fits, scored folds.
+Folds run on several threads, not processes: the kernels release the lock, nothing is copied, and the result of a fold
+or a member does not depend on the schedule.
 """
 
 from __future__ import annotations
@@ -43,7 +39,10 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
+# Tasks on threads -----------------------------------------------------------------------------------------------------
+
+
+def run_tasks(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
     """``[work(0), work(1), ...]``, on several threads; each warning is shown once, with the number of tasks.
 
     If some fail, the error of the first is raised: first in order, not in time.
@@ -94,6 +93,9 @@ def _settings() -> Callable[[], Any]:
 
 Split = tuple[np.ndarray, np.ndarray]
 FORMS = "a number of folds, a splitter of scikit-learn, pairs of training and test rows, or a fold number for each row"
+
+
+# Folds ----------------------------------------------------------------------------------------------------------------
 
 
 def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0, groups: Any = None) -> list[Split]:
@@ -828,7 +830,7 @@ def evaluate_folds(
             raise
         return Fold(len(train), test, scores, on_train, predictions, *size_of(fitted), fitted if keep else None)
 
-    return answers(work, len(splits), n_jobs)
+    return run_tasks(work, len(splits), n_jobs)
 
 
 def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, rows: np.ndarray) -> dict[str, float]:

@@ -1,6 +1,6 @@
-"""Standard errors of scores, and tests of differences. In: scores per fold or row. Out: standard errors, p-values.
+"""Accuracy, R2 and losses of predictions; standard errors of scores, and tests of differences between them.
 
-Scores of predictions. In: true and predicted values, weights. Out: accuracy, R2, the loss of each row.
+In: true and predicted values, scores per fold. Out: numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from treewright.core.elementary import log_of
 from treewright.data.target import check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.trees.data import ModelData
+
+# Means over folds, and differences between them -----------------------------------------------------------------------
 
 
 def mean_of(values: np.ndarray) -> float:
@@ -115,6 +117,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+# Scores and losses of predictions -------------------------------------------------------------------------------------
+
 Loss = Literal["misclassification", "log_loss", "squared_error", "absolute_error"]
 OF_CLASSES: tuple[Loss, ...] = ("misclassification", "log_loss")
 OF_NUMBERS: tuple[Loss, ...] = ("squared_error", "absolute_error")
@@ -126,15 +130,15 @@ WORDS: dict[Loss, str] = {
 }
 
 
-def are_right(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def are_correct(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """bool[n]: whether each row is predicted correctly, in every output."""
     same = np.asarray(true == predicted.reshape(true.shape))
     return same if same.ndim == 1 else np.asarray(same.all(axis=1))
 
 
-def share_right(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+def accuracy(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
     """Accuracy: the share of the rows (n >= 1) with every output correct, in labels or in class codes."""
-    return float(np.average(are_right(true, predicted), weights=weights))
+    return float(np.average(are_correct(true, predicted), weights=weights))
 
 
 def r_squared(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
@@ -147,7 +151,7 @@ def r_squared(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | Non
     return float(r2_score(true, predicted, sample_weight=weights)) if len(true) > 1 else float("nan")
 
 
-def explained(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+def r2(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
     """``r_squared`` of numbers of any size.
 
     ``true``, ``predicted`` (float64[n, n_outputs]): they are scaled to about 1 by a power of two, so that their squares

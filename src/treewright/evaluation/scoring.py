@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
 from treewright.data.schema import did_you_mean
-from treewright.evaluation.measures import TWO, Measure, Said, cost_matrix, measures_of_classes
-from treewright.evaluation.scores import r_squared, share_right
+from treewright.evaluation.measures import TWO, Measure, Predicted, cost_matrix, measures_of_classes
+from treewright.evaluation.scores import accuracy, r_squared
 from treewright.exceptions import ParameterError, Phrase, TreewrightError, setting
 from treewright.learn.params import name_of
 from treewright.trees.writing import shorten, written_level
@@ -203,7 +203,7 @@ def measure_scorer(name: str, labels: Iterable[Any], make: Callable[[list[Any]],
         if weights is not None:
             truth, codes, weights = truth[weights > 0], codes[weights > 0], weights[weights > 0]
         measure = make(known)
-        return measure.sign * measure.work(Said(truth, codes, None, weights))[0]
+        return measure.sign * measure.work(Predicted(truth, codes, None, weights))[0]
 
     return score
 
@@ -372,7 +372,7 @@ def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -
 
 
 def _accuracy(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
-    return share_right(y, np.asarray(estimator.predict(X)), weights)
+    return accuracy(y, np.asarray(estimator.predict(X)), weights)
 
 
 def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
@@ -388,7 +388,7 @@ def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> fl
     return r_squared(y, predicted.reshape(y.shape), weights)
 
 
-def asked(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, predicted: np.ndarray) -> float:
+def own_score(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, predicted: np.ndarray) -> float:
     """The score of predictions by the user's own function."""
     score = function(true, predicted)
     if not hasattr(score, "__float__") or np.ndim(score):

@@ -25,10 +25,10 @@ from treewright.data.target import check_lengths, check_weights, encode_labels, 
 from treewright.evaluation.after_fit import Decided, decision_of, has_steps, repeat_decision, without_steps
 from treewright.evaluation.folds import (
     Task,
-    answers,
     check_tested_once,
     folds_within,
     positives_in,
+    run_tasks,
     splits_of,
     task_of,
     unfitted,
@@ -219,7 +219,7 @@ def choice_by_folds(
         return np.asarray(part.predict_proba(task.table(test, learn)))[:, known.index(label)]
 
     shares = np.empty(task.n)
-    for (_, test), found in zip(splits, answers(shares_of_fold, len(splits), n_jobs), strict=True):
+    for (_, test), found in zip(splits, run_tasks(shares_of_fold, len(splits), n_jobs), strict=True):
         shares[test] = found
     is_positive = _are_positive(model, code, task.y, task.n)
     choice = _chosen(aim, model, code, is_positive, shares, task.weights, len(splits))

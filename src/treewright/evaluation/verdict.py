@@ -45,7 +45,7 @@ def verdict(score: float, constant: float, *, is_classification: bool) -> str:
     )
 
 
-def of_classes(known: Sequence[object], held: Mapping[object, int]) -> list[str]:
+def class_warnings(known: Sequence[object], held: Mapping[object, int]) -> list[str]:
     """Messages if the training rows have one class only, or if the test rows have classes that they lack.
 
     ``known``: the classes of the training rows. ``held``: test rows of each class.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from treewright.boosting.elsewhere import boost_elsewhere
+from treewright.boosting.distributed import boost_distributed
 from treewright.boosting.rounds import Boosted, BoostTable, History, boost
 from treewright.boosting.sampling import GradientWeights
 from treewright.core import notices, progress
@@ -42,7 +42,7 @@ from treewright.learn.boosting_rounds import (
     samples_rows,
     settings_of,
 )
-from treewright.learn.data_checks import is_constant, warn_of_suspicions
+from treewright.learn.data_checks import is_constant, warn_of_odd_columns
 from treewright.learn.derived import takes_derived, with_derived_columns, with_rows_of_levels
 from treewright.learn.forest import refuse_other_table
 from treewright.learn.held_out import held_out, names_of, number_of_rows, parts_of, rows_one_by_one
@@ -111,7 +111,7 @@ def train_boosting(
     column = int(importances.argmax()) if importances.any() else -1
     if column >= 0 and is_derived(dataset.schema.columns[column]):
         column = -1  # it is not a column of the table, so it cannot be a copy of the target
-    warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
+    warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, column)
     warn_of_silent_trees(boosted.trees, losses, dataset, params)
     if first.early_stopping and start is None and not plan.has_members:
         warn_of_no_better_round(boosted.history, _too_few_sampled(first, dataset, number_of_rows(dataset)))
@@ -151,7 +151,7 @@ def _train_elsewhere(
     table = BoostTable(rows.bins, dataset.schema, np.zeros(len(dataset.schema), bool))
     evaluation = evaluation_of(dataset, first, losses, evaluation_rows(validation, table, n_threads))
     with _shown_plan(plan, params):
-        boosted = boost_elsewhere(
+        boosted = boost_distributed(
             table, rows.carrier, replace(settings, evaluation=evaluation), dataset.class_factors, dataset.n_classes,
             base_scores(params.init, sum(loss.n_scores for loss in losses)),
         )  # fmt: skip

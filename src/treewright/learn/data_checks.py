@@ -160,7 +160,7 @@ _FEWEST_ROWS = 25
 _FIRST_ROWS = 1000
 
 
-def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, column: int) -> None:
+def warn_of_odd_columns(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, column: int) -> None:
     """Warn if every column is constant, or if one equals the target.
 
     ``matrix`` (float[n, p]). ``column``, the most informative one: that of a tree's root; -1 if no test was found.

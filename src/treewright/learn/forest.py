@@ -35,7 +35,7 @@ from treewright.forest.grower import (
 from treewright.forest.out_of_bag import Votes, votes_after
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
-from treewright.learn.data_checks import warn_of_suspicions
+from treewright.learn.data_checks import warn_of_odd_columns
 from treewright.learn.derived import in_order_of_levels, takes_derived, with_rows_of_levels
 from treewright.learn.params import (
     CLASSES,
@@ -251,7 +251,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
         model = replace(model, leaf_targets=leaf_targets)
     importances = model.feature_importances
     column = int(importances.argmax()) if len(importances) and importances.any() else -1
-    warn_of_suspicions(rows.schema, rows.matrix, rows.target, column)
+    warn_of_odd_columns(rows.schema, rows.matrix, rows.target, column)
     positions = np.arange(len(rows)) if rows.kept is None else np.flatnonzero(rows.kept)
     cells = None if rows.is_sparse else walk_of(trees).chosen(codes, rows.matrix)
     warm = WarmStart(digest, shared, seed, positions)
@@ -289,10 +289,10 @@ def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | 
             trees.append(tree)
             size.heed(len(trees) - 1, tree, len(trees))
             progress.report(len(trees) / n_trees, "growing")
-        judged: dict[str, Any] = {}
+        voted: dict[str, Any] = {}
         if params.oob_score:
-            judged = _judged(dataset, shared.ask(_votes_on_rows_left_out, trees, params.voting == "hard"))
-    return Trained(_model_of(dataset, join(trees), params), **judged)
+            voted = _votes_of_parts(dataset, shared.ask(_votes_on_rows_left_out, trees, params.voting == "hard"))
+    return Trained(_model_of(dataset, join(trees), params), **voted)
 
 
 class _GrowthElsewhere:
@@ -326,13 +326,13 @@ def _votes_on_rows_left_out(rows: Together, trees: list[PackedTrees], one_each: 
     return (votes, growth.target, growth.weights) if number == 0 else (votes, None, None)
 
 
-def _judged(dataset: Dataset, of_parts: list[tuple[Votes | None, Any, Any]]) -> dict[str, Any]:
+def _votes_of_parts(dataset: Dataset, of_parts: list[tuple[Votes | None, Any, Any]]) -> dict[str, Any]:
     """The votes of all parts, and their rows, as fields of ``Trained``."""
     votes: Any = reduce(lambda some, more: some.plus(more), [own for own, _, _ in of_parts if own is not None])
     _, target, weights = of_parts[0]
     known: Any = dataset.target
     rows = replace(dataset, target=known._replace(**{known._fields[0]: target}), weights=weights, sample_weight=weights)
-    return {"votes": votes, "judged": rows}
+    return {"votes": votes, "oob_rows": rows}
 
 
 # Rows that are here ---------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from treewright.grow.exact.grower import grow
 from treewright.grow.exact.presort import presort
 from treewright.grow.objective import are_whole
 from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings, columns_in_runs
-from treewright.learn.data_checks import warn_of_suspicions
+from treewright.learn.data_checks import warn_of_odd_columns
 from treewright.learn.derived import in_order_of_levels
 from treewright.learn.params import (
     CLASS_WEIGHT,
@@ -270,7 +270,7 @@ def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
             (tree,), trace = shared.each(1), None
     else:
         tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
-        warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
+        warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
     model = model_of(
         dataset, (tree,), params, combine="single", criterion=params.criterion_name, missing=params.missing
     )

@@ -76,7 +76,7 @@ class Trained:
         Of forests: what the trees read, bins or the encoded table.
     votes : Votes, optional
         Of forests with ``oob_score``: the predictions of the trees for their out-of-bag rows.
-    judged : Dataset, optional
+    oob_rows : Dataset, optional
         The rows of the votes, if those of the fit lie elsewhere.
     losses, history : tuple of Loss, History, optional
         Of boosting: the losses, bound to the rows, and the values evaluated in this fit.
@@ -88,7 +88,7 @@ class Trained:
     draws: Draws | None = None
     cells: np.ndarray | None = None
     votes: Votes | None = None
-    judged: Dataset | None = None
+    oob_rows: Dataset | None = None
     losses: tuple[Loss, ...] = ()
     history: History | None = None
 

@@ -473,7 +473,7 @@ class Part:
 # The coordinator ----------------------------------------------------------------------------------------------------
 
 
-def boost_elsewhere(
+def boost_distributed(
     table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any = None,
     n_classes: Sequence[int] = (), base: Sequence[float] | None = None,
 ) -> Boosted:  # fmt: skip

@@ -20,8 +20,8 @@ from treewright.data.table import is_sparse
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient import bundles
 from treewright.learn.boosting_params import BoostingParams
-from treewright.learn.plan import Size, plan_of
-from treewright.learn.rows_aside import held_out
+from treewright.learn.boosting_plan import Size, plan_of
+from treewright.learn.held_out import held_out
 
 RNG = np.random.default_rng(7)
 N = 300

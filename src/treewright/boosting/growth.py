@@ -1,8 +1,7 @@
-"""Grown trees as packed ones. In: ``GradientTree`` and the values of their leaves. Out: ``PackedTrees``.
+"""Grown trees as packed ones, and a boosted model with fewer rounds. In: ``GradientTree``, leaf values. Out: models.
 
-A boosted model with fewer rounds. In: a model, a number of rounds or rows. Out: the model, its log.
-
-This is the pruning of boosted models; it is here, not in ``prune``, because rounds are evaluated by the model's loss.
+``fewer_rounds`` is the pruning of boosted models; it is here, not in ``prune``, because rounds are evaluated by the
+model's loss.
 """
 
 from __future__ import annotations

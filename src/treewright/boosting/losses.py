@@ -1,12 +1,8 @@
-"""The losses that boosting minimises. In: targets, scores. Out: gradients, hessians, losses.
+"""The losses that boosting minimises. In: parameters. Out: a ``Loss``: from targets and scores to gradients and values.
 
 A loss of one output has a base of the scores (``base``), gradients and hessians of each row (``gradients``), and values
-(``values``). Losses for regression come first, then those for classification; ``losses_given`` makes a loss from
-parameters and wraps a user's own.
-
-Losses by name, and a user's own. In: parameters. Out: a ``Loss``.
-
-Results of a user's own loss are checked before they are used.
+(``values``). Losses for regression come first, then those for classification; then losses by name, and a user's own,
+whose results are checked before they are used.
 """
 
 from __future__ import annotations

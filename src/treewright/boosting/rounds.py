@@ -382,7 +382,7 @@ def grow_members(
     table: BoostTable,
     rows: BoostRows,
     settings: BoostSettings,
-    asides: Sequence[np.ndarray],
+    held_out: Sequence[np.ndarray],
     base: Sequence[float] | None = None,
     codes_of_members: Sequence[np.ndarray] | None = None,
     *,
@@ -395,7 +395,7 @@ def grow_members(
     leaves anew, round by round.
 
     ``table``, ``rows``, ``settings``, ``base``: as for ``boost``. ``settings.evaluation`` has the held-out rows of all
-    members, member by member. ``asides`` (sequence of int64[m]): the held-out rows of each member. ``codes_of_members``
+    members, member by member. ``held_out`` (sequence of int64[m]): the held-out rows of each member. ``codes_of_members``
     (sequence of uint8[n, stride]): the bins of all rows for each member, if they depend on its held-out rows.
     ``is_look``, whether only ``least_soon`` is needed: of few members, few rounds, without callbacks and a replay.
 
@@ -404,28 +404,28 @@ def grow_members(
     """
     evaluation = cast("Evaluation", settings.evaluation)
     if is_look:  # by the loss: a tenth of a user's own score has no meaning
-        asides, evaluation = asides[:MEMBERS_OF_LOOK], replace(evaluation, score=None)
-        n_seen = sum(map(len, asides))
+        held_out, evaluation = held_out[:MEMBERS_OF_LOOK], replace(evaluation, score=None)
+        n_seen = sum(map(len, held_out))
         evaluation = replace(evaluation, rows=cast("BoostRows", evaluation.rows).take(slice(0, n_seen)))
         settings = replace(settings, n_rounds=min(settings.n_rounds, ROUNDS_OF_LOOK), callbacks=())
     whole = _Rounds(table, rows, replace(settings, evaluation=None), None, base)
-    begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(asides)
+    begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(held_out)
     grown: list[_Rounds] = [whole] * n_members
     seen = [rows] * n_members if codes_of_members is None else [replace(rows, codes=own) for own in codes_of_members]
     has_values = all(loss.has_values for loss in settings.losses)
     is_alike = codes_of_members is None and not isinstance(rows.codes, SparseCodes)
     judged = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
-    ends = np.cumsum([len(aside) for aside in asides]).tolist()
+    ends = np.cumsum([len(own) for own in held_out]).tolist()
     first_rows = judged.every_row[: ends[:MEMBERS_OF_LOOK][-1]]
 
     def begin(number: int, _thread: int) -> None:
-        is_aside = np.zeros(len(rows.target), bool)
-        is_aside[asides[number]] = True
+        is_held_out = np.zeros(len(rows.target), bool)
+        is_held_out[held_out[number]] = True
         own = replace(settings, seed=mixed(settings.seed & (2**64 - 1), number), evaluation=None)
         # Bundling 1,107 columns takes 38 ms, as long as 60 rounds of 130 rows.
-        bundles = whole.grower.bundles.take(~is_aside) if is_alike else None
-        grown[number] = _Rounds(table, seen[number].take(~is_aside), own, None, begins, bundles)
-        grown[number].other = judged.part(ends[number], seen[number].codes[asides[number]])
+        bundles = whole.grower.bundles.take(~is_held_out) if is_alike else None
+        grown[number] = _Rounds(table, seen[number].take(~is_held_out), own, None, begins, bundles)
+        grown[number].other = judged.part(ends[number], seen[number].codes[held_out[number]])
         grown[number].tells_gains = False
 
     # A user's own loss is not called by two threads at once, because it may have a buffer of its own.

@@ -26,7 +26,7 @@ from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.dataset import Dataset, answers_of
 from treewright.data.derived import is_derived
 from treewright.data.memory import check_fits
-from treewright.exceptions import DataError, ParameterError, Phrase, setting
+from treewright.exceptions import DataError, ParameterError, setting
 from treewright.learn.boosting_members import Groups, Table
 from treewright.learn.boosting_params import AUTO, OF_EACH_ROUND, BoostingParams
 from treewright.learn.boosting_plan import Plan, Size, plan_of
@@ -47,7 +47,7 @@ from treewright.learn.derived import takes_derived, with_derived_columns, with_r
 from treewright.learn.forest import refuse_other_table
 from treewright.learn.held_out import held_out, names_of, number_of_rows, parts_of, rows_one_by_one
 from treewright.learn.settings import refuse_changed, seed_of
-from treewright.learn.train import Trained, WarmStart, model_of
+from treewright.learn.train import Trained, WarmStart, model_of, rows_elsewhere
 from treewright.model import Model
 from treewright.trees.arrays import LEAF_RECORD, child_of, kind_of
 from treewright.trees.data import Boosting, ModelData, with_grid
@@ -55,7 +55,6 @@ from treewright.trees.packed import PackedTrees, leaf_samples_of, leaf_weights_o
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
-    from treewright.data.dataset import Elsewhere
 
 _NOTHING = np.empty(0, np.int64)
 
@@ -123,7 +122,7 @@ def _train_elsewhere(
     dataset: Dataset, params: BoostingParams, n_threads: int, start: Trained | None, validation: Dataset | None
 ) -> Trained:
     """Like ``train_boosting``, for rows that lie elsewhere: one model, whose rounds ask the parts."""
-    rows, seed = cast("Elsewhere", dataset.matrix), seed_of(params.random_state)
+    seed = seed_of(params.random_state)
     losses = params.losses(dataset.n_outputs, dataset.n_classes)
     plan, _ = _plan_for(dataset, params, validation)
     first = plan.groups[0]
@@ -131,21 +130,17 @@ def _train_elsewhere(
         dataset.schema, params.level_encoding, number_of_rows(dataset),
         one_number=dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes),
     )  # fmt: skip
-    reason: tuple[str | Phrase, ...] = ()
-    rounds = setting("n_estimators", 300)
-    if plan.has_members:
-        reason = ("members hold out rows to find the number of rounds: set it (", rounds, ")")
-    elif start is not None or params.warm_start:
-        reason = ("warm_start=True needs the scores of the fit before: fit all rounds at once",)
-    elif first.early_stopping and validation is None:
-        reason = ("early stopping holds out rows: pass evaluation rows (X_val, y_val), or set a number of rounds",)
-    elif len(columns):
-        names = ", ".join(repr(dataset.schema.columns[at].name) for at in columns.tolist())
-        order = setting("level_encoding", "subsets")
-        reason = (f"levels of {names} would be ordered by a statistic; set ", order)
-    if reason:
-        rows.refuse(*reason)
-    rows.check_bins(int(first.max_bins))
+    names = ", ".join(repr(dataset.schema.columns[at].name) for at in columns.tolist())
+    rounds, order = setting("n_estimators", 300), setting("level_encoding", "subsets")
+    of_warm_start = "warm_start=True needs the scores of the fit before: fit all rounds at once"
+    of_stopping = "early stopping holds out rows: pass evaluation rows (X_val, y_val), or set a number of rounds"
+    rows = rows_elsewhere(
+        dataset, first,
+        (plan.has_members, ("members hold out rows to find the number of rounds: set it (", rounds, ")")),
+        (start is not None or params.warm_start, (of_warm_start,)),
+        (bool(first.early_stopping) and validation is None, (of_stopping,)),
+        (len(columns) > 0, (f"levels of {names} would be ordered by a statistic; set ", order)),
+    )  # fmt: skip
     answers_of(rows.carrier, "check", losses)
     settings = settings_of(first, dataset, losses, seed, n_threads)
     table = BoostTable(rows.bins, dataset.schema, np.zeros(len(dataset.schema), bool))

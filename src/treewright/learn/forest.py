@@ -67,7 +67,15 @@ from treewright.learn.params import (
 )
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, refuse_changed, seed_of
 from treewright.learn.together import Shared, trees_at_once
-from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts, with_every_cell
+from treewright.learn.train import (
+    WARM_START_OF_TREES,
+    Trained,
+    WarmStart,
+    model_of,
+    refuse_not_counts,
+    rows_elsewhere,
+    with_every_cell,
+)
 from treewright.predict.walks import walk_of
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.data import ListedTrees, ModelData
@@ -75,7 +83,7 @@ from treewright.trees.packed import PackedTrees, join
 from treewright.trees.writing import written_name
 
 if TYPE_CHECKING:
-    from treewright.data.dataset import Elsewhere, Together
+    from treewright.data.dataset import Together
 
 _PER_TREE = "balanced_subsample"
 _DRAWS = needs("otherwise every tree uses all rows", bootstrap=True)
@@ -270,17 +278,13 @@ def _model_of(dataset: Dataset, trees: Any, params: ForestParams) -> Any:
 
 def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | None) -> Trained:
     """Like ``train_forest``, for rows that lie elsewhere: each part grows a share of the trees (``learn.together``)."""
-    where: Elsewhere = dataset.matrix
-    why = ""
-    if params.criterion in EXACT_CRITERIA:
-        why = f"criterion={params.criterion!r} needs the cells, and these rows are bins"
-    elif params.quantiles:
-        why = "quantiles=True keeps all targets in the model"
-    elif start is not None or params.warm_start:
-        why = "warm_start=True needs the rows of the fit before: fit all trees at once"
-    if why:
-        where.refuse(why)
-    where.check_bins(int(params.max_bins))
+    of_cells = f"criterion={params.criterion!r} needs the cells, and these rows are bins"
+    rows_elsewhere(
+        dataset, params,
+        (params.criterion in EXACT_CRITERIA, (of_cells,)),
+        (params.quantiles, ("quantiles=True keeps all targets in the model",)),
+        (start is not None or params.warm_start, (WARM_START_OF_TREES,)),
+    )  # fmt: skip
     n_trees, seed = int(params.n_estimators), seed_of(params.random_state)
     size, trees = Size(n_trees, 1, is_packed=True), list[PackedTrees]()
     own = replace(params, oob_score=False)  # trees vote once all of them are there

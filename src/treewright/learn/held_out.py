@@ -124,17 +124,17 @@ def held_out(
     # Where the whole part of share * position rises: as many rows as the share says, evenly along the order. A start in
     # the middle of a step takes as many of a class as its share, rounded; the next member starts a position later.
     reached = np.floor((np.arange(n + 1) + member) * share + 0.5)
-    aside = np.zeros(n, bool)
-    aside[order[reached[1:] > reached[:-1]]] = True
-    if aside.any() and not (aside & may_go).any():  # seven rows of two classes: the only one is the first of a class
-        aside[order[may_go[order]][:1]] = True
-    aside &= may_go
-    if not aside.any() or aside.all():
+    is_out = np.zeros(n, bool)
+    is_out[order[reached[1:] > reached[:-1]]] = True
+    if is_out.any() and not (is_out & may_go).any():  # seven rows of two classes: the only one is the first of a class
+        is_out[order[may_go[order]][:1]] = True
+    is_out &= may_go
+    if not is_out.any() or is_out.all():
         raise DataError(
             f"{n} rows are too few to hold out the share {share:g} of them for early stopping: give more rows, another "
             "validation_fraction or n_members, or a number of rounds (n_estimators) without early_stopping"
         )
-    return aside
+    return is_out
 
 
 def number_of_rows(dataset: Dataset) -> int:
@@ -183,17 +183,17 @@ def parts_of(dataset: Dataset, share: float, seed: int, *, is_written_out: bool)
     row_of = np.arange(n) if repeats is None else _copies(dataset, repeats, n_bytes=_BYTES_OF_NAME)
     weights = None if dataset.sample_weight is None else dataset.sample_weight[row_of]
     names = names_of_rows(contents_of(dataset)[row_of], weights)
-    aside = held_out(dataset.target_array[row_of], names, share, seed, by_class=bool(dataset.classes))
+    is_out = held_out(dataset.target_array[row_of], names, share, seed, by_class=bool(dataset.classes))
     # A user's own score may depend on the order of the rows.
-    others = row_of[aside][np.argsort(names[aside], kind="stable")]
+    others = row_of[is_out][np.argsort(names[is_out], kind="stable")]
     if repeats is None:
-        return dataset.take(~aside), dataset.take(others)
-    n_aside = np.bincount(others, minlength=n)
-    kept, held = np.flatnonzero(n_aside < repeats), np.flatnonzero(n_aside)
-    training = _with_weights(dataset, kept, (repeats - n_aside)[kept].astype(np.float64))
+        return dataset.take(~is_out), dataset.take(others)
+    n_out = np.bincount(others, minlength=n)
+    kept, held = np.flatnonzero(n_out < repeats), np.flatnonzero(n_out)
+    training = _with_weights(dataset, kept, (repeats - n_out)[kept].astype(np.float64))
     if is_written_out:
         return training, _with_weights(dataset, others, None)
-    return training, _with_weights(dataset, held, n_aside[held].astype(np.float64))
+    return training, _with_weights(dataset, held, n_out[held].astype(np.float64))
 
 
 def contents_of(dataset: Dataset) -> np.ndarray:

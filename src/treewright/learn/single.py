@@ -55,7 +55,7 @@ from treewright.learn.params import (
 )
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, objective_of, seed_of
 from treewright.learn.together import Shared, trees_at_once
-from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
+from treewright.learn.train import Trained, model_of, refuse_not_counts, rows_elsewhere, with_every_cell
 from treewright.prune.cost_complexity import prune_at
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.edit import with_whole_runs
@@ -266,7 +266,14 @@ class ChaidParams(TreeLimits):
 def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
     """Grow and prune one tree; the class of the parameters decides the algorithm."""
     if dataset.is_elsewhere:
-        with Shared(dataset, _begin_tree, (_on_bins_elsewhere(dataset, params),)) as shared:
+        in_runs = columns_in_runs(dataset.schema, params.nominal_splits, len(dataset))
+        rows_elsewhere(
+            dataset, params,
+            (params.splitter == "best", ("splitter='best' needs every cell; set ", setting("splitter", "hist"))),
+            (bool(in_runs), ("tests of runs of levels; set ", setting("nominal_splits", "subset"))),
+        )  # fmt: skip
+        _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
+        with Shared(dataset, _begin_tree, (params,)) as shared:
             (tree,), trace = shared.each(1), None
     else:
         tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
@@ -275,20 +282,6 @@ def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
         dataset, (tree,), params, combine="single", criterion=params.criterion_name, missing=params.missing
     )
     return Trained(model, trace)
-
-
-def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
-    """The parameters of a tree that grows on bins, for rows that lie elsewhere; ParameterError if it does not."""
-    why: tuple[str | Phrase, ...] = ()
-    if params.splitter == "best":
-        why = ("splitter='best' needs every cell; set ", setting("splitter", "hist"))
-    elif columns_in_runs(dataset.schema, params.nominal_splits, len(dataset)):
-        why = ("tests of runs of levels; set ", setting("nominal_splits", "subset"))
-    if why:
-        dataset.matrix.refuse(*why)
-    _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
-    dataset.matrix.check_bins(int(params.max_bins))
-    return params
 
 
 def _begin_tree(rows: Together, dataset: Dataset, params: Any) -> Callable[[range], list[Tree]]:

@@ -11,7 +11,7 @@ and parameters to `Trained`. Estimators, folds and grids all use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -37,6 +37,8 @@ from treewright.version import __version__
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
     from treewright.boosting.rounds import History
+    from treewright.data.dataset import Elsewhere
+    from treewright.exceptions import Phrase
     from treewright.forest.draws import Draws
     from treewright.forest.out_of_bag import Votes
     from treewright.grow.by_node.grower import Step
@@ -284,6 +286,24 @@ def refuse_too_large(X: Any) -> None:
     for size, most, what in ((shape[0], MAX_ROWS, "rows"), (shape[1], MAX_COLUMNS, "columns")):
         if size > most:
             raise TooLargeError(f"X has {size} {what}, but at most {most} are possible: fit on a sample of the {what}")
+
+
+WARM_START_OF_TREES = "warm_start=True needs the rows of the fit before: fit all trees at once"
+
+
+def rows_elsewhere(dataset: Dataset, params: Any, *needs: tuple[bool, Sequence[str | Phrase]]) -> Elsewhere:
+    """The rows of a dataset that lie elsewhere, for growth on bins.
+
+    Each of ``needs`` is whether the fit needs something that only rows in memory have, and the words for it: the first
+    one is refused, and bins of another number as well.
+    """
+    rows: Elsewhere = dataset.matrix
+    for is_needed, words in needs:
+        if is_needed:
+            rows.refuse(*words)
+    if hasattr(params, "max_bins"):
+        rows.check_bins(int(params.max_bins))
+    return rows
 
 
 def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **options: Any) -> Trained:

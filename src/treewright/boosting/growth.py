@@ -52,6 +52,7 @@ def packed_trees(bins: Bins, kept: Sequence[KeptTree]) -> PackedTrees:
     column = np.concatenate([tree.column for tree in trees])
     gain = np.concatenate([tree.gain for tree in trees])
     at_leaves = np.flatnonzero(is_leaf)
+    of_tree, p = np.repeat(np.arange(len(trees)), sizes), bins.n_columns  # leaves gain 0
     return pack_many(
         bins,
         "gradient",
@@ -72,7 +73,7 @@ def packed_trees(bins: Bins, kept: Sequence[KeptTree]) -> PackedTrees:
         leaf_samples=_of_nodes(
             at_leaves, len(is_leaf), np.concatenate([tree.ends - tree.begins for tree in trees]).astype(np.int64)
         ),
-        importances=_gains(np.repeat(np.arange(len(trees)), sizes), column, gain, len(trees), bins.n_columns),
+        importances=np.bincount(of_tree * p + np.maximum(column, 0), gain, minlength=len(trees) * p).reshape(-1, p),
     )
 
 
@@ -81,12 +82,6 @@ def _of_nodes(at: np.ndarray, n: int, of_leaves: np.ndarray) -> np.ndarray:
     cells = np.zeros(n, of_leaves.dtype)
     cells[at] = of_leaves
     return cells
-
-
-def _gains(tree: np.ndarray, column: np.ndarray, gain: np.ndarray, n_trees: int, p: int) -> np.ndarray:
-    """float64[n_trees, p]: the gain of each column's tests in each tree; leaves gain 0."""
-    place = tree * p + np.maximum(column, 0)
-    return np.bincount(place, gain, minlength=n_trees * p).reshape(n_trees, p)
 
 
 _OPTIONS = ("quantile", "huber_delta", "tweedie_power", "expectile")

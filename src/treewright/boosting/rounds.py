@@ -395,8 +395,8 @@ def grow_members(
     leaves anew, round by round.
 
     ``table``, ``rows``, ``settings``, ``base``: as for ``boost``. ``settings.evaluation`` has the held-out rows of all
-    members, member by member. ``held_out`` (sequence of int64[m]): the held-out rows of each member. ``codes_of_members``
-    (sequence of uint8[n, stride]): the bins of all rows for each member, if they depend on its held-out rows.
+    members, member by member, and ``held_out`` (int64[m] each) their positions. ``codes_of_members`` (uint8[n, stride]
+    each): the bins of all rows for each member, if they depend on its held-out rows.
     ``is_look``, whether only ``least_soon`` is needed: of few members, few rounds, without callbacks and a replay.
 
     ``benchmarks/defaults`` (docs/decisions/0012): members that end separately have a log loss of .138 on iris and .047

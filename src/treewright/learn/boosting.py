@@ -194,7 +194,7 @@ def _with_held_out(dataset: Dataset, params: BoostingParams, seed: int, validati
             if params.n_members != AUTO or params.early_stopping is True:
                 raise
             # Held-out rows were not requested, and the rows are too few, or all alike.
-            plan = plan_of(params, size, can_judge=False)
+            plan = plan_of(params, size, can_evaluate=False)
     first = plan.groups[0]
     if params.stops and not first.early_stopping:
         for name in ("validation_fraction", "n_iter_no_change"):
@@ -217,7 +217,7 @@ def _plan_for(dataset: Dataset, params: BoostingParams, validation: Dataset | No
     n_rows, p = number_of_rows(dataset), len(dataset.schema)
     n_cells = len(dataset.matrix.stored.data) if dataset.is_sparse else n_rows * p
     size = Size(n_rows, p, n_cells, sum(loss.n_scores for loss in losses))
-    return plan_of(params, size, judged_by_user=validation is not None, can_judge=can_evaluate), size
+    return plan_of(params, size, evaluated_by_user=validation is not None, can_evaluate=can_evaluate), size
 
 
 def _held_out_of_members(dataset: Dataset, params: BoostingParams, seed: int) -> list[np.ndarray]:
@@ -352,7 +352,9 @@ def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Da
     target, matrix, weights = dataset.target_array, dataset.matrix, dataset.weights
     if not (target != target[0]).any() or is_constant(matrix):
         return
-    hessian = _first_hessian(trees)
+    of_first = trees.records[: trees.roots[1]]
+    leaves = child_of(of_first[kind_of(of_first) == LEAF_RECORD])
+    hessian = float(leaf_weights_of(trees)[leaves].sum())  # of the rows of the first tree
     if trees.n_nodes > trees.n_trees:
         if _MOST_SHRUNK * hessian < params.l2 and not any(loss.renews for loss in losses):
             notices.warn(
@@ -382,12 +384,6 @@ def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Da
         reason = f"no split gains more than min_gain={params.min_gain:g}: lower it"
     if reason:
         notices.warn(f"no tree has a test, so every row gets the same prediction; {reason}")
-
-
-def _first_hessian(trees: PackedTrees) -> float:
-    """The sum of the hessians of the rows of the first tree."""
-    records = trees.records[: trees.roots[1]]
-    return float(leaf_weights_of(trees)[child_of(records[kind_of(records) == LEAF_RECORD])].sum())
 
 
 def _too_few_sampled(params: BoostingParams, dataset: Dataset, n_rows: int) -> str:

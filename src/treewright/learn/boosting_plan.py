@@ -163,22 +163,22 @@ class Plan:
         return int(self.groups[0].n_members) > 1
 
 
-def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False, can_judge: bool = True) -> Plan:
+def plan_of(params: BoostingParams, size: Size, *, evaluated_by_user: bool = False, can_evaluate: bool = True) -> Plan:
     """The parameters of a fit as values.
 
-    ``size``, of the table: larger ones get fewer members and rounds. ``judged_by_user``, whether the user's own rows
-    evaluate the rounds: then no rows are held out, and there are no members. ``can_judge``, whether rounds can be
+    ``size``, of the table: larger ones get fewer members and rounds. ``evaluated_by_user``, whether the user's own rows
+    evaluate the rounds: then no rows are held out, and there are no members. ``can_evaluate``, whether rounds can be
     evaluated at all: a user's own loss may have no values. Then only a number of rounds ends the growth.
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
     if params.sampling == "minimal_variance":
         values["subsample"] = _DRAWN_BY_VARIANCE
-    if not params.is_open or not can_judge:
+    if not params.is_open or not can_evaluate:
         if params.n_estimators == AUTO and quality == "fast" and not params.warm_start:
             values |= _FAST
-        only = _filled(params, {**values, "early_stopping": params.stops and can_judge})
+        only = _filled(params, {**values, "early_stopping": params.stops and can_evaluate})
         return Plan((only,), seconds_of_round=size.seconds_of_round)
-    if judged_by_user:
+    if evaluated_by_user:
         one = _filled(params, values | _MEMBERS | {"derived_columns": "none"})
         return Plan((one,), seconds_of_round=size.seconds_of_round)
     n_members = next((count for most, count in _N_MEMBERS[quality] if size.n_rows <= most), 1)

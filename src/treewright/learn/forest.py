@@ -26,7 +26,6 @@ from treewright.forest.grower import (
     EXACT_CRITERIA,
     ClassWeights,
     ForestSettings,
-    GrownForest,
     Growth,
     Size,
     grow_forest,
@@ -249,7 +248,9 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
         grown = grow_forest(codes, rows.matrix, bins, rows.schema, rows.target_array, rows.weights, settings)
     trees, votes = grown.trees, grown.votes
     if start is not None:
-        trees = _joined(start.model.trees, grown, is_exact=settings.is_exact)
+        before: Any = start.model.trees
+        new = cast("PackedTrees", grown.trees)
+        trees = ListedTrees((*before, *new)) if settings.is_exact else join([before, new])
         votes = start.votes.plus(votes) if start.votes is not None and votes is not None else None
     model = _model_of(dataset, trees, params)
     if params.quantiles:
@@ -428,11 +429,6 @@ def _factors_after_draw(dataset: Dataset, params: ForestParams) -> ClassWeights:
 
 def _balanced(classes: tuple[np.ndarray, ...], codes: np.ndarray, weights: np.ndarray | None) -> Factors:
     return factors_by_code(["balanced"] * len(classes), codes, classes, weights)
-
-
-def _joined(before: Any, grown: GrownForest, *, is_exact: bool) -> Any:
-    """The trees of the fit before, and the new ones."""
-    return ListedTrees((*before, *grown.trees)) if is_exact else join([before, cast("PackedTrees", grown.trees)])
 
 
 # Warm starts. The digest of a table knows its bins and codes, not what columns, levels and labels are called; names are

@@ -372,7 +372,9 @@ def check_parts(parts: Mapping[str, Any]) -> None:
     stored, schema = parts["stored"], parts["schema"]
     check_target(parts["task"], parts["n_outputs"], parts["classes"], parts["target_names"])
     for name, known in (("weights", WEIGHTS), ("unseen", UNSEEN)):
-        _check_word(name, parts[name], known)
+        if parts[name] not in known:
+            words = ", ".join(map(repr, known))
+            raise ModelFileError(f"{name} is {str(parts[name])[:40]!r}: expected one of {words}")
     try:
         search_for(stored.metric, stored.points, stored.algorithm)
     except ParameterError as error:
@@ -395,12 +397,6 @@ def check_parts(parts: Mapping[str, Any]) -> None:
         _check_points(stored.metric, stored.points, schema)
     elif not np.isfinite(stored.points.data).all():
         raise ModelFileError("points: a cell of a sparse row is not finite")
-
-
-def _check_word(name: str, found: object, known: tuple[str, ...]) -> None:
-    """Check that a value is one of the known words."""
-    if found not in known:
-        raise ModelFileError(f"{name} is {str(found)[:40]!r}: expected one of {', '.join(map(repr, known))}")
 
 
 def _check_stored_target(stored: Stored, classes: tuple[np.ndarray, ...], n_outputs: int) -> None:

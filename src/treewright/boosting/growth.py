@@ -204,7 +204,7 @@ def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:
 def losses_of_rounds(model: ModelData, rows: Rows) -> tuple[str, np.ndarray]:
     """The name of a boosted model's loss, and its weighted mean on rows after each round.
 
-    Returns ``losses`` (float64[n_rounds]): inf if it is beyond float64.
+    Returns the name of the loss, and float64[n_rounds]: inf if one is beyond float64.
     """
     known = losses_of_model(model, rows)
     weights = np.ones(len(rows.target)) if rows.weights is None else rows.weights

@@ -95,7 +95,7 @@ class Compared:
         Mean of the best, or of the baseline, minus this mean, fold by fold; and the ends of its 95 % interval
         (corrected resampled t).
     p_value, p_adjusted : float
-        Of the corrected test of that difference (``uncertainty.corrected_t``), and adjusted for the number of tests
+        Of the corrected test of that difference (``scores.corrected_t``), and adjusted for the number of tests
         (Holm). nan for the best or the baseline itself, and if all folds have the same difference.
     failure : str or None
         Why it could not be fitted or scored; then every number is nan.
@@ -361,7 +361,7 @@ def compare(
     -----
     Interval and p-value of a difference are those of the corrected resampled paired t-test (Nadeau and Bengio 2003).
     The best was chosen by the same scores, so a small p-value is a hint and not a proof; a baseline that was named
-    before is not. With several repeats the standard error is corrected like the test (``uncertainty.standard_error``):
+    before is not. With several repeats the standard error is corrected like the test (``scores.standard_error``):
     more shuffles of the same rows make no more rows.
 
     Examples

@@ -447,7 +447,7 @@ def nested_orders(task: Task, splits: Sequence[Split], random_state: Any) -> lis
 
 
 def overlap_of(splits: Sequence[Split], n: int) -> float:
-    """How far folds of n rows share test rows, for ``uncertainty.standard_error``.
+    """How far folds of n rows share test rows, for ``scores.standard_error``.
 
     The mean of test rows over training rows if any row is tested more than once, else 0.
     """

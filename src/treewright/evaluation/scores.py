@@ -29,7 +29,7 @@ def standard_error(values: np.ndarray, overlap: float = 0.0) -> float:
     """Standard error of a mean over folds.
 
     ``values`` (float64[J]): one score per fold. ``overlap``: 0 if no row is tested twice, else test rows over training
-    rows (``folds.overlap_of``). Returns float: sqrt((1 / J + overlap) * s2), s2 the variance of a sample. Without
+    rows (``folds.overlap_of``). Returns sqrt((1 / J + overlap) * s2), s2 the variance of a sample. Without
     overlap that is the usual s / sqrt(J). With repeats J grows and the rows stay the same; the second term, of Nadeau
     and Bengio (2003, Machine Learning 52, 239-281), does not vanish. nan for fewer than two folds, or if a value is not
     finite.
@@ -43,7 +43,7 @@ def standard_error_of_mean(variance: np.ndarray | float, weight: float) -> np.nd
     """Standard error of a mean over rows, as rpart has it.
 
     ``variance`` (float64, or float64[k]): weighted mean of the squared distances of the rows' losses e_i from their
-    mean e. Returns float64, or float64[k], sqrt(sum(w_i (e_i - e)^2)) / sum(w_i). A weight counts as a number of rows:
+    mean e. Returns sqrt(sum(w_i (e_i - e)^2)) / sum(w_i), float64 or float64[k]. A weight counts as a number of rows:
     weights that only state the importance of rows have to be scaled to a mean of 1.
     """
     # Two roots: a sum of weights may be near the end of float64.
@@ -62,9 +62,9 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
     """The corrected resampled paired t-test, two-sided.
 
     ``differences`` (float64[J]): score of one estimator minus score of the other, fold by fold. ``test_share``: test
-    rows over training rows, ``n_test / n_train``. Returns ``p`` (float, 0 to 1), the probability of a difference at
-    least as large between estimators that do not differ. nan for one fold, and if every fold has the same difference
-    other than 0: such scores are discrete (shares of few rows), and their variance of 0 says nothing about the variance
+    rows over training rows, ``n_test / n_train``. Returns t and p, the probability of a difference at least as large
+    between estimators that do not differ. Both are nan for one fold, and if every fold has the same difference other
+    than 0: such scores are discrete (proportions of few rows), and their variance of 0 says nothing about the variance
     of a mean.
 
     Nadeau and Bengio 2003, Machine Learning 52, 239-281: t = mean / sqrt((1 / J + n_test / n_train) * s2) with J - 1
@@ -89,7 +89,7 @@ def margin(values: np.ndarray, overlap: float) -> float:
     """Half the 95 % interval of a mean over folds, or of a mean difference.
 
     ``values`` (float64[J]). ``overlap``: as for ``standard_error``; for differences test rows over training rows, as in
-    ``corrected_t``. Returns float: Student's t with J - 1 degrees of freedom times the standard error; so a difference
+    ``corrected_t``. Returns Student's t with J - 1 degrees of freedom times the standard error; so a difference
     is as far from 0 as this if the p-value of ``corrected_t`` is 0.05. nan for fewer than two folds, and if every fold
     has the same value other than 0, which says nothing about the spread.
     """
@@ -105,7 +105,7 @@ def margin(values: np.ndarray, overlap: float) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for their number, step by step (Holm 1979, Scand. J. Statist. 6, 65-70).
 
-    ``p_values``: nan counts as no test. Returns list of float: the i-th smallest times (m - i + 1), never less than the
+    ``p_values``: nan counts as no test. Returns the i-th smallest times (m - i + 1), never less than the
     one before it, at most 1.
     """
     adjusted = [float("nan")] * len(p_values)

@@ -497,7 +497,7 @@ def lowest_share(scores: np.ndarray, weights: np.ndarray | None, share: float) -
     """The score below which a share of the rows is.
 
     ``scores`` (float64[n]). ``weights`` (float64[n], > 0, or None): whole numbers count rows, as in sampling
-    (``draws.counts_of_rows``). Returns float: between two scores if rows are counted; else the lowest score up to which
+    (``draws.counts_of_rows``). Returns between two scores if rows are counted; else the lowest score up to which
     the rows have the share.
     """
     counts = counts_of_rows(weights)

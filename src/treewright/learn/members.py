@@ -330,7 +330,7 @@ class BagColumns:
     def told_again(self, parameters: Mapping[str, Any], columns: np.ndarray) -> dict[str, Any]:
         """The declarations and constraints of a base estimator, for the columns of a member.
 
-        ``parameters``: ``get_params(deep=True)`` of the base. ``columns`` (int64[k]). Returns dict: parameters to set.
+        ``parameters``: ``get_params(deep=True)`` of the base. ``columns`` (int64[k]). Returns parameters to set.
         Raises ``ColumnError``: a declared column does not exist. ``ParameterError``: a column is declared twice, or a
         constraint names none of the columns.
 

@@ -210,7 +210,7 @@ _MOST_COLUMNS = 160_000
 
 @dataclass(frozen=True, eq=False)
 class Brute:
-    """Every query against every point, approximately; few exactly. Ranks are ``ranks.SQUARES``, the same as Direct's.
+    """Every query against every point, approximately; few exactly. Ranks are ``nearest.SQUARES``, the same as Direct's.
 
     It holds a transposed copy of the points in float32 (4 bytes a cell). Additional memory per thread, without results:
     256 queries in float32 and float64 (12 bytes a cell), and for rows within a rank 8 MiB and some 100 bytes for each

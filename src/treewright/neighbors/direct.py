@@ -125,10 +125,10 @@ class Direct(AllPairs):
     if that is more; for rows within a rank 8 MiB and some 100 bytes for each that 64 queries find.
 
     ``points`` (float64[n, d], C order, finite): kept, not copied.
-    ``kind``, ``ranks.SQUARES`` to ``ranks.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the
+    ``kind``, ``nearest.SQUARES`` to ``nearest.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the
         columns that are nonzero in either row, the share that is zero in the other; 0 if there are none. Canberra: the
         sum of |a - b| / (|a| + |b|), with 0 / 0 counted as 0.
-    ``p``: for ``ranks.POWERS``.
+    ``p``: for ``nearest.POWERS``.
     """
 
     points: np.ndarray
@@ -239,7 +239,7 @@ def measure(kind, p, queries, begin, end, points, first, n, scratch):
     Parameters
     ----------
     kind : int
-        ``ranks.SQUARES``, ...
+        ``nearest.SQUARES``, ...
     p : float64
         For ``POWERS``.
     queries : float64[m, d]

@@ -47,7 +47,7 @@ class Index(Protocol):
     def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows whose rank distance is at most ``rank``.
 
-        Returns ``offsets`` (int64[m + 1]): the beginning of each point's rows.
+        Returns ``offsets`` (int64[m + 1]), the beginning of each point's rows; rows (int64); ranks (float64).
         """
 
 

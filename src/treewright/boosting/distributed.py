@@ -624,7 +624,7 @@ class RoundsElsewhere:
                 self.other.add(kept, score, None)
             self.kept.append(kept)
 
-    def judge(self) -> tuple[float | None, float | None]:
+    def evaluate(self) -> tuple[float | None, float | None]:
         """The values of the evaluation, on the training rows and on the held-out rows in this process."""
         score = None if self.settings.evaluation is None else self.settings.evaluation.score
         if score is not None and self.other is not None:

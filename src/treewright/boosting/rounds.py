@@ -342,17 +342,17 @@ class Grown(Protocol):
     def grow(self, number: int) -> None:
         """Grow the trees of a round, and add the values of their leaves to the scores."""
 
-    def judge(self) -> tuple[float | None, float | None]:
+    def evaluate(self) -> tuple[float | None, float | None]:
         """The values on the training rows and on the held-out rows; None if not evaluated."""
 
 
 def run(rounds: Grown, settings: BoostSettings, first: int = 0) -> History:
     """Grow the rounds after the first ones, until the last."""
     watch = _Watch(settings, settings.evaluation)
-    watch.note(first, rounds.judge)
+    watch.note(first, rounds.evaluate)
     for number in range(first + 1, settings.n_rounds + 1):
         rounds.grow(number)
-        watch.note(number, rounds.judge)
+        watch.note(number, rounds.evaluate)
         if watch.is_over(number, first):
             break
     watch.history.gained_out_of_bag = rounds.gained_out_of_bag
@@ -414,9 +414,9 @@ def grow_members(
     seen = [rows] * n_members if codes_of_members is None else [replace(rows, codes=own) for own in codes_of_members]
     has_values = all(loss.has_values for loss in settings.losses)
     is_alike = codes_of_members is None and not isinstance(rows.codes, SparseCodes)
-    judged = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
+    on_held_out = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
     ends = np.cumsum([len(own) for own in held_out]).tolist()
-    first_rows = judged.every_row[: ends[:MEMBERS_OF_LOOK][-1]]
+    first_rows = on_held_out.every_row[: ends[:MEMBERS_OF_LOOK][-1]]
 
     def begin(number: int, _thread: int) -> None:
         is_held_out = np.zeros(len(rows.target), bool)
@@ -425,23 +425,23 @@ def grow_members(
         # Bundling 1,107 columns takes 38 ms, as long as 60 rounds of 130 rows.
         bundles = whole.grower.bundles.take(~is_held_out) if is_alike else None
         grown[number] = _Rounds(table, seen[number].take(~is_held_out), own, None, begins, bundles)
-        grown[number].other = judged.part(ends[number], seen[number].codes[held_out[number]])
+        grown[number].other = on_held_out.part(ends[number], seen[number].codes[held_out[number]])
         grown[number].tells_gains = False
 
     # A user's own loss is not called by two threads at once, because it may have a buffer of its own.
     at_once = settings.n_threads if all(loss.rowwise for loss in settings.losses) else 1
     threads.run_each(begin, n_members, at_once)
 
-    def judge() -> tuple[float | None, float | None]:
-        return None, judged.loss() if evaluation.score is None else float(evaluation.score(judged.scores))
+    def evaluate() -> tuple[float | None, float | None]:
+        return None, on_held_out.loss() if evaluation.score is None else float(evaluation.score(on_held_out.scores))
 
     watch, losses_soon = _Watch(settings, evaluation), list[float]()
-    watch.note(0, judge)
+    watch.note(0, evaluate)
     for number in range(1, settings.n_rounds + 1):
         threads.run_each(lambda member, _: grown[member].grow(number), n_members, at_once)  # noqa: B023
-        watch.note(number, judge)
+        watch.note(number, evaluate)
         if number <= ROUNDS_OF_LOOK and has_values:
-            losses_soon.append(judged.loss(first_rows))
+            losses_soon.append(on_held_out.loss(first_rows))
         if watch.is_over(number, 0):
             break
     least_soon = min(losses_soon, default=math.nan)
@@ -501,14 +501,14 @@ class _Watch:
         self.lowest, self.n_noted, self.begun, self.seconds = np.inf, 0, time.perf_counter(), 0.0
         self.is_called_off = False
 
-    def note(self, number: int, judge: Callable[[], tuple[float | None, float | None]]) -> None:
-        """Evaluate after a round; ``judge`` gives the values on the training rows and on the held-out rows."""
+    def note(self, number: int, evaluate: Callable[[], tuple[float | None, float | None]]) -> None:
+        """Evaluate after a round; ``evaluate`` gives the values on the training rows and on the held-out rows."""
         history = self.history
         if self.evaluation is None:
             history.best = number
             return
         begun = time.perf_counter()
-        train, validation = judge()
+        train, validation = evaluate()
         if train is not None:
             history.train.append(train)
         if validation is not None:
@@ -769,7 +769,7 @@ class _Rounds:
             return bounded_values(tree, monotone, renew)
         return renew(*tree.groups([[leaf] for leaf in range(len(tree.leaves))]))
 
-    def judge(self) -> tuple[float | None, float | None]:
+    def evaluate(self) -> tuple[float | None, float | None]:
         """The values on the training rows and on the held-out rows; None if not evaluated."""
         score = None if self.settings.evaluation is None else self.settings.evaluation.score
         if score is None:

@@ -156,9 +156,11 @@ def run_compare(request: CompareRequest) -> None:
 
 def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[str, Any]:
     """The table as JSON values; docs/reference/command-line.md lists the names."""
+    from treewright.evaluation.comparison import FORMER_NAMES
+
     names = (
-        "name", "mean", "standard_error", "margin", "n_leaves", "depth", "behind", "behind_low", "behind_high",
-        "p_value", "p_adjusted", "refusal",
+        "name", "mean", "standard_error", "margin", "n_leaves", "depth", "difference", "difference_low",
+        "difference_high", "p_value", "p_adjusted", "failure",
     )  # fmt: skip
     return {
         "document": "treewright comparison",
@@ -178,6 +180,7 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
         "beyond_chance": list(table.beyond_chance),
         "candidates": [
             {name: getattr(row, name) for name in names}
+            | {former: getattr(row, name) for former, name in FORMER_NAMES.items()}  # for one version more
             | {
                 "scores": row.scores.tolist(),
                 "other_scores": dict(row.others),
@@ -261,7 +264,7 @@ def _with_options(row: Compared) -> Compared:
     """A row of the table, with options instead of parameters in its refusal."""
     if not isinstance(row.error, TreewrightError):
         return row
-    return replace(row, refusal=" ".join(str(row.error.worded(fit_words)).split()))
+    return replace(row, failure=" ".join(str(row.error.worded(fit_words)).split()))
 
 
 def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool) -> dict[str, Any]:
@@ -287,8 +290,8 @@ def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool)
 
 def _csv_of_table(columns: Mapping[str, list[Any]]) -> str:
     """The table as CSV; a refusal quotes the data, which must not run as a formula in a spreadsheet."""
-    refusals = guarded_labels([text or "" for text in columns["refusal"]])
-    return csv_of({**columns, "refusal": refusals})
+    refusals = guarded_labels([text or "" for text in columns["failure"]])
+    return csv_of({**columns, "failure": refusals})
 
 
 def _requests_of(request: CompareRequest, words: tuple[str, ...]) -> dict[str, FitRequest]:

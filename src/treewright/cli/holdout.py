@@ -168,12 +168,12 @@ def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = No
     baseline : Score, optional
         The score of the constant prediction; by default that of the most frequent class of the scored rows.
     """
-    from treewright.evaluation.verdict import of_classes, reason_of, verdict
+    from treewright.evaluation.verdict import class_warnings, reason_of, verdict
 
     told: list[str] = []
     if model.task == "classification":
         known = label_series("class", model.classes[0]).to_list()
-        told += of_classes(known, score.true_totals() if isinstance(score, LabelScore) else {})
+        told += class_warnings(known, score.true_totals() if isinstance(score, LabelScore) else {})
         if len(known) == 1:
             return _warning(told)  # it explains all the others
     if score is None or isinstance(score, QuantileScore):

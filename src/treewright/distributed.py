@@ -6,7 +6,7 @@ of a worker are one place (``files.places``), kept in the worker's process under
 that calls ``fit``, and sees no row.
 
 If a worker is lost, Dask makes its partitions again from their source, on the remaining workers; these become places,
-get all questions again, and the fit continues (``boosting.elsewhere``).
+get all questions again, and the fit continues (``boosting.distributed``).
 """
 
 from __future__ import annotations

@@ -39,11 +39,19 @@ def test_an_evaluation_is_one_json_document_whose_numbers_can_be_counted(folder,
     said = command("evaluate", "m.tw", "test.csv", "--json", folder=folder)
     facts = strictly(said.stdout)
     assert (facts["document"], facts["version"], facts["task"]) == ("treewright evaluation", 1, "classification")
-    assert (facts["score"]["n_rows"], facts["score"]["n_right"], facts["score"]["accuracy"]) == (4, 3, 0.75)
+    assert (facts["score"]["n_rows"], facts["score"]["n_correct"], facts["score"]["accuracy"]) == (4, 3, 0.75)
     assert facts["score"]["confusion"] == [[1, 0], [1, 2]]
     first = facts["score"]["classes"][0]
     assert first.pop("f1") == pytest.approx(2 / 3)
-    assert first == {"class": "a", "n_rows": 1, "n_predicted": 2, "n_right": 1, "precision": 0.5, "recall": 1.0}
+    assert first == {
+        "class": "a",
+        "n_rows": 1,
+        "n_predicted": 2,
+        "n_correct": 1,
+        "n_right": 1,
+        "precision": 0.5,
+        "recall": 1.0,
+    }
     assert facts["score"]["balanced_accuracy"] == pytest.approx((1 + 2 / 3) / 2)
     assert facts["score"]["roc_auc"] == pytest.approx((1 + 1 + 0.5) / 3)  # the leaf of a holds one b as well
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 import treewright as tw
-from treewright.boosting.elsewhere import Part, boost_elsewhere
+from treewright.boosting.distributed import Part, boost_distributed
 from treewright.boosting.linear import FOLDS, linear_scores
 from treewright.boosting.losses import TwoClasses
 from treewright.boosting.rounds import BoostSettings, BoostTable
@@ -409,7 +409,7 @@ def elsewhere(table: np.ndarray, y: np.ndarray, subsample: float) -> Any:
     ]
     tree = GradientSettings(max_leaf_nodes=40, min_samples_leaf=9)
     settings = BoostSettings((TwoClasses(),), tree, 3, 0.5, subsample=subsample)
-    boosted = boost_elsewhere(BoostTable(bins, schema, np.zeros(2, bool)), Here(parts), settings, None, (2,))
+    boosted = boost_distributed(BoostTable(bins, schema, np.zeros(2, bool)), Here(parts), settings, None, (2,))
     return [boosted.trees.records, boosted.trees.leaf_value, boosted.trees.importances]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rotating import crossed
 
-from treewright.boosting.elsewhere import Part, boost_elsewhere
+from treewright.boosting.distributed import Part, boost_distributed
 from treewright.boosting.losses import (
     AbsoluteError,
     Gamma,
@@ -122,7 +122,7 @@ def test_trees_of_rows_elsewhere_are_those_of_rows_here(name, weighted, plan):
 
     for cuts, n_threads in (([], 2), ([300, 600], 1), ([0, 0, 1, 2, N - 7, N], 1)):
         carrier = parts_of(target, weights, cuts, n_threads)
-        elsewhere = boost_elsewhere(TABLE, carrier, settings, factors, n_classes)
+        elsewhere = boost_distributed(TABLE, carrier, settings, factors, n_classes)
         assert arrays_of(elsewhere) == arrays_of(here)
         assert elsewhere.boosting == here.boosting
 
@@ -131,8 +131,8 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     loss, target = TARGETS["two classes"]
     settings = settings_of(loss, PLANS["leaf"])
     here = boost(TABLE, BoostRows(CODES, target[:, None]), settings)
-    monkeypatch.setattr("treewright.boosting.elsewhere._BLOCK_ROWS", 7)
-    elsewhere = boost_elsewhere(TABLE, parts_of(target, None, [400], n_threads=3), settings, None, (2,))
+    monkeypatch.setattr("treewright.boosting.distributed._BLOCK_ROWS", 7)
+    elsewhere = boost_distributed(TABLE, parts_of(target, None, [400], n_threads=3), settings, None, (2,))
     assert arrays_of(elsewhere) == arrays_of(here)
 
 
@@ -141,11 +141,11 @@ def test_nodes_are_asked_for_together(monkeypatch):
     settings = settings_of(loss, PLANS["leaf"])
     carrier, asked = parts_of(target, None, []), list[str]()
     monkeypatch.setattr(carrier, "ask", lambda what, *given: (asked.append(what), Here.ask(carrier, what, *given))[1])
-    together = boost_elsewhere(TABLE, carrier, settings)
+    together = boost_distributed(TABLE, carrier, settings)
     n_together = asked.count("split")
     asked.clear()
     monkeypatch.setattr("treewright.grow.gradient.elsewhere._MOST_AT_ONCE", 0)
-    alone = boost_elsewhere(TABLE, carrier, settings)
+    alone = boost_distributed(TABLE, carrier, settings)
     assert arrays_of(alone) == arrays_of(together)
     assert asked.count("split") == (together.trees.n_nodes - 5) // 2  # every test is asked for by itself
     assert n_together < 0.6 * asked.count("split")
@@ -160,7 +160,9 @@ def test_questions_and_answers_can_be_carried():
             return pickle.loads(pickle.dumps(Here.ask(self, *pickle.loads(pickle.dumps((what, *given))))))
 
     carrier = parts_of(target, None, [300])
-    one, other = (boost_elsewhere(TABLE, each, settings, None, n_classes) for each in (carrier, Pickled(carrier.parts)))
+    one, other = (
+        boost_distributed(TABLE, each, settings, None, n_classes) for each in (carrier, Pickled(carrier.parts))
+    )
     assert arrays_of(one) == arrays_of(other)
 
 
@@ -172,7 +174,7 @@ def test_rows_that_are_here_judge_the_rounds():
     )
     here = boost(TABLE, BoostRows(CODES[200:], target[200:, None], names=names_of_rows(CONTENTS[200:])), judged)
     rest = Part(CODES[200:], len(SCHEMA), [target[200:]], None, CONTENTS[200:])
-    elsewhere = boost_elsewhere(TABLE, Here([rest]), judged, None, (2,))
+    elsewhere = boost_distributed(TABLE, Here([rest]), judged, None, (2,))
     assert len(here.trees) < 60
     assert arrays_of(elsewhere) == arrays_of(here)
     assert elsewhere.history.validation == here.history.validation
@@ -186,7 +188,7 @@ def test_the_loss_of_rows_elsewhere_is_that_of_rows_here(name, weighted):
     settings = dataclasses.replace(settings_of(loss, PLANS["leaf"]), evaluation=Evaluation())
     here = boost(TABLE, BoostRows(CODES, target[:, None], weights), settings)
     n_classes = (max(loss.n_scores, 2),) if is_classes else ()
-    elsewhere = boost_elsewhere(TABLE, parts_of(target, weights, [0, 1, 300]), settings, None, n_classes)
+    elsewhere = boost_distributed(TABLE, parts_of(target, weights, [0, 1, 300]), settings, None, n_classes)
     assert elsewhere.history.train == here.history.train
     assert len(here.history.train) == 6
 
@@ -204,10 +206,10 @@ def test_the_loss_of_rows_elsewhere_is_that_of_rows_here(name, weighted):
 def test_what_is_not_worked_out_elsewhere_is_refused_with_the_reason(plan, told):
     settings = dataclasses.replace(settings_of(SquaredError(), PLANS["leaf"]), **plan)
     with pytest.raises(ParameterError, match=told):
-        boost_elsewhere(TABLE, parts_of(NUMBERS, None, []), settings)
+        boost_distributed(TABLE, parts_of(NUMBERS, None, []), settings)
 
 
 def test_gradients_that_are_no_numbers_end_the_growth_with_an_error():
     settings = settings_of(SquaredError(), PLANS["leaf"])
     with pytest.raises(DataError, match="finite"):
-        boost_elsewhere(TABLE, parts_of(NUMBERS, np.full(N, 1e29), [300]), settings, base=[1e200])
+        boost_distributed(TABLE, parts_of(NUMBERS, np.full(N, 1e29), [300]), settings, base=[1e200])

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mixed_twin import twin_columns, twin_rank
 
 from treewright.data.schema import Column, Schema
-from treewright.neighbors.metrics import Mixed, metric_of
+from treewright.neighbors.metrics import metric_of
+from treewright.neighbors.mixed import Mixed
 
 RULES = ("gower", "heom", "hvdm")
 LEVELS = tuple("abcd")

@@ -37,18 +37,9 @@ _MOST_ROWS = 12  # the most rows of a table whose weights are printed
 class RowWeights:
     """The weights of the rows in one round; immutable.
 
-    Parameters
-    ----------
-    own : float64[n], > 0, or None
-        Weights before the first round; whole numbers of a moderate sum are numbers of rows. None: one for every row.
-        A common factor is not removed (k for each row is exactly k copies of the table), but it makes the steps of a
-        row's weight coarser.
-    n : int >= 1
-
-    Attributes
-    ----------
-    units : int64[n]
-        The number of rows that a row counts as.
+    ``own`` (float64[n], > 0, or None), weights before the first round; whole numbers of a moderate sum are numbers of
+    rows. None: one for every row. A common factor is not removed (k for each row is exactly k copies of the table), but
+    it makes the steps of a row's weight coarser. ``units`` (int64[n]): the number of rows that a row counts as.
     """
 
     def __init__(self, own: np.ndarray | None, n: int) -> None:
@@ -82,12 +73,8 @@ class RowWeights:
     def as_counts(self) -> tuple[np.ndarray, float]:
         """Weights for trees to which a common factor makes no difference.
 
-        Returns
-        -------
-        weights : float64[n], > 0
-            Whole numbers of a moderate sum, if that is precise enough: then trees treat them exactly.
-        unit : float
-            The factor with which they add up to the number of rows.
+        Returns ``weights`` (float64[n], > 0), whole numbers of a moderate sum, if that is precise enough: then trees
+        treat them exactly; ``unit`` (float): the factor with which they add up to the number of rows.
         """
         if self._n_units > _MOST_COARSE_ROWS:
             return self.as_rows, 1.0
@@ -99,9 +86,7 @@ class RowWeights:
     def mean(self, losses: np.ndarray) -> float:
         """Weighted mean.
 
-        Parameters
-        ----------
-        losses : bool[n], or float64[n] from 0 to 1
+        ``losses`` (bool[n], or float64[n] from 0 to 1).
         """
         if losses.dtype == bool:
             return int(self._whole[losses].sum()) / self._total
@@ -111,15 +96,8 @@ class RowWeights:
     def times(self, factors: np.ndarray) -> RowWeights:
         """The weights of the next round.
 
-        Parameters
-        ----------
-        factors : float64[n], finite, >= 0, not all 0
-            The factors of the weights; a common factor makes no difference.
-
-        Examples
-        --------
-        >>> RowWeights(None, 4).times(np.array([3.0, 1.0, 1.0, 1.0])).shares.round(3).tolist()
-        [0.5, 0.167, 0.167, 0.167]
+        ``factors`` (float64[n], finite, >= 0, not all 0): the factors of the weights; a common factor makes no
+        difference.
         """
         made = object.__new__(RowWeights)
         made.units, made._n_units = self.units, self._n_units
@@ -145,16 +123,9 @@ def _scaled(relative: np.ndarray, units: np.ndarray, n_units: int, total: int) -
 class Verdict:
     """The evaluation of a member.
 
-    Attributes
-    ----------
-    error : float
-        Weighted misclassification rate, or weighted mean loss.
-    weight : float
-        The weight of the member; 0.0 if it is dropped.
-    is_last : bool
-        Whether boosting ends here.
-    factors : float64[n] or None
-        The factors of the rows' weights; None if boosting ends.
+    ``error``: weighted misclassification rate, or weighted mean loss.
+    ``weight``: the weight of the member; 0.0 if it is dropped.
+    ``factors`` (float64[n] or None): the factors of the rows' weights; None if boosting ends.
     """
 
     error: float
@@ -171,21 +142,10 @@ class Verdict:
 def judge_labels(wrong: np.ndarray, weights: RowWeights, n_classes: int, learning_rate: float) -> Verdict:
     """Evaluate a classifier (SAMME: Zhu, Zou, Rosset and Hastie 2009, algorithm 2).
 
-    Parameters
-    ----------
-    wrong : bool[n]
-        Whether each row is misclassified.
-    weights : RowWeights
-    n_classes : int >= 1
-        The number of classes with a weight above 0.
-    learning_rate : float, > 0
-
-    Returns
-    -------
-    Verdict
-        An error of 0: weight 1, and boosting ends. One of ``1 - 1/n_classes`` or more, no better than chance: dropped,
-        and boosting ends. Else the weight is ``learning_rate * (log((1 - error) / error) + log(n_classes - 1))`` and
-        the weights of misclassified rows are multiplied by ``exp(weight)``.
+    ``wrong`` (bool[n]): whether each row is misclassified. ``n_classes``: the number of classes with a weight above 0.
+    With an error of 0 the weight is 1, and boosting ends. One of ``1 - 1/n_classes`` or more, no better than
+    chance: dropped, and boosting ends. Else the weight is ``learning_rate * (log((1 - error) / error) + log(n_classes -
+    1))`` and the weights of misclassified rows are multiplied by ``exp(weight)``.
     """
     error = weights.mean(wrong)
     if error == 0.0:
@@ -202,20 +162,10 @@ def judge_numbers(
 ) -> Verdict:
     """Evaluate a regressor (AdaBoost.R2: Drucker 1997, "Improving regressors using boosting techniques").
 
-    Parameters
-    ----------
-    predicted, target : float64[n]
-    weights : RowWeights
-    loss : {"linear", "square", "exponential"}
-        The error as a share of the largest one, its square, or ``1 - exp(-share)``.
-    learning_rate : float, > 0
-
-    Returns
-    -------
-    Verdict
-        No errors: weight 1, and boosting ends. A mean loss of 0.5 or more: dropped, and boosting ends. Else with
-        ``beta = error / (1 - error)`` the weight is ``learning_rate * log(1 / beta)`` and the weight of a row is
-        multiplied by ``beta ** (learning_rate * (1 - its loss))``.
+    ``predicted``, ``target`` (float64[n]). ``loss``: the error as a share of the largest one, its square, or
+    ``1 - exp(-share)``. Without errors the weight is 1, and boosting ends. A mean loss of 0.5 or more: dropped,
+    and boosting ends. Else with ``beta = error / (1 - error)`` the weight is ``learning_rate * log(1 / beta)`` and the
+    weight of a row is multiplied by ``beta ** (learning_rate * (1 - its loss))``.
     """
     losses = losses_of(predicted, target, loss)
     error = weights.mean(losses)
@@ -229,13 +179,7 @@ def judge_numbers(
 
 
 def losses_of(predicted: np.ndarray, target: np.ndarray, loss: RegressionLoss) -> np.ndarray:
-    """The loss of each row, float64[n] from 0 to 1.
-
-    Examples
-    --------
-    >>> losses_of(np.array([0.0, 1.0, 4.0]), np.zeros(3), "square").tolist()
-    [0.0, 0.0625, 1.0]
-    """
+    """The loss of each row, float64[n] from 0 to 1."""
     # Of halved numbers: the distance of two finite numbers may be beyond float64.
     off = np.abs(predicted * 0.5 - target * 0.5)
     largest = float(off.max())
@@ -261,18 +205,12 @@ def _finite(weight: float, learning_rate: float) -> float:
 class AdaBoostRound:
     """One round of AdaBoost.
 
-    Attributes
-    ----------
-    number : int
-        Counted from 1.
-    error : float
-        Weighted misclassification rate, or weighted mean loss.
-    weight : float
-        The weight of the member; 0.0 if it was dropped.
-    is_kept : bool
-        Whether the member was kept: the last one is dropped if it is no better than chance.
-    row_weights : float64[n] or None
-        The weights of the rows for this member, adding up to one; only with ``keep_row_weights=True``.
+    ``number``: counted from 1.
+    ``error``: weighted misclassification rate, or weighted mean loss.
+    ``weight``: the weight of the member; 0.0 if it was dropped.
+    ``is_kept``, whether the member was kept: the last one is dropped if it is no better than chance.
+    ``row_weights`` (float64[n] or None): the weights of the rows for this member, adding up to one; only with
+        ``keep_row_weights=True``.
     """
 
     number: int
@@ -283,12 +221,7 @@ class AdaBoostRound:
 
 
 class AdaBoostRounds(Sequence[AdaBoostRound]):
-    """All rounds in order; ``print`` writes the table.
-
-    Parameters
-    ----------
-    rounds : sequence of AdaBoostRound
-    """
+    """All rounds in order; ``print`` writes the table."""
 
     def __init__(self, rounds: Sequence[AdaBoostRound]) -> None:
         self._rounds = tuple(rounds)

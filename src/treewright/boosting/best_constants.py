@@ -42,10 +42,7 @@ _NEWTON_STEPS = 30
 class Sums:
     """Exact sums of rows.
 
-    Attributes
-    ----------
-    product, weight : Fraction
-        The sums of weight times number, and of weights.
+    ``product``, ``weight``: the sums of weight times number, and of weights.
     """
 
     product: Fraction
@@ -57,15 +54,8 @@ def grouped_sums(
 ) -> tuple[Sums, Sums, Sums]:
     """Sums of the rows whose number is below ``low``, from ``low`` to ``high``, and above.
 
-    Parameters
-    ----------
-    numbers : float64[n], up to 1e200 in magnitude
-    weights : float64[n] > 0 of moderate size (``scaled_weights``), or None for weights of 1
-
-    Examples
-    --------
-    >>> grouped_sums(np.array([1.0, 2.5, 8.0]), None, high=7.0)[WITHIN]
-    Sums(product=Fraction(7, 2), weight=Fraction(2, 1))
+    ``numbers`` (float64[n], up to 1e200 in magnitude). ``weights`` (float64[n] > 0 of moderate size
+    (``scaled_weights``), or None for weights of 1).
     """
     weight_unit = 1 if weights is None else _UNIT
     below, within, above = (
@@ -92,13 +82,7 @@ def _whole_sums(
 
 
 def exact_sum(numbers: np.ndarray) -> Fraction:
-    """The sum of finite numbers up to 1e200 in magnitude.
-
-    Examples
-    --------
-    >>> exact_sum(np.array([1e100, 1.0, -1e100]))
-    Fraction(1, 1)
-    """
+    """The sum of finite numbers up to 1e200 in magnitude."""
     return grouped_sums(numbers, None)[WITHIN].product
 
 
@@ -116,15 +100,7 @@ def scaled_weights(weights: np.ndarray | None) -> np.ndarray | None:
 def weighted_mean(numbers: np.ndarray, weights: np.ndarray | None) -> float:
     """The mean of at least one number, rounded once.
 
-    Parameters
-    ----------
-    numbers : float64[n], up to 1e200 in magnitude
-    weights : float64[n] > 0, or None for weights of 1
-
-    Examples
-    --------
-    >>> weighted_mean(np.array([1.0, 4.0]), np.array([2.0, 1.0]))
-    2.0
+    ``numbers`` (float64[n], up to 1e200 in magnitude). ``weights`` (float64[n] > 0, or None for weights of 1).
     """
     product, weight = _whole_sums(numbers, scaled_weights(weights))[WITHIN]
     # A quotient of whole numbers is rounded once, and needs no common divisor, as a Fraction does: of small tables a
@@ -203,17 +179,7 @@ def lost_in_product(a: float, b: float) -> float:
 def weighted_quantile(numbers: np.ndarray, weights: np.ndarray | None, level: float) -> float:
     """The weighted quantile of at least one number.
 
-    Parameters
-    ----------
-    numbers : float64[n]
-    weights : float64[n] > 0, or None
-    level : float, between 0 and 1
-
-    Examples
-    --------
-    >>> numbers = np.array([4.0, 1.0, 2.0, 3.0])
-    >>> weighted_quantile(numbers, None, 0.5), weighted_quantile(numbers, None, 0.6)
-    (2.5, 3.0)
+    ``numbers`` (float64[n]). ``weights`` (float64[n] > 0, or None).
     """
     rows, starts = np.arange(len(numbers), dtype=np.int32), np.array([0, len(numbers)])
     numbers = np.ascontiguousarray(numbers)  # a column of several is not, and would compile the kernel again
@@ -395,16 +361,7 @@ def expectile_of(target: np.ndarray, weights: np.ndarray | None, level: float) -
     Newton's method on a convex function of quadratic pieces: it ends at the exact minimum of one piece (Newey and
     Powell 1987, "Asymmetric least squares estimation and testing").
 
-    Parameters
-    ----------
-    target : float64[n], up to 1e200 in magnitude
-    weights : float64[n] > 0, or None
-    level : float, between 0 and 1
-
-    Examples
-    --------
-    >>> expectile_of(np.array([0.0, 1.0]), None, 0.75)
-    0.75
+    ``target`` (float64[n], up to 1e200 in magnitude). ``weights`` (float64[n] > 0, or None).
     """
     shares = scaled_weights(weights)
     below_factor, above_factor = Fraction(1.0 - level), Fraction(level)
@@ -426,16 +383,7 @@ def huber_centre(target: np.ndarray, weights: np.ndarray | None, delta: float) -
     Its derivative is piecewise linear: Newton's method from the median, within an interval that is halved if that does
     not end (Huber 1964, "Robust estimation of a location parameter").
 
-    Parameters
-    ----------
-    target : float64[n], up to 1e200 in magnitude
-    weights : float64[n] > 0, or None
-    delta : float > 0
-
-    Examples
-    --------
-    >>> huber_centre(np.array([0.0, 1.0, 2.0, 1e9]), None, 1.0)
-    1.5
+    ``target`` (float64[n], up to 1e200 in magnitude). ``weights`` (float64[n] > 0, or None).
     """
     shares = scaled_weights(weights)
     low, high = float(target.min()), float(target.max())

@@ -1,8 +1,7 @@
-"""Grown trees as packed ones. In: ``GradientTree`` and the values of their leaves. Out: ``PackedTrees``.
+"""Grown trees as packed ones, and a boosted model with fewer rounds. In: ``GradientTree``, leaf values. Out: models.
 
-A boosted model with fewer rounds. In: a model, a number of rounds or rows. Out: the model, its log.
-
-This is the pruning of boosted models; it is here, not in ``prune``, because rounds are evaluated by the model's loss.
+``fewer_rounds`` is the pruning of boosted models; it is here, not in ``prune``, because rounds are evaluated by the
+model's loss.
 """
 
 from __future__ import annotations
@@ -32,12 +31,8 @@ _LEAST_COVER = float(np.finfo(np.float64).tiny)  # a weight is above 0
 class KeptTree:
     """A grown tree with the values of its leaves, until all are packed.
 
-    Attributes
-    ----------
-    tree : GradientTree
-        Its ``order`` must not be read any more.
-    adds : float64[n_leaves]
-        What each leaf adds to a score.
+    ``tree``: its ``order`` must not be read any more.
+    ``adds`` (float64[n_leaves]): what each leaf adds to a score.
     """
 
     tree: GradientTree
@@ -57,6 +52,7 @@ def packed_trees(bins: Bins, kept: Sequence[KeptTree]) -> PackedTrees:
     column = np.concatenate([tree.column for tree in trees])
     gain = np.concatenate([tree.gain for tree in trees])
     at_leaves = np.flatnonzero(is_leaf)
+    of_tree, p = np.repeat(np.arange(len(trees)), sizes), bins.n_columns  # leaves gain 0
     return pack_many(
         bins,
         "gradient",
@@ -77,7 +73,7 @@ def packed_trees(bins: Bins, kept: Sequence[KeptTree]) -> PackedTrees:
         leaf_samples=_of_nodes(
             at_leaves, len(is_leaf), np.concatenate([tree.ends - tree.begins for tree in trees]).astype(np.int64)
         ),
-        importances=_gains(np.repeat(np.arange(len(trees)), sizes), column, gain, len(trees), bins.n_columns),
+        importances=np.bincount(of_tree * p + np.maximum(column, 0), gain, minlength=len(trees) * p).reshape(-1, p),
     )
 
 
@@ -86,12 +82,6 @@ def _of_nodes(at: np.ndarray, n: int, of_leaves: np.ndarray) -> np.ndarray:
     cells = np.zeros(n, of_leaves.dtype)
     cells[at] = of_leaves
     return cells
-
-
-def _gains(tree: np.ndarray, column: np.ndarray, gain: np.ndarray, n_trees: int, p: int) -> np.ndarray:
-    """float64[n_trees, p]: the gain of each column's tests in each tree; leaves gain 0."""
-    place = tree * p + np.maximum(column, 0)
-    return np.bincount(place, gain, minlength=n_trees * p).reshape(n_trees, p)
 
 
 _OPTIONS = ("quantile", "huber_delta", "tweedie_power", "expectile")
@@ -137,22 +127,11 @@ def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -
     Facts about dropped rounds are removed: ``history`` ends with the last round that is kept, and ``best_iteration`` is
     the best up to there.
 
-    Parameters
-    ----------
-    model : ModelData
-        A model of gradient boosting; it is not changed.
-    rows : Rows or None
-        Rows that the trees were not fitted on: the rounds up to the lowest loss on them are kept, the fewest of equals.
-        The loss is the model's own, log loss for classification, squared error if it is a function or not known.
-    n_rounds : int >= 1, or None
-        The number of rounds to keep, without rows.
-
-    Raises
-    ------
-    ParameterError
-        The model is not boosted; or not exactly one of ``rows`` and ``n_rounds`` in range is given.
-    DataError
-        A target is outside the domain of the loss.
+    ``model``: a model of gradient boosting; it is not changed. ``rows``, rows that the trees were not fitted on: the
+    rounds up to the lowest loss on them are kept, the fewest of equals. The loss is the model's own, log loss for
+    classification, squared error if it is a function or not known. ``n_rounds`` (>= 1, or None): the number of rounds
+    to keep, without rows. Raises ``ParameterError``: the model is not boosted; or not exactly one of ``rows`` and
+    ``n_rounds`` in range is given. ``DataError``: a target is outside the domain of the loss.
     """
     if not model.has_scores:
         raise ParameterError("prune('rounds') drops the last rounds of gradient boosting, and this model has none")
@@ -225,11 +204,7 @@ def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:
 def losses_of_rounds(model: ModelData, rows: Rows) -> tuple[str, np.ndarray]:
     """The name of a boosted model's loss, and its weighted mean on rows after each round.
 
-    Returns
-    -------
-    name : str
-    losses : float64[n_rounds]
-        inf if it is beyond float64.
+    Returns the name of the loss, and float64[n_rounds]: inf if one is beyond float64.
     """
     known = losses_of_model(model, rows)
     weights = np.ones(len(rows.target)) if rows.weights is None else rows.weights

@@ -36,15 +36,10 @@ _LARGEST = 1e100  # limit of numbers and slopes, so that both can be squared
 class LinearScores(NamedTuple):
     """Linear scores of a table.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        One for each outcome; empty if the table has no usable column, more than ``MOST_TERMS`` terms, or more than one
-        term for two rows.
-    cells : float64[n, k]
-        Their cells in the training rows.
-    strength : float
-        The strength of the penalty.
+    ``columns``: one for each outcome; empty if the table has no usable column, more than ``MOST_TERMS`` terms, or more
+        than one term for two rows.
+    ``cells`` (float64[n, k]): their cells in the training rows.
+    ``strength``: the strength of the penalty.
     """
 
     columns: tuple[Column, ...]
@@ -74,22 +69,13 @@ def linear_scores(
 ) -> LinearScores:
     """Fit linear scores of the columns of the table.
 
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p]
-        Encoded rows, in an order that does not depend on the user's.
-    outcomes : float64[n, k]
-        The outcomes that the scores approximate, each in units of about 1.
-    weights : float64[n] or None
-    n_rows : int
-        The number of rows, with whole weights counted.
-    folds : int32[n]
-        The tenth of each row, 0 to ``FOLDS`` - 1.
-    names : sequence of k
-        The names of the columns.
-    strength : float, optional
-        The strength of the penalty; by default the one of six whose scores are nearest the outcomes.
+    ``matrix`` (float[n, p]): encoded rows, in an order that does not depend on the user's.
+    ``outcomes`` (float64[n, k]): the outcomes that the scores approximate, each in units of about 1.
+    ``weights`` (float64[n] or None).
+    ``n_rows``: the number of rows, with whole weights counted.
+    ``folds`` (int32[n]): the tenth of each row, 0 to ``FOLDS`` - 1.
+    ``names``: the names of the columns.
+    ``strength``: the strength of the penalty; by default the one of six whose scores are nearest the outcomes.
     """
     own_weights = np.ones(len(matrix)) if weights is None else weights
     terms = _terms_of(schema, matrix, own_weights)

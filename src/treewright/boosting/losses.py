@@ -1,12 +1,8 @@
-"""The losses that boosting minimises. In: targets, scores. Out: gradients, hessians, losses.
+"""The losses that boosting minimises. In: parameters. Out: a ``Loss``: from targets and scores to gradients and values.
 
 A loss of one output has a base of the scores (``base``), gradients and hessians of each row (``gradients``), and values
-(``values``). Losses for regression come first, then those for classification; ``losses_given`` makes a loss from
-parameters and wraps a user's own.
-
-Losses by name, and a user's own. In: parameters. Out: a ``Loss``.
-
-Results of a user's own loss are checked before they are used.
+(``values``). Losses for regression come first, then those for classification; then losses by name, and a user's own,
+whose results are checked before they are used.
 """
 
 from __future__ import annotations
@@ -134,10 +130,7 @@ class Loss(ABC):
 class NumberLoss(Loss):
     """A loss for regression; by default its domain is all numbers.
 
-    Attributes
-    ----------
-    domain : str
-        The condition of targets, for messages; empty for any number.
+    ``domain``: the condition of targets, for messages; empty for any number.
     """
 
     domain: ClassVar[str] = ""
@@ -185,13 +178,7 @@ def _refuse(outside: np.ndarray, target: np.ndarray, what: str, rows: np.ndarray
 
 @dataclass(frozen=True)
 class SquaredError(NumberLoss):
-    """Half the squared error: predictions are means.
-
-    Examples
-    --------
-    >>> SquaredError().base(np.array([1.0, 4.0]), np.array([2.0, 1.0])).tolist()
-    [2.0]
-    """
+    """Half the squared error: predictions are means."""
 
     name: ClassVar[str] = "squared_error"
     unit_hessian = True
@@ -216,13 +203,7 @@ class SquaredError(NumberLoss):
 
 @dataclass(frozen=True)
 class AbsoluteError(NumberLoss):
-    """The absolute error: predictions are medians, and so are leaf values.
-
-    Examples
-    --------
-    >>> AbsoluteError().base(np.array([1.0, 2.0, 50.0]), None).tolist()
-    [2.0]
-    """
+    """The absolute error: predictions are medians, and so are leaf values."""
 
     name: ClassVar[str] = "absolute_error"
     unit_hessian = True
@@ -252,15 +233,8 @@ class AbsoluteError(NumberLoss):
 class Huber(NumberLoss):
     """Half the squared error up to a distance, linear beyond it, so that outliers have limited influence.
 
-    Parameters
-    ----------
-    delta : float > 0, or None
-        The distance; None takes the 0.9-quantile of distances from the median, when the loss is bound to rows.
-
-    Examples
-    --------
-    >>> Huber().bound(np.array([0.0, 1.0, 2.0, 3.0, 100.0]), None)
-    Huber(delta=98.0)
+    ``delta`` (> 0, or None): the distance; None takes the 0.9-quantile of distances from the median, when the loss is
+    bound to rows.
     """
 
     name: ClassVar[str] = "huber"
@@ -305,16 +279,6 @@ class Quantile(NumberLoss):
     """The pinball loss of one level or several: one score for each, and predictions ascend with the level.
 
     Leaf values are quantiles of the residuals in the leaf.
-
-    Parameters
-    ----------
-    levels : tuple of float, between 0 and 1, ascending
-
-    Examples
-    --------
-    >>> loss = Quantile((0.25, 0.75))
-    >>> loss.n_scores, loss.link, loss.base(np.arange(8.0), None).tolist()
-    (2, 'sorted', [1.5, 5.5])
     """
 
     name: ClassVar[str] = "quantile"
@@ -354,17 +318,7 @@ class Quantile(NumberLoss):
 
 @dataclass(frozen=True)
 class Expectile(NumberLoss):
-    """Squared errors weighted ``level`` above the prediction and ``1 - level`` below: half the square at 0.5.
-
-    Parameters
-    ----------
-    level : float, between 0 and 1
-
-    Examples
-    --------
-    >>> Expectile(0.75).base(np.array([0.0, 1.0]), None).tolist()
-    [0.75]
-    """
+    """Squared errors weighted ``level`` above the prediction and ``1 - level`` below: half the square at 0.5."""
 
     name: ClassVar[str] = "expectile"
     level: float = 0.5
@@ -397,10 +351,6 @@ class MeanDeviance(NumberLoss):
     fraction. It has the logarithm's value, slope and curvature at B = A, is never longer than it, and never longer than
     2, also for a leaf of small means and large targets. With the second derivative, the step of a Poisson leaf whose
     targets are 100 times its means would be 99, instead of the best 4.6.
-
-    Attributes
-    ----------
-    power : float, 1 to 2
     """
 
     link = "log"
@@ -450,16 +400,7 @@ def _exp(score: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Poisson(MeanDeviance):
-    """The Poisson deviance, for counts and rates: the variance is the mean.
-
-    Examples
-    --------
-    >>> Poisson().check(np.array([2.0, -1.0]))
-    Traceback (most recent call last):
-    ...
-    treewright.exceptions.DataError: y has 1 value(s) that cannot be used (first row 1: -1.0). loss='poisson' needs
-    y >= 0: use another loss, or drop these rows
-    """
+    """The Poisson deviance, for counts and rates: the variance is the mean."""
 
     name: ClassVar[str] = "poisson"
     domain: ClassVar[str] = ">= 0"
@@ -487,10 +428,6 @@ class Tweedie(MeanDeviance):
     """The Tweedie deviance, for amounts of which many are exactly 0, such as claims.
 
     They are sums of a Poisson number of gamma amounts.
-
-    Parameters
-    ----------
-    power : float, between 1 and 2
     """
 
     name: ClassVar[str] = "tweedie"
@@ -530,15 +467,7 @@ class ClassLoss(Loss):
 def class_weights(target: np.ndarray, weights: np.ndarray | None, n_classes: int) -> list[Fraction]:
     """The exact total weight of each class.
 
-    Parameters
-    ----------
-    target : int32[n], at least one
-    weights : float64[n] > 0 up to 1e200, or None
-
-    Examples
-    --------
-    >>> class_weights(np.array([0, 1, 1, 1], np.int32), None, 2)
-    [Fraction(1, 1), Fraction(3, 1)]
+    ``target`` (int32[n], at least one). ``weights`` (float64[n] > 0 up to 1e200, or None).
     """
     if weights is None:
         return [Fraction(int(count)) for count in np.bincount(target, minlength=n_classes)]
@@ -572,13 +501,7 @@ class OneClass(ClassLoss):
 
 @dataclass(frozen=True)
 class TwoClasses(ClassLoss):
-    """The log loss of two classes; the score is the log odds of the second.
-
-    Examples
-    --------
-    >>> TwoClasses().base(np.array([0, 1, 1, 1], np.int32), None).round(6).tolist() == [round(np.log(3), 6)]
-    True
-    """
+    """The log loss of two classes; the score is the log odds of the second."""
 
     def of_classes(self, weights: Sequence[Fraction]) -> np.ndarray:
         """The log odds of the second class."""
@@ -603,11 +526,6 @@ class ManyClasses(ClassLoss):
     The hessian is the diagonal p (1 - p), times K / (K - 1): one of the K scores is redundant, and the steps of trees
     that follow only the diagonal would not have the right length together (Friedman 2001, "Greedy function
     approximation: a gradient boosting machine", Annals of Statistics 29, 1189-1232, equation 32).
-
-    Parameters
-    ----------
-    n_scores : int >= 2
-        The number of classes.
     """
 
     n_scores: int = 3
@@ -667,32 +585,15 @@ def build_loss(
 ) -> Loss:
     """The loss of one output.
 
-    Parameters
-    ----------
-    loss : str, Loss, callable or object
-        One of ``NUMBER_LOSSES``, or of ``CLASS_LOSSES`` for classes; or a user's own, as for ``OwnLoss``.
-    n_classes : int >= 1, or None
-        None: the target holds numbers.
-    quantile : float, or sequence of ascending floats, between 0 and 1
-        For ``"quantile"``.
-    huber_delta : float > 0, or None
-        For ``"huber"``; None computes it from the rows.
-    tweedie_power : float, between 1 and 2
-        For ``"tweedie"``.
-    expectile : float, between 0 and 1
-        For ``"expectile"``.
+    ``loss``: one of ``NUMBER_LOSSES``, or of ``CLASS_LOSSES`` for classes; or a user's own, as for ``OwnLoss``.
+    ``n_classes`` (>= 1, or None), None: the target holds numbers.
+    ``quantile``: for ``"quantile"``.
+    ``huber_delta`` (> 0, or None): for ``"huber"``; None computes it from the rows.
+    ``tweedie_power`` (between 1 and 2): for ``"tweedie"``.
+    ``expectile`` (between 0 and 1): for ``"expectile"``.
 
-    Raises
-    ------
-    ParameterError
-        An unknown name; a parameter of this loss is out of range; a classification loss for regression, or the reverse.
-
-    Examples
-    --------
-    >>> build_loss("quantile", quantile=[0.1, 0.9])
-    Quantile(levels=(0.1, 0.9))
-    >>> build_loss("log_loss", n_classes=4)
-    ManyClasses(n_scores=4)
+    Raises ``ParameterError``: an unknown name; a parameter of this loss is out of range; a classification loss for
+    regression, or the reverse.
     """
     if isinstance(loss, Loss):
         return _fitting(loss, n_classes)
@@ -797,31 +698,13 @@ class OwnLoss(Loss):
     Shapes, types and ranges of its results are checked, and the arrays that it gets are read-only. It is called for all
     rows at once, by one thread.
 
-    Parameters
-    ----------
-    source : callable or object
-        ``source(y, raw)``, or else ``source.gradients(y, raw)``, returns two arrays: first and second derivative of
-        each row's loss by each of its scores; the second must not be below 0. An object may also have
-        ``value(y, raw)``: the loss of each row; ``base(y, weights)``: the base of the scores; ``link``: the link of the
-        scores, one of ``LINKS``; and ``n_scores``.
-        ``y`` float64[m], or int32[m] codes of classes; ``raw`` float64[m], or float64[m, n_scores] for several scores.
-        Without ``base``, scores begin with the mean (its logarithm for the link ``"log"``), or the log odds or log
-        proportions of classes.
-    n_classes : int or None
-        None: targets are numbers.
-
-    Raises
-    ------
-    ParameterError
-        A ``link`` or ``n_scores`` that does not exist or does not fit the classes.
-
-    Examples
-    --------
-    >>> loss = OwnLoss(lambda y, raw: (raw - y, np.ones_like(y)))
-    >>> g, h = np.empty((1, 2), np.float32), np.empty((1, 2), np.float32)
-    >>> loss.gradients(np.array([1.0, 2.0]), np.array([[3.0, 3.0]]), g, h)
-    >>> g.tolist(), h.tolist()
-    ([[2.0, 1.0]], [[1.0, 1.0]])
+    ``source``, ``source(y, raw)``, or else ``source.gradients(y, raw)``, returns two arrays: first and second
+    derivative of each row's loss by each of its scores; the second must not be below 0. An object may also have
+    ``value(y, raw)``: the loss of each row; ``base(y, weights)``: the base of the scores; ``link``: the link of the
+    scores, one of ``LINKS``; and ``n_scores``. ``y`` float64[m], or int32[m] codes of classes; ``raw`` float64[m], or
+    float64[m, n_scores] for several scores. Without ``base``, scores begin with the mean (its logarithm for the link
+    ``"log"``), or the log odds or log proportions of classes. Raises ``ParameterError``: a ``link`` or ``n_scores``
+    that does not exist or does not fit the classes.
     """
 
     name: ClassVar[str] = "own"

@@ -66,12 +66,8 @@ Sampling = Literal["uniform", "gradient", "minimal_variance"]
 class BoostTable:
     """The bins and the schema of all rows.
 
-    Attributes
-    ----------
-    bins : Bins
-    schema : Schema
-    ordered : bool[p]
-        Nominal columns whose bins are in the order of a target statistic: tests are first runs of them.
+    ``ordered`` (bool[p]), nominal columns whose bins are in the order of a target statistic: tests are first runs of
+    them.
     """
 
     bins: Bins
@@ -83,19 +79,15 @@ class BoostTable:
 class BoostRows:
     """Rows with their targets and weights, for the rounds.
 
-    Attributes
-    ----------
-    codes : uint8[n, stride]
-        Bins (``data.bin_rows``).
-    target : float64[n, n_outputs] or int32[n, n_outputs]
-        Numbers, or class codes.
-    sample_weights : float64[n] or None
-        Above 0: weights without class weights; whole numbers are numbers of rows, but for rounds that sample rows:
-        these sample a row once, so that each copy has to be a row (``learn.rows_aside.rows_one_by_one``).
-    of_classes : float64[n] or None
-        Above 0: the class weights of the rows, which are factors of gradients, not numbers of rows.
-    names : uint64[n] or None
-        The name of each row, by which it is sampled; it depends on the row's content. None: its number.
+    ``codes`` (uint8[n, stride]): bins (``data.bin_rows``).
+    ``target`` (float64[n, n_outputs] or int32[n, n_outputs]): numbers, or class codes.
+    ``sample_weights`` (float64[n] or None), above 0: weights without class weights; whole numbers are numbers of rows,
+        but for rounds that sample rows: these sample a row once, so that each copy has to be a row
+        (``learn.held_out.rows_one_by_one``).
+    ``of_classes`` (float64[n] or None), above 0: the class weights of the rows, which are factors of gradients, not
+        numbers of rows.
+    ``names`` (uint64[n] or None), the name of each row, by which it is sampled; it depends on the row's content. None:
+        its number.
     """
 
     codes: np.ndarray
@@ -127,16 +119,10 @@ class BoostRows:
 class Evaluation:
     """The rows of the evaluation, and the rule of early stopping.
 
-    Attributes
-    ----------
-    rows : BoostRows or None
-        Held-out rows; None: the training rows are evaluated.
-    score : callable or None
-        From the scores float64[n_scores, n] of these rows to a number to be minimised; None for the loss.
-    patience : int >= 1, or None
-        Rounds without a better value before boosting ends; None: no early stopping.
-    tolerance : float >= 0
-        A value must be lower by more than this to count as better.
+    ``rows``, held-out rows; None: the training rows are evaluated.
+    ``score``: from the scores float64[n_scores, n] of these rows to a number to be minimised; None for the loss.
+    ``patience`` (>= 1, or None), rounds without a better value before boosting ends; None: no early stopping.
+    ``tolerance``: a value must be lower by more than this to count as better.
     """
 
     rows: BoostRows | None = None
@@ -204,14 +190,8 @@ class BoostSettings:
 class Boosted:
     """The result of the rounds.
 
-    Attributes
-    ----------
-    trees : PackedTrees
-        Those of every round; with ``Evaluation.patience``, of the rounds up to the best one.
-    boosting : Boosting
-    history : History
-    members : tuple of int
-        Rounds of each member; empty without members.
+    ``trees``: those of every round; with ``Evaluation.patience``, of the rounds up to the best one.
+    ``members``: rounds of each member; empty without members.
     """
 
     trees: PackedTrees
@@ -336,23 +316,10 @@ def boost(
 ) -> Boosted:
     """Fit trees in rounds, each to the gradients after those before it.
 
-    Parameters
-    ----------
-    table : BoostTable
-    rows : BoostRows
-        Targets must be within the losses' domains (``Loss.check``).
-    settings : BoostSettings
-    start : (PackedTrees, Boosting), optional
-        Rounds of an earlier fit on the same rows; the following rounds are the same as in one fit.
-    base : sequence of float, one per score, optional
-        The base of the scores; by default the best constants of the losses.
+    ``rows``: targets must be within the losses' domains (``Loss.check``). ``start``: rounds of an earlier fit on the
+    same rows; the following rounds are the same as in one fit. ``base``: the base of the scores; by default the best
+    constants of the losses.
 
-    Returns
-    -------
-    Boosted
-
-    Notes
-    -----
     Friedman 2001, "Greedy function approximation: a gradient boosting machine", with the second order of Chen and
     Guestrin 2016, "XGBoost". The result does not depend on ``n_threads``.
     """
@@ -364,12 +331,7 @@ def boost(
 
 
 class Grown(Protocol):
-    """The protocol of objects that grow rounds, on rows here or elsewhere.
-
-    Attributes
-    ----------
-    gained_out_of_bag : list of float
-    """
+    """The protocol of objects that grow rounds, on rows here or elsewhere."""
 
     gained_out_of_bag: list[float]
 
@@ -380,17 +342,17 @@ class Grown(Protocol):
     def grow(self, number: int) -> None:
         """Grow the trees of a round, and add the values of their leaves to the scores."""
 
-    def judge(self) -> tuple[float | None, float | None]:
+    def evaluate(self) -> tuple[float | None, float | None]:
         """The values on the training rows and on the held-out rows; None if not evaluated."""
 
 
 def run(rounds: Grown, settings: BoostSettings, first: int = 0) -> History:
     """Grow the rounds after the first ones, until the last."""
     watch = _Watch(settings, settings.evaluation)
-    watch.note(first, rounds.judge)
+    watch.note(first, rounds.evaluate)
     for number in range(first + 1, settings.n_rounds + 1):
         rounds.grow(number)
-        watch.note(number, rounds.judge)
+        watch.note(number, rounds.evaluate)
         if watch.is_over(number, first):
             break
     watch.history.gained_out_of_bag = rounds.gained_out_of_bag
@@ -401,19 +363,12 @@ def run(rounds: Grown, settings: BoostSettings, first: int = 0) -> History:
 class Members:
     """A group of members: models fitted with different held-out rows, replayed on all rows.
 
-    Attributes
-    ----------
-    trees : list of list of KeptTree
-        The rounds of each member; all have the same number. Empty after a look.
-    history : History
-        That of a member; ``validation`` has means over all held-out rows.
-    boosting : Boosting
-        The base of the scores.
-    least_soon : float
-        The lowest loss of the held-out rows of the first ``MEMBERS_OF_LOOK`` members in the first ``ROUNDS_OF_LOOK``
-        rounds; nan for a loss without values.
-    is_called_off : bool
-        Whether a callback ended boosting.
+    ``trees``: the rounds of each member; all have the same number. Empty after a look.
+    ``history``: that of a member; ``validation`` has means over all held-out rows.
+    ``boosting``: the base of the scores.
+    ``least_soon``: the lowest loss of the held-out rows of the first ``MEMBERS_OF_LOOK`` members in the first
+        ``ROUNDS_OF_LOOK`` rounds; nan for a loss without values.
+    ``is_called_off``: whether a callback ended boosting.
     """
 
     trees: list[list[KeptTree]]
@@ -427,7 +382,7 @@ def grow_members(
     table: BoostTable,
     rows: BoostRows,
     settings: BoostSettings,
-    asides: Sequence[np.ndarray],
+    held_out: Sequence[np.ndarray],
     base: Sequence[float] | None = None,
     codes_of_members: Sequence[np.ndarray] | None = None,
     *,
@@ -439,62 +394,54 @@ def grow_members(
     has a dozen held-out rows, whose least loss is chance. The replay keeps the tests, and computes the values of the
     leaves anew, round by round.
 
-    Parameters
-    ----------
-    table, rows, settings, base
-        As for ``boost``. ``settings.evaluation`` has the held-out rows of all members, member by member.
-    asides : sequence of int64[m]
-        The held-out rows of each member.
-    codes_of_members : sequence of uint8[n, stride], optional
-        The bins of all rows for each member, if they depend on its held-out rows.
-    is_look : bool
-        Whether only ``least_soon`` is needed: of few members, few rounds, without callbacks and a replay.
+    ``table``, ``rows``, ``settings``, ``base``: as for ``boost``. ``settings.evaluation`` has the held-out rows of all
+    members, member by member, and ``held_out`` (int64[m] each) their positions. ``codes_of_members`` (uint8[n, stride]
+    each): the bins of all rows for each member, if they depend on its held-out rows.
+    ``is_look``, whether only ``least_soon`` is needed: of few members, few rounds, without callbacks and a replay.
 
-    Notes
-    -----
     ``benchmarks/defaults`` (docs/decisions/0012): members that end separately have a log loss of .138 on iris and .047
     on wine, these .111 and .033.
     """
     evaluation = cast("Evaluation", settings.evaluation)
     if is_look:  # by the loss: a tenth of a user's own score has no meaning
-        asides, evaluation = asides[:MEMBERS_OF_LOOK], replace(evaluation, score=None)
-        n_seen = sum(map(len, asides))
+        held_out, evaluation = held_out[:MEMBERS_OF_LOOK], replace(evaluation, score=None)
+        n_seen = sum(map(len, held_out))
         evaluation = replace(evaluation, rows=cast("BoostRows", evaluation.rows).take(slice(0, n_seen)))
         settings = replace(settings, n_rounds=min(settings.n_rounds, ROUNDS_OF_LOOK), callbacks=())
     whole = _Rounds(table, rows, replace(settings, evaluation=None), None, base)
-    begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(asides)
+    begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(held_out)
     grown: list[_Rounds] = [whole] * n_members
     seen = [rows] * n_members if codes_of_members is None else [replace(rows, codes=own) for own in codes_of_members]
     has_values = all(loss.has_values for loss in settings.losses)
     is_alike = codes_of_members is None and not isinstance(rows.codes, SparseCodes)
-    judged = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
-    ends = np.cumsum([len(aside) for aside in asides]).tolist()
-    first_rows = judged.every_row[: ends[:MEMBERS_OF_LOOK][-1]]
+    on_held_out = Scored(cast("BoostRows", evaluation.rows), whole.losses, np.array(begins), settings.n_threads)
+    ends = np.cumsum([len(own) for own in held_out]).tolist()
+    first_rows = on_held_out.every_row[: ends[:MEMBERS_OF_LOOK][-1]]
 
     def begin(number: int, _thread: int) -> None:
-        is_aside = np.zeros(len(rows.target), bool)
-        is_aside[asides[number]] = True
+        is_held_out = np.zeros(len(rows.target), bool)
+        is_held_out[held_out[number]] = True
         own = replace(settings, seed=mixed(settings.seed & (2**64 - 1), number), evaluation=None)
         # Bundling 1,107 columns takes 38 ms, as long as 60 rounds of 130 rows.
-        bundles = whole.grower.bundles.take(~is_aside) if is_alike else None
-        grown[number] = _Rounds(table, seen[number].take(~is_aside), own, None, begins, bundles)
-        grown[number].other = judged.part(ends[number], seen[number].codes[asides[number]])
+        bundles = whole.grower.bundles.take(~is_held_out) if is_alike else None
+        grown[number] = _Rounds(table, seen[number].take(~is_held_out), own, None, begins, bundles)
+        grown[number].other = on_held_out.part(ends[number], seen[number].codes[held_out[number]])
         grown[number].tells_gains = False
 
     # A user's own loss is not called by two threads at once, because it may have a buffer of its own.
     at_once = settings.n_threads if all(loss.rowwise for loss in settings.losses) else 1
     threads.run_each(begin, n_members, at_once)
 
-    def judge() -> tuple[float | None, float | None]:
-        return None, judged.loss() if evaluation.score is None else float(evaluation.score(judged.scores))
+    def evaluate() -> tuple[float | None, float | None]:
+        return None, on_held_out.loss() if evaluation.score is None else float(evaluation.score(on_held_out.scores))
 
     watch, losses_soon = _Watch(settings, evaluation), list[float]()
-    watch.note(0, judge)
+    watch.note(0, evaluate)
     for number in range(1, settings.n_rounds + 1):
         threads.run_each(lambda member, _: grown[member].grow(number), n_members, at_once)  # noqa: B023
-        watch.note(number, judge)
+        watch.note(number, evaluate)
         if number <= ROUNDS_OF_LOOK and has_values:
-            losses_soon.append(judged.loss(first_rows))
+            losses_soon.append(on_held_out.loss(first_rows))
         if watch.is_over(number, 0):
             break
     least_soon = min(losses_soon, default=math.nan)
@@ -516,14 +463,8 @@ def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
     The rounds of the members alternate, so that the sum of all trees is the mean, and the first rounds are the first of
     every member.
 
-    Parameters
-    ----------
-    table : BoostTable
-        The table of all rows.
-    groups : sequence of Members
+    ``table``: the table of all rows.
 
-    Notes
-    -----
     Weights of the groups by their scores on held-out rows (greedy selection: Caruana et al. 2004) made no difference on
     28 data sets: a mean rank of 1.78 with and without (docs/decisions/0012).
     """
@@ -550,11 +491,7 @@ def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
 class _Watch:
     """Records the value of each round, and decides whether it is the last.
 
-    Attributes
-    ----------
-    history : History
-    evaluation : Evaluation or None
-        None: every round counts as better than the one before.
+    ``evaluation``, None: every round counts as better than the one before.
     """
 
     def __init__(self, settings: BoostSettings, evaluation: Evaluation | None) -> None:
@@ -564,14 +501,14 @@ class _Watch:
         self.lowest, self.n_noted, self.begun, self.seconds = np.inf, 0, time.perf_counter(), 0.0
         self.is_called_off = False
 
-    def note(self, number: int, judge: Callable[[], tuple[float | None, float | None]]) -> None:
-        """Evaluate after a round; ``judge`` gives the values on the training rows and on the held-out rows."""
+    def note(self, number: int, evaluate: Callable[[], tuple[float | None, float | None]]) -> None:
+        """Evaluate after a round; ``evaluate`` gives the values on the training rows and on the held-out rows."""
         history = self.history
         if self.evaluation is None:
             history.best = number
             return
         begun = time.perf_counter()
-        train, validation = judge()
+        train, validation = evaluate()
         if train is not None:
             history.train.append(train)
         if validation is not None:
@@ -832,7 +769,7 @@ class _Rounds:
             return bounded_values(tree, monotone, renew)
         return renew(*tree.groups([[leaf] for leaf in range(len(tree.leaves))]))
 
-    def judge(self) -> tuple[float | None, float | None]:
+    def evaluate(self) -> tuple[float | None, float | None]:
         """The values on the training rows and on the held-out rows; None if not evaluated."""
         score = None if self.settings.evaluation is None else self.settings.evaluation.score
         if score is None:
@@ -868,14 +805,8 @@ def fill_gradients(
 ) -> None:
     """Write gradients and hessians of some rows.
 
-    Parameters
-    ----------
-    losses : sequence of Loss
-        One per output, as is ``target``.
-    target : sequence of [m]
-    scores : float64[k, m]
-    gradient, hessian : float32[k, m], OUT
-        The latter may be without rows if every hessian is 1.
+    ``losses``: one per output, as is ``target``. ``target`` (sequence of [m]). ``scores`` (float64[k, m]).
+    ``gradient``, ``hessian`` (float32[k, m], OUT): the latter may be without rows if every hessian is 1.
     """
     for own, loss, some in zip(target, losses, scores_of(losses), strict=True):
         if loss.unit_hessian and hessian.shape[1]:
@@ -886,22 +817,11 @@ def fill_gradients(
 class Scored:
     """Rows with their scores.
 
-    Parameters
-    ----------
-    rows : BoostRows
-    losses : tuple of Loss
-        One per output.
-    base : float64[k]
-        The base of the scores.
-    n_threads : int
+    ``scores`` (float64[k, n]).
+    ``target`` (list of [n]): one per output.
+    ``scores_of``: the slice of scores of each output; ``output_of`` is the output of each score.
 
-    Attributes
-    ----------
-    scores : float64[k, n]
-    target : list of [n]
-        One per output.
-    scores_of : list of slice
-        The slice of scores of each output; ``output_of`` is the output of each score.
+    ``base`` (float64[k]): the base of the scores.
     """
 
     def __init__(self, rows: BoostRows, losses: tuple[Loss, ...], base: np.ndarray, n_threads: int) -> None:
@@ -991,19 +911,9 @@ Renew = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def bounded_values(tree: GradientTree, monotone: Sequence[int], renew: Renew) -> np.ndarray:
     """The values of the leaves under monotone constraints.
 
-    Parameters
-    ----------
-    tree : GradientTree
-    monotone : sequence of -1, 0, 1
-        Per column.
-    renew : callable
-        From rows int32[m] group by group and the beginnings of k groups, int64[k + 1], to float64[k].
-
-    Returns
-    -------
-    float64[n_leaves]
-        Below a test of an increasing column, no leaf on the left is above the midpoint between the values of the two
-        branches as leaves, and none on the right is below it.
+    ``renew``: from rows int32[m] group by group and the beginnings of k groups, int64[k + 1], to float64[k]. Returns
+    float64[n_leaves]: below a test of an increasing column, no leaf on the left is above the midpoint between the
+    values of the two branches as leaves, and none on the right is below it.
     """
     own, leaves_below = np.zeros(tree.n_nodes), tree.leaves_below()
     for depth in range(int(tree.depth.max()) + 1):

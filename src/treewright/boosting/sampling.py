@@ -26,13 +26,10 @@ _MOST_ROWS = 2**26  # the most rows that weights may count: with more, gradients
 class GradientWeights:
     """Numbers of rows, or factors of gradients.
 
-    Attributes
-    ----------
-    repeats : int32[n] or None
-        The number of rows that each counts as, if all sample weights are whole numbers: the trees are those of repeated
-        rows, also for ``min_samples_leaf``.
-    factors : float32[n] or None
-        Additional factors of gradients and hessians: other weights, or weights too large to count, and class weights.
+    ``repeats`` (int32[n] or None), the number of rows that each counts as, if all sample weights are whole numbers: the
+        trees are those of repeated rows, also for ``min_samples_leaf``.
+    ``factors`` (float32[n] or None), additional factors of gradients and hessians: other weights, or weights too large
+        to count, and class weights.
     """
 
     repeats: np.ndarray | None = None
@@ -54,13 +51,7 @@ class GradientWeights:
 
     @classmethod
     def of(cls, weights: np.ndarray | None, of_classes: np.ndarray | None = None) -> GradientWeights:
-        """From the weights of rows, float64[n] > 0 or None, and those of their classes.
-
-        Examples
-        --------
-        >>> GradientWeights.of(np.array([1.0, 3.0])).repeats.tolist(), GradientWeights.of(np.array([0.5, 3.0])).repeats
-        ([1, 3], None)
-        """
+        """From the weights of rows, float64[n] > 0 or None, and those of their classes."""
         repeats = None
         if weights is not None and bool((weights == np.rint(weights)).all()) and cls.may_count(float(weights.sum())):
             repeats = None if bool((weights == 1.0).all()) else weights.astype(np.int32)
@@ -78,21 +69,7 @@ def drawn_uniformly(keys: np.ndarray, share: float) -> np.ndarray:
 
     A part can sample its own rows without the others, so the number of sampled rows is the share only on average.
 
-    Parameters
-    ----------
-    keys : uint64[n], n >= 1
-    share : float, above 0 up to 1
-
-    Returns
-    -------
-    int32[m], ascending
-        Those of the lowest key if no other is sampled.
-
-    Examples
-    --------
-    >>> keys = keys_of(np.arange(100, dtype=np.uint64), 7)
-    >>> len(drawn_uniformly(keys, 0.3)), len(drawn_uniformly(keys, 1.0)), len(drawn_uniformly(keys, 1e-9))
-    (24, 100, 1)
+    ``keys`` (uint64[n], n >= 1). Returns int32[m], ascending: those of the lowest key if no other is sampled.
     """
     drawn = chances_of(keys) < share
     return np.flatnonzero(drawn if drawn.any() else keys == keys.min()).astype(np.int32)
@@ -103,27 +80,10 @@ def drawn_by_gradient(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sample all rows of large gradients, and some of the others (GOSS: Ke et al. 2017, "LightGBM", algorithm 2).
 
-    Parameters
-    ----------
-    sizes : float64[n], >= 0
-        The size of each row's gradient.
-    top_rate, other_rate : float
-        Share of the rows chosen by size, at random among equals; share of all rows sampled from the rest. Both from 0
-        to 1, with a sum above 0 and up to 1.
-    keys : uint64[n]
-
-    Returns
-    -------
-    rows : int32[m], ascending
-    factors : float32[m]
-        The weight of each row: 1, or for those sampled the inverse of their probability.
-
-    Examples
-    --------
-    >>> keys = keys_of(np.arange(10, dtype=np.uint64), 1)
-    >>> rows, factors = drawn_by_gradient(np.arange(10.0), 0.2, 0.4, keys)
-    >>> rows[-2:].tolist(), factors[-2:].tolist(), float(factors.sum())
-    ([8, 9], [1.0, 1.0], 10.0)
+    ``sizes`` (float64[n], >= 0): the size of each row's gradient. ``top_rate``, ``other_rate``: share of the rows
+    chosen by size, at random among equals; share of all rows sampled from the rest. Both from 0 to 1, with a sum above
+    0 and up to 1. ``keys`` (uint64[n]). Returns ``rows`` (int32[m], ascending); ``factors`` (float32[m]), the weight of
+    each row: 1, or for those sampled the inverse of their probability.
     """
     n = len(sizes)
     n_top = min(n, max(0, round(top_rate * n)))
@@ -151,27 +111,9 @@ def drawn_by_variance(sizes: np.ndarray, share: float, keys: np.ndarray) -> tupl
 
     Among all samples of the same mean number of rows, these give the sums of a node the least variance.
 
-    Parameters
-    ----------
-    sizes : float64[n], >= 0
-        The root of ``g**2 + a * h**2`` for each row.
-    share : float, above 0 up to 1
-        Mean share of the rows that are sampled.
-    keys : uint64[n]
-
-    Returns
-    -------
-    rows : int32[m], ascending
-        At least one.
-    factors : float32[m]
-        The weight of each row: one over its probability.
-
-    Examples
-    --------
-    >>> keys = keys_of(np.arange(5, dtype=np.uint64), 1)
-    >>> rows, factors = drawn_by_variance(np.array([0.0, 1.0, 1.0, 1.0, 9.0]), 0.5, keys)
-    >>> rows.tolist(), factors.tolist()
-    ([3, 4], [2.0, 1.0])
+    ``sizes`` (float64[n], >= 0): the root of ``g**2 + a * h**2`` for each row. ``share`` (above 0 up to 1): mean share
+    of the rows that are sampled. ``keys`` (uint64[n]). Returns ``rows`` (int32[m], ascending): at least one;
+    ``factors`` (float32[m]), the weight of each row: one over its probability.
     """
     if not sizes.max() > 0:
         sizes = np.ones(len(sizes))
@@ -207,23 +149,9 @@ def names_of_rows(contents: np.ndarray, weights: np.ndarray | None = None) -> np
     Copies of a content are alike, so it does not matter which of them is the k-th: names depend on the contents, not on
     the order of the rows.
 
-    Parameters
-    ----------
-    contents : uint64[n]
-        A hash of each row's content.
-    weights : float64[n], optional
-        Copies of a content are numbered from the lightest to the heaviest.
-
-    Returns
-    -------
-    uint64[n]
-        The content of a first copy, another hash for each further one.
-
-    Examples
-    --------
-    >>> names = names_of_rows(np.array([5, 8, 5, 5], np.uint64))
-    >>> names[:2].tolist(), len(set(names.tolist()))
-    ([5, 8], 4)
+    ``contents`` (uint64[n]): a hash of each row's content. ``weights`` (float64[n]): copies of a content are numbered
+    from the lightest to the heaviest. Returns uint64[n]: the content of a first copy, another hash for each further
+    one.
     """
     in_order = np.sort(contents)
     if not (in_order[1:] == in_order[:-1]).any():  # sorting alone takes a tenth of the time

@@ -36,14 +36,9 @@ _STATISTIC = Schema((Column("statistic", "numeric"),))
 class LevelMeans(NamedTuple):
     """The result of ``level_means``: distances from the prior; targets beyond 2**400 are scaled.
 
-    Attributes
-    ----------
-    values : float64[n]
-        For each row, over earlier rows of its level; nan if the cell is missing.
-    final : float64[n_levels]
-        For each level, over all rows; nan for a level without rows.
-    counts : float64[n_levels]
-        The weight of each level's rows.
+    ``values`` (float64[n]): for each row, over earlier rows of its level; nan if the cell is missing.
+    ``final`` (float64[n_levels]): for each level, over all rows; nan for a level without rows.
+    ``counts`` (float64[n_levels]): the weight of each level's rows.
     """
 
     values: np.ndarray
@@ -83,51 +78,22 @@ def with_ordered_statistics(
     final values of the levels together, each row once with either: trees are fitted on the former, and new rows have
     the latter.
 
-    Parameters
-    ----------
-    table : BoostTable
-    codes : uint8[n, stride]
-        The rows in the bins of ``table``.
-    matrix : float32[n, p] or float64[n, p]
-        The same rows as level codes; nan is missing.
-    columns : int[k]
-        Nominal columns, each once.
-    target : float64[n] or int32[n]
-        Finite numbers, or 0 and 1 for two classes.
-    weights : float64[n], above 0 and finite, or None
-    prior_weight : float >= 0
-        The number of rows that the prior counts as; unless all weights are whole numbers, rows of mean weight.
-    n_permutations : int >= 1
-        The number of orders over which the value of a training row is averaged. With many, the value approaches that
-        of leaving out only the row itself, which reveals its target.
-    max_bins : int, 2 to 255
-        The most bins of a column; at most 254 are used.
-    seed : int
-        Taken modulo 2**64.
-    names : uint64[n], optional
-        The names by which rows are put into random orders; by default their numbers.
-    n_threads : int >= 1
-        The result does not depend on it.
+    ``codes`` (uint8[n, stride]): the rows in the bins of ``table``.
+    ``matrix`` (float32[n, p] or float64[n, p]): the same rows as level codes; nan is missing.
+    ``columns`` (int[k]): nominal columns, each once.
+    ``target`` (float64[n] or int32[n]): finite numbers, or 0 and 1 for two classes.
+    ``weights`` (float64[n], above 0 and finite, or None).
+    ``prior_weight``: the number of rows that the prior counts as; unless all weights are whole numbers, rows of mean
+        weight.
+    ``n_permutations``: the number of orders over which the value of a training row is averaged. With many, the value
+        approaches that of leaving out only the row itself, which reveals its target.
+    ``max_bins`` (2 to 255): the most bins of a column; at most 254 are used.
+    ``seed``: taken modulo 2**64.
+    ``names`` (uint64[n]): the names by which rows are put into random orders; by default their numbers.
 
-    Returns
-    -------
-    table : BoostTable
-        ``ordered`` is set for the columns, and their bins ascend with the statistic. Levels without rows, and unseen
-        levels, have bin ``n_bins``, as always. A bin may be without training rows.
-    codes : uint8[n, stride]
-        A copy with new bins in the columns; missing cells keep bin 255.
-
-    Examples
-    --------
-    >>> from treewright.data.bins import bins_of
-    >>> schema = Schema((Column("town", "nominal", ("A", "B", "C")),))
-    >>> matrix = np.array([[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]])
-    >>> table = BoostTable(bins_of(matrix, schema), schema, np.zeros(1, bool))
-    >>> codes = bin_rows(table.bins, matrix)
-    >>> target = np.array([9.0, 0.0, 5.0, 9.0, 0.0, 4.0])
-    >>> table, codes = with_ordered_statistics(table, codes, matrix, np.array([0]), target)
-    >>> table.bins.level_bin.tolist(), table.ordered.tolist()
-    ([5, 0, 3, 6], [True])
+    Returns ``table`` (BoostTable): ``ordered`` is set for the columns, and their bins ascend with the statistic. Levels
+    without rows, and unseen levels, have bin ``n_bins``, as always. A bin may be without training rows; ``codes``
+    (uint8[n, stride]): a copy with new bins in the columns; missing cells keep bin 255.
     """
     chosen = _checked_columns(table, columns)
     whole_number("n_permutations", n_permutations, 1)
@@ -164,25 +130,8 @@ def level_means(
 ) -> LevelMeans:
     """Smoothed means of the target of one column, over earlier rows and over all.
 
-    Parameters
-    ----------
-    levels : int32[n]
-        -1 for a missing cell; from ``n_levels`` on, an unknown level.
-    n_levels : int
-    target, weights, prior_weight, n_permutations, seed
-        As for ``with_ordered_statistics``.
-
-    Returns
-    -------
-    LevelMeans
-
-    Examples
-    --------
-    >>> means = level_means(np.array([0, 1, 0, -1], np.int32), 3, np.array([1.0, 0.0, 1.0, 0.0]))
-    >>> means.final.tolist()
-    [0.3333333333333333, -0.25, nan]
-    >>> sorted(means.values[:3].tolist())
-    [0.0, 0.0, 0.25]
+    ``levels`` (int32[n]): -1 for a missing cell; from ``n_levels`` on, an unknown level. ``target``, ``weights``,
+    ``prior_weight``, ``n_permutations``, ``seed``: as for ``with_ordered_statistics``.
     """
     return _means_of(levels, n_levels, _rows_of(target, weights, prior_weight, n_permutations, seed))
 

@@ -107,8 +107,8 @@ def run_compare(request: CompareRequest) -> None:
     written = []
     if request.out is not None:
         columns = table.to_dict()  # a refusal quotes the data, which must not run as a formula in a spreadsheet
-        refusals = guarded_labels([text or "" for text in columns["refusal"]])
-        write_text(request.out, csv_of({**columns, "refusal": refusals}), request.force)
+        refusals = guarded_labels([text or "" for text in columns["failure"]])
+        write_text(request.out, csv_of({**columns, "failure": refusals}), request.force)
         written.append(wrote(request.out, "table"))
     if request.json:
         say_json(_facts(request, data, table))
@@ -123,9 +123,11 @@ def run_compare(request: CompareRequest) -> None:
 
 def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[str, Any]:
     """The table as JSON values; docs/reference/command-line.md lists the names."""
+    from treewright.evaluation.comparison import FORMER_NAMES
+
     names = (
-        "name", "mean", "standard_error", "margin", "n_leaves", "depth", "behind", "behind_low", "behind_high",
-        "p_value", "p_adjusted", "refusal",
+        "name", "mean", "standard_error", "margin", "n_leaves", "depth", "difference", "difference_low",
+        "difference_high", "p_value", "p_adjusted", "failure",
     )  # fmt: skip
     return {
         "document": "treewright comparison",
@@ -145,6 +147,7 @@ def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[
         "beyond_chance": list(table.beyond_chance),
         "candidates": [
             {name: getattr(row, name) for name in names}
+            | {former: getattr(row, name) for former, name in FORMER_NAMES.items()}  # for one version more
             | {
                 "scores": row.scores.tolist(),
                 "other_scores": dict(row.others),
@@ -228,7 +231,7 @@ def _with_options(row: Compared) -> Compared:
     """A row of the table, with options instead of parameters in its refusal."""
     if not isinstance(row.error, TreewrightError):
         return row
-    return replace(row, refusal=" ".join(str(row.error.worded(fit_words)).split()))
+    return replace(row, failure=" ".join(str(row.error.worded(fit_words)).split()))
 
 
 def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool) -> dict[str, Any]:

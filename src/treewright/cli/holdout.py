@@ -160,12 +160,12 @@ def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = No
     It warns if the training rows are of one class or lack a class, and if the score is no better than that of a
     constant prediction, with the likely reason; ``baseline`` is by default the most frequent class of the scored rows.
     """
-    from treewright.evaluation.verdict import of_classes, reason_of, verdict
+    from treewright.evaluation.verdict import class_warnings, reason_of, verdict
 
     told: list[str] = []
     if model.task == "classification":
         known = label_series("class", model.classes[0]).to_list()
-        told += of_classes(known, score.true_totals() if isinstance(score, LabelScore) else {})
+        told += class_warnings(known, score.true_totals() if isinstance(score, LabelScore) else {})
         if len(known) == 1:
             return _warning(told)  # it explains all the others
     if score is None or isinstance(score, QuantileScore):

@@ -202,35 +202,36 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
     """
     from treewright.core.threads import resolve_jobs
     from treewright.data.bin_rows import bin_rows
-    from treewright.forest.importance import JudgingRows, permutation_importances
+    from treewright.forest.importance import EvaluationRows, permutation_importances
     from treewright.trees.packed import PackedTrees
 
     n_threads = resolve_jobs(None)
     matrix, target, weights = model.encode_rows(features, truth, routed=True)
     if cost_by_class(model) is not None:
-        from treewright.learn.importance import permutation_of_trees
+        from treewright.forest.importance import permutation_of_trees
 
         found = permutation_of_trees(model, matrix, target, weights, n_repeats=_REPEATS, seed=0, n_jobs=n_threads)
         return printable_lines(str(found))
     if model.boosting is not None:
         from treewright.boosting.growth import losses_of_model
-        from treewright.learn import importance as boosting_importance
+        from treewright.forest import importance as boosting_importance
         from treewright.prune.methods import Rows
         from treewright.prune.methods import Rows as OtherRows
 
         losses = losses_of_model(model, Rows(matrix, target, weights))
         judged = OtherRows(matrix, target, weights)
         return printable_lines(
-            str(boosting_importance.permutation_importances(model, losses, judged, _REPEATS, 0, n_threads))
+            str(boosting_importance.permutation_of_boosted(model, losses, judged, _REPEATS, 0, n_threads))
         )
     if model.tree_weights is not None:
-        from treewright.learn.importance import permutation_of_weighted_trees
-        from treewright.prune.methods import Rows as OtherRows
+        from treewright.forest.importance import permutation_of_trees
 
-        others = OtherRows(matrix, target, weights)
-        return printable_lines(str(permutation_of_weighted_trees(model, others, _REPEATS, 0, n_threads)))
+        found = permutation_of_trees(
+            model, matrix, target, weights, n_repeats=_REPEATS, seed=0, n_jobs=n_threads, kind="error", what=""
+        )
+        return printable_lines(str(found))
     cells = bin_rows(model.trees.bins, matrix, n_threads) if isinstance(model.trees, PackedTrees) else matrix
-    rows = JudgingRows(cells, target, weights)
+    rows = EvaluationRows(cells, target, weights)
     return printable_lines(str(permutation_importances(model, rows, n_threads=n_threads)))
 
 

@@ -37,7 +37,7 @@ from treewright.estimators.members import (
     shares_of,
 )
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from treewright.evaluation.folds import answers
+from treewright.evaluation.folds import run_tasks
 from treewright.exceptions import ParameterError
 from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of
 from treewright.learn.params import CLASSES, NUMBERS
@@ -121,7 +121,7 @@ class Bagging(Members):
                 refuse_too_many(fitted, n_more)
             return fitted
 
-        return answers(fit, n_more, n_threads, "members")
+        return run_tasks(fit, n_more, n_threads, "members")
 
     def _keep_members(
         self, plan: Plan, params: Any, members: list[Any], before: list[Any], target: Any, n_rows: int

@@ -21,15 +21,14 @@ from treewright.estimators import signatures
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, sequence_of_estimators
 from treewright.estimators.documentation import as_model
 from treewright.evaluation.after_fit import Decided, Pruned
-from treewright.evaluation.scores import explained, share_right, true_codes, true_numbers
+from treewright.evaluation.scores import accuracy, r2, true_codes, true_numbers
 from treewright.evaluation.scoring import round_score
 from treewright.exceptions import ParameterError
-from treewright.forest.importance import Importances
+from treewright.forest.importance import Importances, permutation_of_boosted, permutation_of_trees
 from treewright.learn.boosting import n_rounds_of
-from treewright.learn.importance import permutation_importances, permutation_of_trees
+from treewright.learn.held_out import encode_other_rows
 from treewright.learn.other_names import refuse_keyword
 from treewright.learn.params import CLASSES
-from treewright.learn.rows_aside import encode_other_rows
 from treewright.learn.train import Trained, train
 from treewright.model import Model
 from treewright.predict.ensemble import combined, staged_answers
@@ -371,7 +370,7 @@ class Boosting(Estimator):
             n_threads = resolve_jobs(self.n_jobs)
             given = (rows.matrix, rows.target, rows.weights)
             return permutation_of_trees(model, *given, n_repeats=repeats, seed=seed, n_jobs=n_threads)
-        return permutation_importances(model, self._trained.losses, rows, repeats, seed, resolve_jobs(self.n_jobs))
+        return permutation_of_boosted(model, self._trained.losses, rows, repeats, seed, resolve_jobs(self.n_jobs))
 
     def prune(
         self, method: str = "rounds", X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any
@@ -478,7 +477,7 @@ class Boosting(Estimator):
         weights = check_weights(sample_weight, n_rows)
         if self._task == CLASSES:
             codes = true_codes(model, y, n_rows, "the model")
-            return lambda predicted: share_right(codes, predicted_codes(model, predicted), weights)
+            return lambda predicted: accuracy(codes, predicted_codes(model, predicted), weights)
         true = true_numbers(y, n_rows, model.n_targets, "the model")
         quantile = model.facts["loss"].get("quantile", [])
         levels = quantile if isinstance(quantile, list) else [quantile]
@@ -487,7 +486,7 @@ class Boosting(Estimator):
                 "a loss of your own with several scores for one target has no score: evaluate its predictions yourself"
             )
         if not levels:
-            return lambda predicted: explained(true, predicted, weights)
+            return lambda predicted: r2(true, predicted, weights)
 
         def of_levels(predicted: np.ndarray) -> float:
             if n_rows < 2:

@@ -21,16 +21,21 @@ from treewright.data.target import check_weights
 from treewright.estimators import signatures
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, sequence_of_estimators
 from treewright.estimators.documentation import as_model
-from treewright.evaluation.scores import explained, share_right, true_codes, true_numbers
-from treewright.evaluation.scoring import asked
+from treewright.evaluation.scores import accuracy, r2, true_codes, true_numbers
+from treewright.evaluation.scoring import own_score
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, number_of_draws
-from treewright.forest.importance import JudgingRows, debiased_importances, impurity_decrease, permutation_importances
+from treewright.forest.importance import (
+    EvaluationRows,
+    debiased_importances,
+    impurity_decrease,
+    permutation_importances,
+    permutation_of_trees,
+)
 from treewright.forest.jackknife import standard_errors
 from treewright.forest.out_of_bag import OobCurve, Votes, counts_to_show, expected_draws, mean_votes, votes_after
 from treewright.forest.proximity import proximities
 from treewright.learn.forest import prepared, what_differs
-from treewright.learn.importance import permutation_of_trees
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
 from treewright.predict.walks import walk_of
@@ -101,7 +106,7 @@ class Forest(Estimator):
             return  # a warm start that added no tree
         estimates = self._out_of_bag(dataset, trained)  # first, as a user's own score may fail
         super()._keep(dataset, params, trained)
-        self._trained = replace(trained, cells=None, judged=None)
+        self._trained = replace(trained, cells=None, oob_rows=None)
         cells = trained.cells
         self._kept_rows = None
         if cells is not None and cells.nbytes <= KEPT_BYTES:
@@ -115,7 +120,7 @@ class Forest(Estimator):
         self.__dict__.pop(name, None)
         if estimates is not None:
             self.oob_score_ = estimates[1]
-            if trained.judged is None:  # rows elsewhere have no order in which predictions could be listed
+            if trained.oob_rows is None:  # rows elsewhere have no order in which predictions could be listed
                 self.__dict__[name] = self._shaped(estimates[0])
 
     def _out_of_bag(self, dataset: Dataset, trained: Trained) -> tuple[np.ndarray, float] | None:
@@ -123,7 +128,7 @@ class Forest(Estimator):
         votes = trained.votes
         if votes is None:
             return None
-        dataset = trained.judged or dataset
+        dataset = trained.oob_rows or dataset
         n_draws = number_of_draws(self.max_samples, len(dataset), dataset.sample_weight)
         means = mean_votes(votes, expected_draws(len(dataset), n_draws, dataset.sample_weight))
         left_out = votes.n_votes > 0
@@ -132,7 +137,7 @@ class Forest(Estimator):
             true, predicted = dataset.target_array[left_out], self._predicted(means[left_out], votes.n_classes)
             if callable(self.oob_score):
                 given = [_as_given(rows, dataset.classes) for rows in (true, predicted)]
-                score = asked(self.oob_score, *given)
+                score = own_score(self.oob_score, *given)
             else:
                 weights = None if dataset.sample_weight is None else dataset.sample_weight[left_out]
                 score = self._score_of(true, predicted, weights)
@@ -150,7 +155,7 @@ class Forest(Estimator):
 
     def _score_of(self, true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
         """The score of predictions, codes or numbers [n, n_outputs], as in ``score``."""
-        return (share_right if self._task == CLASSES else explained)(true, predicted, weights)
+        return (accuracy if self._task == CLASSES else r2)(true, predicted, weights)
 
     def _shaped(self, means: np.ndarray) -> Any:
         """Means of the trees in the shape of the attribute."""
@@ -250,7 +255,7 @@ class Forest(Estimator):
                 return debiased_importances(model, judging, n_threads=n_threads)
             return permutation_importances(model, judging, seed=seed, n_threads=n_threads)
 
-    def _judging_rows(self, X: Any, y: Any, sample_weight: Any, rows: str, n_threads: int) -> JudgingRows:
+    def _judging_rows(self, X: Any, y: Any, sample_weight: Any, rows: str, n_threads: int) -> EvaluationRows:
         """The rows on which the trees are evaluated."""
         owner = type(self).__name__
         if rows == "all":
@@ -258,7 +263,7 @@ class Forest(Estimator):
                 raise ParameterError("rows='all' needs rows: pass X and y, best held-out ones")
             matrix, target, weights = self.model_.encode_rows(X, y, sample_weight, owner=owner, routed=True)
             cells = walk_of(self.model_.trees).cells(matrix, n_threads)
-            return JudgingRows(cells, target, weights)
+            return EvaluationRows(cells, target, weights)
         draws = self._draws(
             f"every tree of {owner}(bootstrap=False) was grown on all rows, so there are no out-of-bag rows: "
             "pass other rows, as in importances(kind, X, y, rows='all'), or fit with bootstrap=True"
@@ -271,7 +276,7 @@ class Forest(Estimator):
                 "the training rows were not kept (more than 32 MB, or the estimator was pickled): pass the "
                 "same table again, as in importances(kind, X, y), or other rows with rows='all'"
             )
-        return JudgingRows(kept.cells, kept.target, kept.weights, draws.left_out)
+        return EvaluationRows(kept.cells, kept.target, kept.weights, draws.left_out)
 
     def _draws(self, why_none: str) -> Draws:
         """Which rows each tree sampled; ParameterError with the reason ``why_none`` if each saw all rows."""
@@ -518,9 +523,9 @@ class Forest(Estimator):
         weights = check_weights(sample_weight, len(matrix))
         if self._task == CLASSES:
             predicted = model.codes_of(matrix, self.n_jobs)
-            return share_right(true_codes(model, y, len(predicted)), predicted, weights)
+            return accuracy(true_codes(model, y, len(predicted)), predicted, weights)
         predicted = model.numbers_of(matrix, self.n_jobs)
-        return explained(true_numbers(y, len(predicted), model.n_outputs), predicted, weights)
+        return r2(true_numbers(y, len(predicted), model.n_outputs), predicted, weights)
 
     @available_if(_predicts_numbers)
     @as_model

@@ -35,7 +35,7 @@ from treewright.data.take import take_rows
 from treewright.data.target import Labels, Numbers, encode_labels, recode
 from treewright.estimators.base import Estimator, sequence_of_estimators
 from treewright.evaluation.after_fit import Decided, decision_of, without_steps
-from treewright.evaluation.folds import answers, refuse_pairs, with_positive
+from treewright.evaluation.folds import refuse_pairs, run_tasks, with_positive
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES, NUMBERS
@@ -389,7 +389,7 @@ def in_order(work: Callable[[int], Any], n_members: int, n_threads: int, take: C
     with counted(n_members, "members") as count:
         for first in range(0, n_members, n_threads):
             n_now = min(n_threads, n_members - first)
-            said = answers(lambda at, first=first: work(first + at), n_now, n_threads, "members")  # type: ignore[misc]
+            said = run_tasks(lambda at, first=first: work(first + at), n_now, n_threads, "members")  # type: ignore[misc]
             for at, answer in enumerate(said):
                 take(first + at, answer)
                 count()

@@ -314,7 +314,7 @@ class SingleTree(Estimator):
             return Importances(kind, model.task, model.schema.names, values, nothing, 1, sample="", what=SHARE)
         if X is None or y is None:
             raise ParameterError("kind='permutation' needs rows, best held-out ones: importances('permutation', X, y)")
-        from treewright.learn.importance import permutation_of_trees
+        from treewright.forest.importance import permutation_of_trees
 
         repeats, seed = whole_number("n_repeats", n_repeats, 1), whole_number("random_state", random_state, 0)
         rows = model.encode_rows(X, y, sample_weight, owner=type(self).__name__, routed=True)

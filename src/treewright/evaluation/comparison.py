@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -46,7 +47,31 @@ from treewright.show.table import TextColumn
 from treewright.trees.writing import shorten
 
 LONGEST_NAME = 20
+# Of fields and columns; they work for one version more.
+FORMER_NAMES = {
+    "behind": "difference",
+    "behind_low": "difference_low",
+    "behind_high": "difference_high",
+    "refusal": "failure",
+}
 SURE = 0.05  # an adjusted p-value below it: a difference beyond chance
+
+
+def _current_name(name: str) -> str:
+    """The name of a field or a column by its former one, with a warning."""
+    new = FORMER_NAMES[name]
+    message = f"{name!r} is now called {new!r}; the former name goes in the next version"
+    warnings.warn(message, FutureWarning, stacklevel=3)
+    return new
+
+
+class _Columns(dict[str, list[Any]]):
+    """Columns by name, also by their former ones."""
+
+    def __missing__(self, name: str) -> list[Any]:
+        if name not in FORMER_NAMES:
+            raise KeyError(name)
+        return self[_current_name(name)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +91,13 @@ class Compared:
         Means of the other scores with their margins, if there are several.
     n_leaves, depth : float
         Mean over the folds; nan for an estimator that is no tree.
-    behind, behind_low, behind_high : float
+    difference, difference_low, difference_high : float
         Mean of the best, or of the baseline, minus this mean, fold by fold; and the ends of its 95 % interval
         (corrected resampled t).
     p_value, p_adjusted : float
-        Of the corrected test of that difference (``uncertainty.corrected_t``), and adjusted for the number of tests
+        Of the corrected test of that difference (``scores.corrected_t``), and adjusted for the number of tests
         (Holm). nan for the best or the baseline itself, and if all folds have the same difference.
-    refusal : str or None
+    failure : str or None
         Why it could not be fitted or scored; then every number is nan.
     error : Exception or None
         The error itself.
@@ -85,16 +110,21 @@ class Compared:
     standard_error: float
     n_leaves: float
     depth: float
-    behind: float
+    difference: float
     p_value: float
     p_adjusted: float
     margin: float = math.nan
-    behind_low: float = math.nan
-    behind_high: float = math.nan
+    difference_low: float = math.nan
+    difference_high: float = math.nan
     others: Mapping[str, float] = field(default_factory=dict)
     other_margins: Mapping[str, float] = field(default_factory=dict)
-    refusal: str | None = None
+    failure: str | None = None
     error: Exception | None = field(default=None, repr=False, compare=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in FORMER_NAMES:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return getattr(self, _current_name(name))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,10 +186,10 @@ class Comparison(Sequence[Compared]):
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns for a data frame, a row per estimator."""
         names = (
-            "name", "mean", "standard_error", "margin", "n_leaves", "depth", "behind", "behind_low", "behind_high",
-            "p_value", "p_adjusted", "refusal",
+            "name", "mean", "standard_error", "margin", "n_leaves", "depth",
+            "difference", "difference_low", "difference_high", "p_value", "p_adjusted", "failure",
         )  # fmt: skip
-        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        columns = _Columns({name: [getattr(row, name) for row in self.rows] for name in names})
         for name in self._others:
             columns[name] = [row.others.get(name, math.nan) for row in self.rows]
             columns[f"{name}_margin"] = [row.other_margins.get(name, math.nan) for row in self.rows]
@@ -178,7 +208,7 @@ class Comparison(Sequence[Compared]):
         numbers = [
             value
             for row in self.rows
-            for value in (sign * row.mean, row.margin, row.behind, row.behind_low, row.behind_high)
+            for value in (sign * row.mean, row.margin, row.difference, row.difference_low, row.difference_high)
         ]
         texts = written(numbers)
         ends = ["-" if "-" in pair else " to ".join(pair) for pair in zip(texts[3::5], texts[4::5], strict=True)]
@@ -188,7 +218,7 @@ class Comparison(Sequence[Compared]):
             leaves = ["-" if math.isnan(row.n_leaves) else f"{row.n_leaves:.1f}" for row in self.rows]
             columns.append(TextColumn("leaves", leaves, "point"))
         word = "best" if self.baseline is None else "baseline"
-        behind, ends, p_values = (
+        differences, ends, p_values = (
             [own if row is reference else cell for row, cell in zip(self.rows, cells, strict=True)]
             for own, cells in (
                 (word, texts[2::5]),
@@ -197,7 +227,7 @@ class Comparison(Sequence[Compared]):
             )
         )
         columns += [
-            TextColumn("behind", behind, "point"),
+            TextColumn("difference", differences, "point"),
             TextColumn("95 % interval", ends, "right"),
             TextColumn("p (Holm)", p_values, "point"),
         ]
@@ -209,8 +239,8 @@ class Comparison(Sequence[Compared]):
         if self._others:
             lines += ["", *self._table_of_others(names)]
         for row in self.rows:
-            if row.refusal is not None:
-                text = f"{shorten(row.name, LONGEST_NAME)} refused: {row.refusal}"
+            if row.failure is not None:
+                text = f"{shorten(row.name, LONGEST_NAME)} refused: {row.failure}"
                 lines += textwrap.wrap(text, PAGE_WIDTH, subsequent_indent="  ")
         lines += textwrap.wrap(self._warning(), PAGE_WIDTH, subsequent_indent="  ")
         return "\n".join(lines)
@@ -307,7 +337,7 @@ def compare(
         For a splitter that keeps groups together.
     errors : {"raise", "show"}
         What happens if an estimator cannot be fitted or scored: the whole call fails; or it becomes a row without
-        numbers, with the reason in ``refusal``, and the others finish. If all fail, the first error is raised.
+        numbers, with the reason in ``failure``, and the others finish. If all fail, the first error is raised.
 
     Returns
     -------
@@ -331,7 +361,7 @@ def compare(
     -----
     Interval and p-value of a difference are those of the corrected resampled paired t-test (Nadeau and Bengio 2003).
     The best was chosen by the same scores, so a small p-value is a hint and not a proof; a baseline that was named
-    before is not. With several repeats the standard error is corrected like the test (``uncertainty.standard_error``):
+    before is not. With several repeats the standard error is corrected like the test (``scores.standard_error``):
     more shuffles of the same rows make no more rows.
 
     Examples
@@ -341,9 +371,9 @@ def compare(
     >>> trees = {"stump": tw.DecisionTreeClassifier(max_depth=1), "tree": tw.DecisionTreeClassifier()}
     >>> print(tw.model_selection.compare(trees, *load_iris(return_X_y=True)))
     accuracy, 10 folds of 150 rows, the same for all
-            mean      ±  leaves  behind   95 % interval  p (Holm)
-    stump  0.667  -         2.0   0.273  0.213 to 0.334    <0.001
-    tree   0.940  0.042     8.6   best
+            mean      ±  leaves  difference   95 % interval  p (Holm)
+    stump  0.667  -         2.0       0.273  0.213 to 0.334    <0.001
+    tree   0.940  0.042     8.6       best
     ± is half of the 95 % interval; differences beyond chance (p below 0.05): stump
     """
     named = {name: deciding_again(each) for name, each in _named(estimators).items()}
@@ -371,11 +401,11 @@ def compare(
             for name, each in named.items()
         }
     splits = _repeated(cv, y, repeats, random_state, groups, is_classification=task.is_classification)
-    found, refused = _evaluated(named, task, splits, scorers, n_jobs, errors)
-    if baseline in refused:
-        raise refused[baseline]
+    found, failed = _evaluated(named, task, splits, scorers, n_jobs, errors)
+    if baseline in failed:
+        raise failed[baseline]
     by_name = {row.name: row for row in _rows(found, score, splits, task.n, baseline)}
-    rows = tuple(by_name.get(name) or _refused(name, refused[name], len(splits)) for name in named)
+    rows = tuple(by_name.get(name) or _failed(name, failed[name], len(splits)) for name in named)
     constant = _constant(score, task, named, costs)
     return Comparison(rows, score, task.n, len(splits), int(repeats), constant, baseline, positive)
 
@@ -474,11 +504,11 @@ def _evaluated(
     return found, refused
 
 
-def _refused(name: str, error: Exception, n_folds: int) -> Compared:
+def _failed(name: str, error: Exception, n_folds: int) -> Compared:
     """The row of an estimator that could not be fitted."""
     none, nan = np.full(n_folds, np.nan), float("nan")
     reason = " ".join(str(error).split()) or type(error).__name__
-    return Compared(name, none, none.copy(), nan, nan, nan, nan, nan, nan, nan, refusal=reason, error=error)
+    return Compared(name, none, none.copy(), nan, nan, nan, nan, nan, nan, nan, failure=reason, error=error)
 
 
 def _named(estimators: Any) -> dict[str, Any]:
@@ -538,7 +568,7 @@ def _rows(
     to = baseline or min(names, key=lambda name: best_first(means[name], float(sizes[name][0])))
     with np.errstate(invalid="ignore"):  # infinite scores
         differences = {name: scores[to] - scores[name] for name in names}
-    behind = {name: 0.0 if name == to else means[to] - means[name] for name in names}
+    mean_differences = {name: 0.0 if name == to else means[to] - means[name] for name in names}
     reach = {name: math.nan if name == to else margin(differences[name], test_share) for name in names}
     p_values = [float("nan") if name == to else corrected_t(differences[name], test_share)[1] for name in names]
     others = {
@@ -559,9 +589,9 @@ def _rows(
             n_leaves=float(sizes[name][0]),
             depth=float(sizes[name][1]),
             margin=margin(scores[name], overlap),
-            behind=behind[name],
-            behind_low=behind[name] - reach[name],
-            behind_high=behind[name] + reach[name],
+            difference=mean_differences[name],
+            difference_low=mean_differences[name] - reach[name],
+            difference_high=mean_differences[name] + reach[name],
             p_value=p_value,
             p_adjusted=adjusted,
             others={other: mean_of(values) for other, values in others[name].items()},

@@ -18,11 +18,11 @@ from treewright.evaluation.after_fit import Decided, decision_of, has_steps, wit
 from treewright.evaluation.folds import (
     Split,
     Task,
-    answers,
     check_parameter,
     name_of_class,
     nested_orders,
     overlap_of,
+    run_tasks,
     size_of,
     splits_of,
     task_of,
@@ -33,8 +33,8 @@ from treewright.evaluation.path import (
     OnPath,
     family_of,
     in_own_unit,
-    judged_labels,
-    judged_numbers,
+    scored_labels,
+    scored_numbers,
     usually_over,
 )
 from treewright.evaluation.scores import WORDS, Loss, check_loss, in_units, mean_loss, standard_error
@@ -154,7 +154,7 @@ def error_curve(
             return _of_one_growth(family, task, points, train, where, errors)
         return [errors(task.fit(with_parameters(est, {over: value}), train, where)) for value in points]
 
-    return _curve(est, over, points, answers(work, len(splits), n_jobs), loss, task, splits)
+    return _curve(est, over, points, run_tasks(work, len(splits), n_jobs), loss, task, splits)
 
 
 def learning_curve(
@@ -217,7 +217,7 @@ def learning_curve(
             found.append(_errors_of(judge, loss, rows, splits[at][1])(fitted))
         return found
 
-    return _curve(est, "rows", points, answers(work, len(splits), n_jobs), loss, task, splits)
+    return _curve(est, "rows", points, run_tasks(work, len(splits), n_jobs), loss, task, splits)
 
 
 def _checked(
@@ -250,7 +250,7 @@ def _of_one_path(
     if not isinstance(family, OnPath) or loss == "log_loss":
         return None
     weights = np.ones(task.n) if judge.weights is None else in_units(judge.weights)
-    judged = (judged_labels if loss == "misclassification" else judged_numbers)(task.X, task.y, weights)
+    judged = (scored_labels if loss == "misclassification" else scored_numbers)(task.X, task.y, weights)
 
     def read_off(split: Split, where: str) -> list[Point]:
         model = task.fit(family.largest(points), split[0], where).model_

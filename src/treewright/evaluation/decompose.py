@@ -1,10 +1,7 @@
-"""Bias, variance and noise of predictions: the arithmetic, ``Decomposition`` and ``BiasVarianceCurve``.
+"""Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, or a curve.
 
-For both losses, at each row: loss = bias squared + variance + noise + cross.
-
-Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, or a curve.
-
-The estimator is fitted on many training sets, and all of them predict the same test rows.
+The estimator is fitted on many training sets, and all of them predict the same test rows. For both losses, at each row:
+loss = bias squared + variance + noise + cross.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from treewright.data.cells import shown
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers
-from treewright.evaluation.folds import answers, fresh, refuse_pairs
+from treewright.evaluation.folds import fresh, refuse_pairs, run_tasks
 from treewright.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -47,15 +44,12 @@ ZERO_ONE_LABELS = {**LABELS, "bias_squared": "bias", "variance": "net variance",
 class Parts(NamedTuple):
     """The parts of the loss of one output.
 
-    Attributes
-    ----------
-    main : float64[m] or int64[m]
-        The mean prediction of each test row, or the code of its most frequent one.
-    rows : dict from str to float64[m]
-        Per part its value at each test row; nan if it needs the true values and they are not given.
-    rounds : dict from str to float64[R]
-        Per part the contribution of each round to its mean over the rows, up to a constant: the spread over the rounds
-        is the uncertainty due to their number. A part that does not depend on the rounds is left out.
+    ``main`` (float64[m] or int64[m]): the mean prediction of each test row, or the code of its most frequent one.
+    ``rows`` (dict from str to float64[m]): per part its value at each test row; nan if it needs the true values and
+        they are not given.
+    ``rounds`` (dict from str to float64[R]), per part the contribution of each round to its mean over the rows, up to a
+        constant: the spread over the rounds is the uncertainty due to their number. A part that does not depend on the
+        rounds is left out.
     """
 
     main: np.ndarray
@@ -76,15 +70,7 @@ def squared_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | None
     Both corrections make the estimates unbiased, and they cancel in the sum: it is exactly the mean of (y - f)^2.
     Geman, Bienenstock and Doursat (1992), Neural Computation 4; Bishop (2006), section 3.2.
 
-    Parameters
-    ----------
-    predicted : float64[R, m], R >= 2
-    y : float64[m]
-    truth : float64[m], or None
-
-    Returns
-    -------
-    Parts
+    ``predicted`` (float64[R, m], R >= 2). ``y`` (float64[m]). ``truth`` (float64[m], or None).
     """
     n_rounds = len(predicted)
     main = predicted.mean(axis=0)
@@ -129,18 +115,8 @@ def zero_one_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | Non
       with two classes 2 P(f = h) - 1; cross is (c1 - 1) times the noise: the part of the noise that does *not* add to
       the loss, since a prediction that misses h may hit t.
 
-    Parameters
-    ----------
-    predicted : int64[R, m], R >= 2
-        Class codes.
-    y : int64[m]
-    truth : int64[m], or None
-    n_classes : int
-
-    Returns
-    -------
-    Parts
-        Also ``unbiased_variance`` and ``biased_variance``: V where the bias is 0, the subtracted part where it is 1.
+    ``predicted`` (int64[R, m], R >= 2): class codes. ``y`` (int64[m]). ``truth`` (int64[m], or None). Returns Parts,
+    also ``unbiased_variance`` and ``biased_variance``: V where the bias is 0, the subtracted part where it is 1.
     """
     optimal = y if truth is None else truth
     main = _most_frequent(predicted, n_classes)
@@ -167,7 +143,7 @@ def zero_one_parts(predicted: np.ndarray, y: np.ndarray, truth: np.ndarray | Non
     return Parts(main, rows, rounds)
 
 
-def together(outputs: list[Parts]) -> Parts:
+def mean_over_outputs(outputs: list[Parts]) -> Parts:
     """The mean over several outputs."""
     if len(outputs) == 1:
         return outputs[0]
@@ -682,19 +658,9 @@ def _refuse_unknown(labels: Labels, known: Labels) -> None:
 class Rounds(NamedTuple):
     """The inputs of the rounds: estimator, training sets, test rows, seed.
 
-    Attributes
-    ----------
-    estimator : estimator
-        It is not changed.
-    sample : function
-        From a random generator to a training set.
-    X_test : table of m rows
-    n_rounds : int
-    random_state : int >= 0, or None
-        Round r has the r-th child of this seed, on any thread. ``random_state`` parameters of the estimator that are
-        None are set from it too.
-    n_jobs : int or None
-        Threads; None means all processors.
+    ``sample``: from a random generator to a training set.
+    ``random_state`` (>= 0, or None): round r has the r-th child of this seed, on any thread. ``random_state``
+        parameters of the estimator that are None are set from it too.
     """
 
     estimator: Any
@@ -719,7 +685,7 @@ class Rounds(NamedTuple):
                 error.add_note(f"in round {number} of bias_variance")
                 raise
 
-        return answers(one, self.n_rounds, self.n_jobs, "rounds")
+        return run_tasks(one, self.n_rounds, self.n_jobs, "rounds")
 
 
 def _squared(rounds: Rounds, y: np.ndarray, truth: np.ndarray | None) -> Parts:
@@ -741,7 +707,7 @@ def _squared(rounds: Rounds, y: np.ndarray, truth: np.ndarray | None) -> Parts:
             squared_parts(predicted[:, :, at], y[:, at], None if truth is None else truth[:, at])
             for at in range(y.shape[1])
         ]
-        parts = together(outputs)
+        parts = mean_over_outputs(outputs)
     away = float(np.abs(predicted - y).max())
     if 0 < away < SMALLEST:
         raise DataError(
@@ -772,7 +738,7 @@ def _zero_one(rounds: Rounds, y: Labels, truth: Labels | None) -> Parts:
         outputs.append(parts)
         mains.append(_labels_of(labels, parts.main))
     main = mains[0] if len(mains) == 1 else np.stack(mains, axis=1)
-    return together(outputs)._replace(main=main)
+    return mean_over_outputs(outputs)._replace(main=main)
 
 
 def _common_codes(codes: list[np.ndarray], classes: list[np.ndarray]) -> tuple[list[np.ndarray], list[Any]]:

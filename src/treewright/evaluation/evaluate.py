@@ -25,7 +25,7 @@ from treewright.evaluation.folds import (
     warn_of_nan,
 )
 from treewright.evaluation.neighbors import folds_of_one_search
-from treewright.evaluation.scores import mean_of, r_squared, rows_worth, share_right, standard_error
+from treewright.evaluation.scores import accuracy, mean_of, r_squared, rows_worth, standard_error
 from treewright.evaluation.scoring import check_of_one_row, scorers_of, shown_score
 from treewright.evaluation.tables import PAGE_WIDTH, side_by_side, written
 from treewright.evaluation.threshold import deciding_again, positive_of_scores
@@ -471,15 +471,11 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold], po
 def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict[str, float] | None:
     """Scores of all predictions together; None if a target has several predictions.
 
-    Parameters
-    ----------
-    task : Task
-    rows : int64[m]
-    predictions : ndarray[m] or ndarray[m, n_outputs]
+    ``rows`` (int64[m]). ``predictions`` (ndarray[m] or ndarray[m, n_outputs]).
     """
     truth, weights = task.truth[rows], task.weights_at(rows)
     if task.is_classification:
-        share = share_right(truth, predictions, weights)
+        share = accuracy(truth, predictions, weights)
         n = rows_worth(len(rows), weights)
         low, high = wilson_interval(share * n, n)
         return {"accuracy": share, "low": low, "high": high}

@@ -1,14 +1,10 @@
-"""Independent tasks on several threads. In: a function of a number. Out: its results in order.
-
-Threads, not processes: the kernels release the lock, nothing is copied, and the result of a fold or a member does not
-depend on the schedule.
-
-Folds of cross-validation. In: ``cv``, a target. Out: pairs of training and test positions.
+"""Folds, and fits of an estimator on them. In: a table, a target, ``cv``. Out: training and test rows, ``Fold``.
 
 Splitters and their random draws are scikit-learn's; the folds are checked here, so that an impossible fold is refused
 before anything is fitted. Folds and all other random choices depend on ``random_state`` alone.
 
-A table with its target, and fits of an estimator on its folds. In: a table, a target. Out: fits, scored folds.
+Folds run on several threads, not processes: the kernels release the lock, nothing is copied, and the result of a fold
+or a member does not depend on the schedule.
 """
 
 from __future__ import annotations
@@ -43,25 +39,16 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
+# Tasks on threads -----------------------------------------------------------------------------------------------------
+
+
+def run_tasks(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
     """``[work(0), work(1), ...]``, on several threads; each warning is shown once, with the number of tasks.
 
     If some fail, the error of the first is raised: first in order, not in time.
 
-    Parameters
-    ----------
-    work : callable
-        May be called by several threads at the same time.
-    n_tasks : int >= 0
-    n_jobs : int or None
-        Threads; None or -1 means every processor available.
-    what : str
-        The name of the tasks, for the warnings and for the progress.
-
-    Examples
-    --------
-    >>> answers(lambda task: task * task, 4, None)
-    [0, 1, 4, 9]
+    ``work``: may be called by several threads at the same time. ``what``: the name of the tasks, for the warnings and
+    for the progress.
     """
     done: list[Any] = [None] * n_tasks
     heard: list[Notices | None] = [None] * n_tasks
@@ -108,32 +95,17 @@ Split = tuple[np.ndarray, np.ndarray]
 FORMS = "a number of folds, a splitter of scikit-learn, pairs of training and test rows, or a fold number for each row"
 
 
+# Folds ----------------------------------------------------------------------------------------------------------------
+
+
 def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0, groups: Any = None) -> list[Split]:
     """Training and test rows of each fold.
 
-    Parameters
-    ----------
-    cv : int >= 2, splitter, iterable of pairs, or array of n fold numbers
-        An int shuffles the rows with ``random_state``, stratified for one target of classes. A splitter has a method
-        ``split``, which is called. A fold number for each row is the fold in which it is tested.
-    y : target of n rows
-    is_classification : bool
-    random_state : int, RandomState or None
-        For ``cv`` as an int only.
-    groups : n group labels, optional
-        Passed to the splitter, such as ``GroupKFold``.
-
-    Returns
-    -------
-    list of (int64[n_train], int64[n_test])
-        No row is in both. A row may be tested in several folds if the splitter repeats (``check_tested_once``).
-
-    Examples
-    --------
-    >>> for train, test in splits_of([1, 2, 1, 2], [0, 1, 0, 1], is_classification=True):
-    ...     print(train, test)
-    [1 3] [0 2]
-    [0 2] [1 3]
+    ``cv`` (>= 2, splitter, iterable of pairs, or array of n fold numbers): an int shuffles the rows with
+    ``random_state``, stratified for one target of classes. A splitter has a method ``split``, which is called. A fold
+    number for each row is the fold in which it is tested. ``random_state``: for ``cv`` as an int only. ``groups``:
+    passed to the splitter, such as ``GroupKFold``. Returns list of (int64[n_train], int64[n_test]): no row is in both.
+    A row may be tested in several folds if the splitter repeats (``check_tested_once``).
     """
     held = as_array(y)
     n = len(held)
@@ -324,10 +296,7 @@ def folds_within(cv: Any, y: Any, *, is_classification: bool, random_state: int 
 
     ``splits_of`` refuses a class with fewer rows than folds; inside a fit, a rare class must not prevent the tree.
 
-    Returns
-    -------
-    list of (int64[n_train], int64[n_test]), or ``cv`` unchanged
-        For ``splits_of``.
+    Returns list of (int64[n_train], int64[n_test]), or ``cv`` unchanged: for ``splits_of``.
     """
     held = as_array(y)
     if is_whole(cv) and is_classification and held.ndim == 1 and 2 <= cv <= len(held):
@@ -342,14 +311,8 @@ def two_parts(
 ) -> Split:
     """A random partition of the rows into two parts; positions in ascending order.
 
-    Parameters
-    ----------
-    y : target of n rows
-    n_second : int
-        Rows of the second part.
-    random_state : int, RandomState or None
-    by_class : {"always", "where possible", "never"}
-        Whether the parts are stratified; "always" refuses if that is impossible. With several outputs they are not.
+    ``n_second``: rows of the second part. ``by_class``: whether the parts are stratified; "always" refuses if that is
+    impossible. With several outputs they are not.
     """
     check_random_state(random_state)
     held = as_array(y)
@@ -434,13 +397,7 @@ def rows_in_two(y: Any, share: float, random_state: int | None, *, is_classifica
     No class is only in the second part: its rows would go to the first, since a tree fitted on the first part would not
     know the class.
 
-    Parameters
-    ----------
-    y : target of n rows
-    share : float in (0, 1)
-        Share of the second part.
-    random_state : int or None
-    is_classification : bool
+    ``share``: share of the second part.
     """
     if not 0 < share < 1:
         raise ParameterError(f"{share!r} is not a share of the rows: give a number between 0 and 1")
@@ -466,18 +423,8 @@ def _only_in_second(held: np.ndarray, first: np.ndarray, second: np.ndarray) -> 
 def nested_order(task: Task, rows: np.ndarray, random: np.random.RandomState) -> np.ndarray:
     """The rows in an order in which the first m are a representative sample, for every m.
 
-    Parameters
-    ----------
-    task : Task
-    rows : int64[n]
-    random : RandomState
-        For the order.
-
-    Returns
-    -------
-    int64[n]
-        The rows, shuffled; for one target of classes each class is spread evenly, so that the first rows have about the
-        class proportions of all rows.
+    ``rows`` (int64[n]). Returns int64[n]: the rows, shuffled; for one target of classes each class is spread evenly, so
+    that the first rows have about the class proportions of all rows.
     """
     shuffled = random.permutation(rows)
     if not task.is_classification or task.truth.ndim > 1:
@@ -500,7 +447,7 @@ def nested_orders(task: Task, splits: Sequence[Split], random_state: Any) -> lis
 
 
 def overlap_of(splits: Sequence[Split], n: int) -> float:
-    """How far folds of n rows share test rows, for ``uncertainty.standard_error``.
+    """How far folds of n rows share test rows, for ``scores.standard_error``.
 
     The mean of test rows over training rows if any row is tested more than once, else 0.
     """
@@ -534,17 +481,8 @@ def check_random_state(random_state: Any) -> None:
 def seed_beside(random_state: Any, purpose: int = 0) -> int:
     """A seed for another purpose than the folds, independent of theirs.
 
-    Parameters
-    ----------
-    random_state : int, RandomState or None
-        A RandomState is read, not advanced.
-    purpose : int >= 0
-        Different purposes have different seeds.
-
-    Returns
-    -------
-    int, 0 to 2**32 - 1
-        A different one each time for None.
+    ``random_state``: a RandomState is read, not advanced. ``purpose``: different purposes have different seeds. Returns
+    int, 0 to 2**32 - 1: a different one each time for None.
     """
     check_random_state(random_state)
     entropy = random_state
@@ -577,18 +515,11 @@ FARTHEST_UNIT = 500  # weights beyond 2**500, or all below 2**-500, are scaled b
 class Task:
     """A table with its target, checked.
 
-    Attributes
-    ----------
-    X : table of n rows
-    y : target of n rows, as given
-    truth : ndarray[n] or ndarray[n, n_outputs]
-        The same as an array.
-    weights : float64[n] or None
-    is_classification : bool
-    seed : int
-        For random choices of an estimator without a seed of its own.
-    is_pairwise : bool
-        Whether the columns of X are its rows, as in a matrix of distances: training rows then choose columns as well.
+    ``truth`` (ndarray[n] or ndarray[n, n_outputs]): the same as an array.
+    ``weights`` (float64[n] or None).
+    ``seed``: for random choices of an estimator without a seed of its own.
+    ``is_pairwise``, whether the columns of X are its rows, as in a matrix of distances: training rows then choose
+        columns as well.
     """
 
     X: Any
@@ -632,17 +563,9 @@ class Task:
     def fit(self, estimator: Any, rows: np.ndarray | None, where: str, *, seeded: bool = True) -> Any:
         """A fresh copy of an estimator, fitted on some rows.
 
-        Parameters
-        ----------
-        estimator : estimator
-            It is not changed.
-        rows : int64[m], or None
-            None: all rows.
-        where : str
-            The name of the rows, for a note on the errors of ``fit``.
-        seeded : bool
-            Whether parameters of the copy without a seed get one, which depends on ``seed`` and the rows alone, so that
-            the order of the threads changes nothing.
+        ``rows`` (int64[m], or None), None: all rows. ``where``: the name of the rows, for a note on the errors of
+        ``fit``. ``seeded``: whether parameters of the copy without a seed get one, which depends on ``seed`` and the
+        rows alone, so that the order of the threads changes nothing.
         """
         if seeded:
             known = np.arange(self.n) if rows is None else rows
@@ -663,14 +586,7 @@ class Task:
 def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_state: Any = 0) -> Task:
     """Check that an estimator, a table, a target and weights go together.
 
-    Parameters
-    ----------
-    estimator : unfitted or fitted classifier or regressor
-    X : table of n rows
-    y : n labels or numbers, or n x n_outputs of them
-    sample_weight : n numbers >= 0, optional
-    random_state : int, RandomState or None
-        For the estimators' seeds. A RandomState is read, not advanced, so that its folds stay the same.
+    ``random_state``: for the estimators' seeds. A RandomState is read, not advanced, so that its folds stay the same.
     """
     from sklearn.base import is_classifier, is_regressor
 
@@ -861,18 +777,9 @@ def size_of(estimator: Any) -> tuple[float, float]:
 class Fold:
     """One fold of an evaluation.
 
-    Attributes
-    ----------
-    n_train : int
-        The number of training rows.
-    test : int64[]
-        Positions of the test rows.
-    test_scores : dict from str to float
-    train_scores : dict from str to float, or None
-    predictions : ndarray of the test rows
-    n_leaves, depth : float
-        nan for models other than a tree.
-    estimator : fitted estimator, or None
+    ``n_train``: the number of training rows.
+    ``test`` (int64[]): positions of the test rows.
+    ``n_leaves``, ``depth``: nan for models other than a tree.
     """
 
     n_train: int
@@ -897,18 +804,8 @@ def evaluate_folds(
 ) -> list[Fold]:
     """Fit and score every fold.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Copies are fitted.
-    task : Task
-    splits : sequence of (int64[n_train], int64[n_test])
-    scorers : dict from str to function
-    n_jobs : int or None
-    keep : bool
-        Whether to keep the fitted copies.
-    on_training_rows : bool
-        Whether to score the training rows as well.
+    ``splits`` (sequence of (int64[n_train], int64[n_test])). ``keep``: whether to keep the fitted copies.
+    ``on_training_rows``: whether to score the training rows as well.
     """
     if task.weights is not None:
         for at, (_, test) in enumerate(splits):
@@ -933,7 +830,7 @@ def evaluate_folds(
             raise
         return Fold(len(train), test, scores, on_train, predictions, *size_of(fitted), fitted if keep else None)
 
-    return answers(work, len(splits), n_jobs)
+    return run_tasks(work, len(splits), n_jobs)
 
 
 def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, rows: np.ndarray) -> dict[str, float]:

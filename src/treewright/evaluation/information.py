@@ -264,17 +264,7 @@ def _stated(n_parameters: Any) -> float:
 
 
 def count_parameters(est: Any, is_classification: bool) -> int:
-    """Count the parameters, including the variances of a regressor.
-
-    Parameters
-    ----------
-    est : fitted estimator or Model
-    is_classification : bool
-
-    Returns
-    -------
-    int
-    """
+    """Count the parameters, including the variances of a regressor."""
     inner, model = _inner_of(est)
     if model is not None:
         _refuse_class_weights((model.facts.get("parameters") or {}).get("class_weight"))

@@ -1,18 +1,11 @@
-"""Scores of predicted probabilities. In: true codes and class probabilities. Out: scores by their usual names.
+"""Measures of predictions. In: true and predicted values. Out: scores by name, some with a 95 % interval over the rows.
+
+Three parts: scores of predicted probabilities, scores that are added up in blocks, and measures by name.
 
 Accuracy says little about unequal classes: a model that never predicts the rare class is correct for all others. So
 scores of the ranking and of the calibration are added. Report and command line use them; they are scikit-learn's, also
-for the cases that it refuses.
-
-Scores of predictions that are added in blocks. In: true and predicted values. Out: scores, and lines about them.
-
-Only counts and sums are kept, so the memory in use does not grow with the rows. ``add`` adds rows with a model's
-predictions; ``add_constant`` adds rows with the best constant prediction.
-
-Measures by name, each with its 95 % interval over the rows. In: true and predicted values. Out: figures.
-
-Names are scikit-learn's, without ``neg_``; ``cost`` and ``class_weighted_accuracy`` are ours. A *cost matrix* states
-what it costs to predict one class for a row of another.
+for the cases that it refuses. Names of measures are scikit-learn's too, without ``neg_``; ``cost`` and
+``class_weighted_accuracy`` are ours. A *cost matrix* states what it costs to predict one class for a row of another.
 """
 
 from __future__ import annotations
@@ -30,7 +23,7 @@ from treewright.core.confidence import mean_interval, r2_interval, share_interva
 from treewright.core.elementary import exp_of, log_of
 from treewright.data.cells import is_hashable, shown
 from treewright.data.schema import did_you_mean
-from treewright.evaluation.scores import are_right, explained, rows_worth, share_right
+from treewright.evaluation.scores import accuracy, are_correct, r2, rows_worth
 from treewright.exceptions import ParameterError, setting
 from treewright.trees.summary import counted
 from treewright.trees.writing import shorten, written_level
@@ -41,14 +34,11 @@ _BINS = 10
 _MOST_RANKED = 500  # the most classes for one-vs-rest rankings: 10,000 would take a minute
 
 
-def are_unequal(counts: dict[object, int]) -> bool:
-    """Whether the rarest class has less than half of an equal share: below 25 % for two classes, 16.7 % for three.
+# Scores of probabilities ----------------------------------------------------------------------------------------------
 
-    Examples
-    --------
-    >>> are_unequal({"no": 80, "yes": 20}), are_unequal({"no": 70, "yes": 30}), are_unequal({"no": 9})
-    (True, False, False)
-    """
+
+def are_unequal(counts: dict[object, int]) -> bool:
+    """Whether the rarest class has less than half of an equal share: below 25 % for two classes, 16.7 % for three."""
     return len(counts) > 1 and min(counts.values()) * len(counts) < _FEW * sum(counts.values())
 
 
@@ -75,11 +65,6 @@ def calibration_error_of(is_so: np.ndarray, share: np.ndarray) -> float:
 
     The expected calibration error of Naeini, Cooper and Hauskrecht (2015, "Obtaining well calibrated probabilities
     using Bayesian binning", AAAI); ``is_so`` bool[n], ``share`` float64[n].
-
-    Examples
-    --------
-    >>> calibration_error_of(np.array([True, False, False, False]), np.array([0.75, 0.25, 0.25, 0.25]))
-    0.25
     """
     bins = np.minimum((np.clip(share, 0.0, 1.0) * _BINS).astype(np.int64), _BINS - 1)
     said = np.bincount(bins, weights=share, minlength=_BINS)
@@ -91,10 +76,8 @@ def calibration_error_of(is_so: np.ndarray, share: np.ndarray) -> float:
 class ShareScore:
     """Scores of probabilities that are added in blocks. All are kept, 8 bytes per class and row: ranks need them.
 
-    Attributes
-    ----------
-    are_probabilities : bool
-        Whether they are probabilities, not shares of votes, so that they can be compared with frequencies.
+    ``are_probabilities``: whether they are probabilities, not shares of votes, so that they can be compared with
+    frequencies.
     """
 
     are_probabilities: bool = True
@@ -156,15 +139,14 @@ class ShareScore:
 MOST_SQUARE = 200  # the most classes for a square confusion matrix: that of 10,000 would be half a gigabyte
 
 
+# Scores of predictions that are added in blocks: memory does not grow with the rows -----------------------------------
+
+
 @dataclass
 class LabelScore:
     """Counts of true and predicted labels.
 
-    Attributes
-    ----------
-    counts : dict of (true, predicted) to int
-    shares : ShareScore or None
-        Scores of the class probabilities of the same rows, if they were requested.
+    ``shares``: scores of the class probabilities of the same rows, if they were requested.
     """
 
     name: ClassVar[str] = "accuracy"
@@ -232,7 +214,8 @@ class LabelScore:
                     "class": plain_label(label),
                     "n_rows": n_true,
                     "n_predicted": n_predicted,
-                    "n_right": right,
+                    "n_correct": right,
+                    "n_right": right,  # the former name, for one version more
                     "precision": right / n_predicted if n_predicted else None,
                     "recall": right / n_true if n_true else None,
                     "f1": 2 * right / (n_true + n_predicted),
@@ -240,7 +223,8 @@ class LabelScore:
             )
         return {
             "n_rows": self.n,
-            "n_right": self.right,
+            "n_correct": self.right,
+            "n_right": self.right,  # the former name, for one version more
             "accuracy": self.main,
             "accuracy_interval": [low, high],
             **{name.lower().replace(" ", "_"): value for name, value in self.measures().items()},
@@ -332,13 +316,7 @@ class NumberScore:
 
 @dataclass
 class QuantileScore:
-    """Counts and sums over true numbers and predicted quantiles.
-
-    Attributes
-    ----------
-    levels : tuple of float
-    n : int
-    """
+    """Counts and sums over true numbers and predicted quantiles."""
 
     name: ClassVar[str] = "pinball loss"
     digits: ClassVar[str] = ".4g"
@@ -428,19 +406,19 @@ _Z = 1.959963984540054  # of a 95 % interval
 _LEAST_LOGIT = 1e-9  # nearer to 0 or 1 the logistic scale has no interval
 
 
-class Said(NamedTuple):
+# Measures by name, each with its interval -----------------------------------------------------------------------------
+
+
+class Predicted(NamedTuple):
     """Some rows with their predictions.
 
-    Attributes
-    ----------
-    truth, said : int64[n] codes of classes, or float64[n, n_outputs]
-    shares : float64[n, k] or None
-        The probabilities of the classes.
-    weights : float64[n], > 0, or None
+    ``truth``, ``predicted`` (int64[n] codes of classes, or float64[n, n_outputs]).
+    ``shares`` (float64[n, k] or None): the probabilities of the classes.
+    ``weights`` (float64[n], > 0, or None).
     """
 
     truth: np.ndarray
-    said: np.ndarray
+    predicted: np.ndarray
     shares: np.ndarray | None
     weights: np.ndarray | None
 
@@ -470,44 +448,23 @@ NOTHING: Figure = (math.nan, math.nan, math.nan)
 class Measure:
     """A measure of predictions.
 
-    Attributes
-    ----------
-    name : str
-    words : str
-        As it is shown.
-    sign : int
-        -1 if less is better, else 1.
-    of_shares : bool
-        Whether it needs probabilities.
-    work : function of the rows
-        Its value, and the ends of its interval.
+    ``sign``: -1 if less is better, else 1.
+    ``work``: its value, and the ends of its interval.
     """
 
     name: str
     words: str
     sign: int
     of_shares: bool
-    work: Callable[[Said], Figure]
+    work: Callable[[Predicted], Figure]
 
 
 def cost_matrix(cost: Any, labels: Sequence[Any], positive: Any = None) -> np.ndarray:
     """What each mistake costs: float64[k, k], by true class and predicted class.
 
-    Parameters
-    ----------
-    cost : mapping or list of lists
-        ``{"fp": 1, "fn": 5}`` for two classes; ``{"good": {"bad": 1}, "bad": {"good": 5}}``, the true class first; or a
-        row of numbers for each true class, in the order of the classes.
-    labels : sequence of k class labels
-    positive : class label, optional
-        The one that fp and fn are about; by default the second.
-
-    Examples
-    --------
-    >>> cost_matrix({"fp": 1, "fn": 5}, ["good", "bad"]).tolist()
-    [[0.0, 1.0], [5.0, 0.0]]
-    >>> cost_matrix({"bad": {"good": 5}, "good": {"bad": 1}}, ["bad", "good"]).tolist()
-    [[0.0, 5.0], [1.0, 0.0]]
+    ``cost``, ``{"fp": 1, "fn": 5}`` for two classes; ``{"good": {"bad": 1}, "bad": {"good": 5}}``, the true class
+    first; or a row of numbers for each true class, in the order of the classes. ``positive``: the one that fp and fn
+    are about; by default the second.
     """
     k = len(labels)
     forms = "{'fp': 1, 'fn': 5}, {true class: {predicted class: cost}}, or a row of numbers for each true class"
@@ -559,15 +516,9 @@ def measures_of_classes(
 ) -> dict[str, Measure]:
     """The measures of a classification by name.
 
-    Parameters
-    ----------
-    labels : sequence of k class labels
-    positive : class label, optional
-        For measures of one of two classes; by default the second.
-    cost : float64[k, k], optional
-        As ``cost_matrix`` makes it.
-    factors : float64[k], optional
-        The weight of each class at the fit, if ``class_weight`` gave some.
+    ``positive``: for measures of one of two classes; by default the second. ``cost`` (float64[k, k]): as
+    ``cost_matrix`` makes it. ``factors`` (float64[k]): the weight of each class at the fit, if ``class_weight`` gave
+    some.
     """
     k = len(labels)
     found = [
@@ -581,7 +532,7 @@ def measures_of_classes(
         name = shorten(written_level(labels[at]), 24)
         found += [
             Measure("f1", f"F1 of {name}", 1, False, lambda rows: _f1(rows, at)),
-            Measure("precision", f"precision of {name}", 1, False, lambda rows: _hit(rows, rows.said == at)),
+            Measure("precision", f"precision of {name}", 1, False, lambda rows: _hit(rows, rows.predicted == at)),
             Measure("recall", f"recall of {name}", 1, False, lambda rows: _hit(rows, rows.truth == at)),
         ]
     elif k > TWO:
@@ -625,20 +576,20 @@ def _cost(value: Any) -> float:
     return float(value)
 
 
-def _accuracy(rows: Said) -> Figure:
-    value = share_right(rows.truth, rows.said, rows.weights)
+def _accuracy(rows: Predicted) -> Figure:
+    value = accuracy(rows.truth, rows.predicted, rows.weights)
     return value, *share_interval(value, rows.worth)
 
 
-def _hit(rows: Said, among: np.ndarray) -> Figure:
+def _hit(rows: Predicted, among: np.ndarray) -> Figure:
     """The share of correct rows among some, bool[n]."""
     if not among.any():
         return NOTHING
-    value = float(np.average(are_right(rows.truth, rows.said)[among], weights=rows.share[among]))
+    value = float(np.average(are_correct(rows.truth, rows.predicted)[among], weights=rows.share[among]))
     return value, *share_interval(value, rows.worth_of(among))
 
 
-def _of_recalls(rows: Said, counting: np.ndarray) -> Figure:
+def _of_recalls(rows: Predicted, counting: np.ndarray) -> Figure:
     """A mean of the recalls of the classes that occur, each counting so much.
 
     Interval: each recall's own (Wilson 1927), combined as for a sum of independent figures (MOVER: Zou and Donner 2008,
@@ -658,19 +609,19 @@ def _sum_of(parts: np.ndarray, figures: np.ndarray) -> Figure:
     return value, value - below, value + above
 
 
-def _of_weighed(rows: Said, factors: np.ndarray) -> Figure:
+def _of_weighed(rows: Predicted, factors: np.ndarray) -> Figure:
     """Accuracy if each row counts as often as its class."""
     held = np.bincount(rows.truth, rows.share, minlength=len(factors))
     return _of_recalls(rows, held * factors)
 
 
-def _of_costs(rows: Said, cost: np.ndarray) -> Figure:
+def _of_costs(rows: Predicted, cost: np.ndarray) -> Figure:
     """The mean cost of a row.
 
     Interval: of the share of the rows at each cost (Wilson), combined as in ``_of_recalls``. If all mistakes cost 1 it
     is that of the share of wrong rows.
     """
-    each = cost[rows.truth, rows.said]
+    each = cost[rows.truth, rows.predicted]
     paid = np.unique(each[each > 0])
     if not len(paid):  # no row costs anything: the upper end is that of the dearest mistake
         return 0.0, 0.0, float(cost.max()) * share_interval(0.0, rows.worth)[1]
@@ -679,16 +630,16 @@ def _of_costs(rows: Said, cost: np.ndarray) -> Figure:
     return value, max(low, 0.0), min(high, max(float(cost.max()), value))
 
 
-def _f1(rows: Said, at: int) -> Figure:
+def _f1(rows: Predicted, at: int) -> Figure:
     """F1 of a class: 2 J / (1 + J), where J is the share of its correct rows among all that are it or predicted it."""
-    value, low, high = _hit(rows, (rows.truth == at) | (rows.said == at))
+    value, low, high = _hit(rows, (rows.truth == at) | (rows.predicted == at))
     return 2 * value / (1 + value), 2 * low / (1 + low), 2 * high / (1 + high)
 
 
-def _f1_macro(rows: Said) -> Figure:
+def _f1_macro(rows: Predicted) -> Figure:
     values, moves = [], []
-    for code in np.unique(np.concatenate([rows.truth, rows.said])).tolist():
-        is_so, is_said = rows.truth == code, rows.said == code
+    for code in np.unique(np.concatenate([rows.truth, rows.predicted])).tolist():
+        is_so, is_said = rows.truth == code, rows.predicted == code
         both = 2.0 * (is_so & is_said)
         either = is_so.astype(np.float64) + is_said
         held = float((rows.share * either).sum())
@@ -697,7 +648,7 @@ def _f1_macro(rows: Said) -> Figure:
     return _by_moves(float(np.mean(values)), np.mean(moves, axis=0), rows.worth)
 
 
-def _area(rows: Said) -> Figure:
+def _area(rows: Predicted) -> Figure:
     """Area under the ROC curve; of more than two classes the mean over those that occur, each against the rest.
 
     Interval: DeLong, DeLong and Clarke-Pearson 1988 (Biometrics 44, 837-845), on the logistic scale.
@@ -744,7 +695,7 @@ def _by_moves(value: float, moves: np.ndarray, n: float) -> Figure:
     return value, low / (1 + low), high / (1 + high) if math.isfinite(high) else 1.0
 
 
-def _log_loss(rows: Said) -> Figure:
+def _log_loss(rows: Predicted) -> Figure:
     if rows.shares is None:
         return NOTHING
     least = float(np.finfo(np.float64).eps)
@@ -754,7 +705,7 @@ def _log_loss(rows: Said) -> Figure:
     return _of_mean(-log_of(np.clip(true, least, 1.0 - least)), rows, value)
 
 
-def _of_mean(each: np.ndarray, rows: Said, value: float | None = None) -> Figure:
+def _of_mean(each: np.ndarray, rows: Predicted, value: float | None = None) -> Figure:
     """The mean of numbers >= 0 float64[n], with Student's interval."""
     mean = float((rows.share * each).sum())
     found = mean_interval(mean, float((rows.share * (each - mean) ** 2).sum()), rows.worth)
@@ -762,14 +713,14 @@ def _of_mean(each: np.ndarray, rows: Said, value: float | None = None) -> Figure
     return mean if value is None else value, low, high
 
 
-def _r2(rows: Said) -> Figure:
-    value = float(explained(rows.truth, rows.said, rows.weights))
-    return value, *r2_interval(rows.truth, rows.said, rows.weights, value)
+def _r2(rows: Predicted) -> Figure:
+    value = float(r2(rows.truth, rows.predicted, rows.weights))
+    return value, *r2_interval(rows.truth, rows.predicted, rows.weights, value)
 
 
-def _error(rows: Said, of: Callable[[np.ndarray], np.ndarray]) -> Figure:
+def _error(rows: Predicted, of: Callable[[np.ndarray], np.ndarray]) -> Figure:
     with np.errstate(over="ignore", invalid="ignore"):
-        return _of_mean(of(rows.truth - rows.said).mean(axis=1), rows)
+        return _of_mean(of(rows.truth - rows.predicted).mean(axis=1), rows)
 
 
 MEASURES_OF_NUMBERS: dict[str, Measure] = {

@@ -13,8 +13,8 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.memory import check_fits
 from treewright.data.take import take_rows
-from treewright.evaluation.folds import Fold, Task, answers, task_of, with_parameters
-from treewright.evaluation.scores import WORDS, Loss, are_right, check_loss, mean_of, row_losses, standard_error
+from treewright.evaluation.folds import Fold, Task, run_tasks, task_of, with_parameters
+from treewright.evaluation.scores import WORDS, Loss, are_correct, check_loss, mean_of, row_losses, standard_error
 from treewright.evaluation.tables import abridged, best_and_simplest, lines_shown, side_by_side, written
 from treewright.exceptions import DataError, ParameterError
 from treewright.learn.params import CLASSES, NUMBERS
@@ -294,7 +294,7 @@ def folds_of_one_search(est: Any, task: Task, scoring: Any, n_jobs: int | None) 
     if predicted is None:
         return None
     if task.is_classification:
-        scores = are_right(task.truth, predicted).astype(np.float64)
+        scores = are_correct(task.truth, predicted).astype(np.float64)
     else:
         scores = -np.square(task.truth - predicted.reshape(task.truth.shape)).reshape(task.n, -1).mean(axis=1)
     name, none = usual or "accuracy", float("nan")
@@ -343,7 +343,7 @@ def _refit(
                 predicted[..., output] = np.searchsorted(known, own)[predicted[..., output]]
         found[:, row] = predicted[:, 0]
 
-    answers(work, task.n, n_jobs)
+    run_tasks(work, task.n, n_jobs)
 
 
 def _blocks(model: NeighborsModel, k_values: list[int], n_jobs: int | None) -> Iterator[tuple[int, int, np.ndarray]]:

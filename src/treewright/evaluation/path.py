@@ -1,10 +1,8 @@
-"""Errors of the subtrees of a path on training rows, folds or held-out rows. In: models, rows. Out: mean errors.
+"""The cross-validated cost-complexity path, and other nested subtrees of one tree. In: an estimator, a table, a target.
 
-A fold is grown once; the errors of all subtrees of a path are computed from that one tree (``prune.cost_complexity``).
-
-Many trees from one fit: nested subtrees of one tree. In: an estimator, what is varied. Out: ``Family``.
-
-The cross-validated cost-complexity path. In: an estimator, a table, a target. Out: ``PruningPath``.
+A fold is grown once; the errors of all subtrees of a path, on training rows, folds or held-out rows, are computed from
+that one tree (``prune.cost_complexity``). ``family_of`` says which parameters vary nested subtrees of one tree, so that
+a curve over them needs one fit per fold; ``pruning_path`` makes a ``PruningPath``.
 """
 
 from __future__ import annotations
@@ -36,10 +34,10 @@ from treewright.evaluation.after_fit import has_steps, without_steps
 from treewright.evaluation.folds import (
     Split,
     Task,
-    answers,
     as_array,
     check_tested_once,
     folds_within,
+    run_tasks,
     splits_of,
     with_parameters,
 )
@@ -66,22 +64,14 @@ Grow = Callable[[Any, Any, "np.ndarray | None"], Model]
 View = Callable[[Model, GivenRows], tuple[Model, Path, np.ndarray]]
 
 
-class JudgedRows(NamedTuple):
+class ScoredRows(NamedTuple):
     """A table of n rows with its target as numbers.
 
-    Attributes
-    ----------
-    X : table of n rows
-    weights : float64[n]
-        Weights in the errors, in any unit (``in_units``).
-    truth : float64[n, n_outputs]
-        Codes among the classes of all rows, or numbers divided by ``scale``.
-    labels : Labels or None
-        The classes of all rows; None for numbers.
-    scale : float
-        A power of 2.
-    cost : float64[n] or None
-        What a wrong prediction of each row costs, at most 1; None: all alike.
+    ``weights`` (float64[n]): weights in the errors, in any unit (``in_units``).
+    ``truth`` (float64[n, n_outputs]): codes among the classes of all rows, or numbers divided by ``scale``.
+    ``labels``: the classes of all rows; None for numbers.
+    ``scale``: a power of 2.
+    ``cost`` (float64[n] or None), what a wrong prediction of each row costs, at most 1; None: all alike.
     """
 
     X: Any
@@ -94,15 +84,8 @@ class JudgedRows(NamedTuple):
     def losses(self, model: Model, path: Path, steps: np.ndarray, rows: np.ndarray, loss: PathLoss) -> PathLosses:
         """Losses of given rows under given subtrees of a path.
 
-        Parameters
-        ----------
-        model : Model
-            It may lack a class that the rows have.
-        path : Path
-            The model's.
-        steps : int64[m], ascending
-        rows : int64[r], 0 to n - 1
-        loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
+        ``model``: it may lack a class that the rows have. ``steps`` (int64[m], ascending). ``rows`` (int64[r], 0 to n -
+        1).
         """
         matrix = encode(model.schema, take_rows(self.X, rows), unseen=model.unseen, missing=model.missing)
         codes = None if self.labels is None else _codes_among(model, self.labels)
@@ -131,29 +114,24 @@ def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
     return tuple(codes)
 
 
-def judged_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray, ...] | None = None) -> JudgedRows:
+def scored_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray, ...] | None = None) -> ScoredRows:
     """Rows with classes as ``JudgedRows``.
 
-    Parameters
-    ----------
-    X, y : table of n rows and its target
-    weights : float64[n]
-    classes : tuple of ndarray, optional
-        The codes are the positions in these; by default the classes of ``y``.
+    ``weights`` (float64[n]). ``classes``: the codes are the positions in these; by default the classes of ``y``.
     """
     labels = encode_labels(y)
     if classes is not None:
         labels = labels._replace(classes=classes, codes=recode(labels, classes))
-    return JudgedRows(X, weights, labels.codes.astype(np.float64), labels, 1.0)
+    return ScoredRows(X, weights, labels.codes.astype(np.float64), labels, 1.0)
 
 
-def judged_numbers(X: Any, y: Any, weights: np.ndarray) -> JudgedRows:
+def scored_numbers(X: Any, y: Any, weights: np.ndarray) -> ScoredRows:
     """Rows with numbers as ``JudgedRows``; those of weight 0 do not set the scale."""
     values = np.where((weights > 0)[:, None], encode_numbers(y).values, 0.0)
     # A power of 2 (nothing is rounded) that makes every loss at most 1: sums are then no larger than those of weights.
     with np.errstate(over="ignore"):  # infinite near the end of float64: `in_own_unit` refuses such losses
         scale = float(np.ldexp(2.0, np.frexp(np.abs(values).max())[1])) if values.any() else 1.0
-    return JudgedRows(X, weights, values / scale, None, scale)
+    return ScoredRows(X, weights, values / scale, None, scale)
 
 
 def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
@@ -170,7 +148,7 @@ def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
     return check_loss(loss, is_classification=model.task == "classification", known=known)
 
 
-def rows_that_judge(model: Model, X: Any, y: Any, weights: np.ndarray | None, n: int) -> tuple[JudgedRows, float]:
+def evaluation_rows(model: Model, X: Any, y: Any, weights: np.ndarray | None, n: int) -> tuple[ScoredRows, float]:
     """The rows with weights as given and by class; and the number of rows that these weights stand for.
 
     The number is the sum of the weights as given, over the rows that count: a class weight states how much a class
@@ -178,9 +156,9 @@ def rows_that_judge(model: Model, X: Any, y: Any, weights: np.ndarray | None, n:
     """
     given = np.ones(n) if weights is None else weights
     if model.task == "regression":
-        rows, held = judged_numbers(X, y, given), given
+        rows, held = scored_numbers(X, y, given), given
     else:
-        rows = judged_labels(X, y, given, model.classes)
+        rows = scored_labels(X, y, given, model.classes)
         codes = rows.labels.codes  # type: ignore[union-attr]
         found = weighed(weights, class_factors(model.facts, codes, model.classes), codes)
         held = given if found is None else found
@@ -212,7 +190,7 @@ class FoldRows(NamedTuple):
     X: Any
     y: Any
     weights: np.ndarray | None
-    judged: JudgedRows
+    judged: ScoredRows
 
 
 def by_folds(
@@ -231,7 +209,7 @@ def by_folds(
             error.add_note(f"in fold {fold} of {len(splits)}, counted from 0")
             raise
 
-    of_folds = answers(judge, len(splits), n_threads)
+    of_folds = run_tasks(judge, len(splits), n_threads)
     # Summed in the order of the folds, not in that of their completion.
     return [
         PathLosses(
@@ -243,7 +221,7 @@ def by_folds(
     ]
 
 
-def by_rows_aside(
+def by_held_out_rows(
     model: Model, path: Path, validation: Any, scale: float, loss: PathLoss, *, owner: str = "pruning_path"
 ) -> tuple[PathLosses, float, int]:
     """Losses of held-out rows, the number of rows that their weights stand for, and the number of rows that count.
@@ -597,13 +575,13 @@ def path_by(
     loss = loss_of(model, loss)
     n = count_rows(y)
     weights = check_weights(sample_weight, n)
-    judged, stands_for = rows_that_judge(model, X, y, weights, n)
+    judged, stands_for = evaluation_rows(model, X, y, weights, n)
     path = path_of(model, risk)
     whole = judged.losses(model, path, np.arange(len(path.alphas)), np.arange(n), loss)
     train_error = mean_errors(whole, stands_for, judged.scale, loss)[0]
     found, n_folds, n_judged = None, 0, int((judged.weights > 0).sum())
     if validation is not None:
-        found, stands_for, n_judged = by_rows_aside(model, path, validation, judged.scale, loss)
+        found, stands_for, n_judged = by_held_out_rows(model, path, validation, judged.scale, loss)
     elif cv is not None:
         splits = splits_of(
             cv, y, is_classification=model.task == "classification", random_state=random_state, groups=groups
@@ -655,13 +633,7 @@ def size_by_folds(
     A small part of a cross-validation may have fewer rows than folds, or few rows of a class: there are at most as many
     folds as rows, and they are not stratified if a class is rare.
 
-    Parameters
-    ----------
-    grow : callable
-        As of ``path_by``.
-    pruning : {"ccp_1se", "ccp_min"}
-    cv, risk, loss, n_jobs
-        As of ``pruning_path``.
+    ``grow``: as of ``path_by``. ``cv``, ``risk``, ``loss``, ``n_jobs``: as of ``pruning_path``.
     """
     if cv is None:
         raise ParameterError(
@@ -917,12 +889,9 @@ class PruningPath:
 def step_by(rule: Rule, error: np.ndarray, standard_error: np.ndarray) -> int:
     """The step that a rule chooses.
 
-    Parameters
-    ----------
-    rule : {"1se", "min"}
-        The smallest tree of least error; or the smallest tree whose error is at most that plus its standard error
-        (Breiman et al. 1984, section 3.4.3).
-    error, standard_error : float64[k], by step: from the largest tree to the smallest
+    ``rule``: the smallest tree of least error; or the smallest tree whose error is at most that plus its standard error
+    (Breiman et al. 1984, section 3.4.3). ``error``, ``standard_error`` (float64[k], by step: from the largest tree to
+    the smallest).
     """
     least = int(np.flatnonzero(error <= error.min() * (1 + EQUAL))[-1])
     if rule == "min":

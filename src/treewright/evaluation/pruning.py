@@ -49,13 +49,7 @@ def prunings() -> tuple[str, ...]:
 
 
 def check_options(pruning: str, options: Mapping[str, Any]) -> None:
-    """Refuse unknown options of a pruning, and a missing option that has no default.
-
-    Parameters
-    ----------
-    pruning : one of ``prunings()``
-    options : mapping
-    """
+    """Refuse unknown options of a pruning, and a missing option that has no default."""
     if pruning not in BY_CROSS_VALIDATION:
         options_of(method_of(pruning), {str(name): value for name, value in options.items()})
         return

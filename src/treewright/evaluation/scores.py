@@ -1,6 +1,6 @@
-"""Standard errors of scores, and tests of differences. In: scores per fold or row. Out: standard errors, p-values.
+"""Accuracy, R2 and losses of predictions; standard errors of scores, and tests of differences between them.
 
-Scores of predictions. In: true and predicted values, weights. Out: accuracy, R2, the loss of each row.
+In: true and predicted values, scores per fold. Out: numbers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from treewright.data.target import check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.trees.data import ModelData
 
+# Means over folds, and differences between them -----------------------------------------------------------------------
+
 
 def mean_of(values: np.ndarray) -> float:
     """Mean over the folds; nan for infinities of both signs."""
@@ -26,25 +28,11 @@ def mean_of(values: np.ndarray) -> float:
 def standard_error(values: np.ndarray, overlap: float = 0.0) -> float:
     """Standard error of a mean over folds.
 
-    Parameters
-    ----------
-    values : float64[J]
-        One score per fold.
-    overlap : float >= 0
-        0 if no row is tested twice, else test rows over training rows (``folds.overlap_of``).
-
-    Returns
-    -------
-    float
-        sqrt((1 / J + overlap) * s2), s2 the variance of a sample. Without overlap that is the usual s / sqrt(J). With
-        repeats J grows and the rows stay the same; the second term, of Nadeau and Bengio (2003, Machine Learning 52,
-        239-281), does not vanish. nan for fewer than two folds, or if a value is not finite.
-
-    Examples
-    --------
-    >>> once, often = np.array([0.9, 0.8, 1.0, 0.9]), np.array([0.9, 0.8, 1.0, 0.9] * 50)
-    >>> round(standard_error(once), 3), round(standard_error(often), 3), round(standard_error(often, 1 / 3), 3)
-    (0.041, 0.005, 0.041)
+    ``values`` (float64[J]): one score per fold. ``overlap``: 0 if no row is tested twice, else test rows over training
+    rows (``folds.overlap_of``). Returns sqrt((1 / J + overlap) * s2), s2 the variance of a sample. Without
+    overlap that is the usual s / sqrt(J). With repeats J grows and the rows stay the same; the second term, of Nadeau
+    and Bengio (2003, Machine Learning 52, 239-281), does not vanish. nan for fewer than two folds, or if a value is not
+    finite.
     """
     if len(values) < 2 or not np.isfinite(values).all():
         return float("nan")
@@ -54,31 +42,16 @@ def standard_error(values: np.ndarray, overlap: float = 0.0) -> float:
 def standard_error_of_mean(variance: np.ndarray | float, weight: float) -> np.ndarray:
     """Standard error of a mean over rows, as rpart has it.
 
-    Parameters
-    ----------
-    variance : float64, or float64[k]
-        Weighted mean of the squared distances of the rows' losses e_i from their mean e.
-    weight : float > 0
-        Sum of the weights.
-
-    Returns
-    -------
-    float64, or float64[k]
-        sqrt(sum(w_i (e_i - e)^2)) / sum(w_i). A weight counts as a number of rows: weights that only state the
-        importance of rows have to be scaled to a mean of 1.
+    ``variance`` (float64, or float64[k]): weighted mean of the squared distances of the rows' losses e_i from their
+    mean e. Returns sqrt(sum(w_i (e_i - e)^2)) / sum(w_i), float64 or float64[k]. A weight counts as a number of rows:
+    weights that only state the importance of rows have to be scaled to a mean of 1.
     """
     # Two roots: a sum of weights may be near the end of float64.
     return np.asarray(np.sqrt(variance) / np.sqrt(weight))
 
 
 def rows_worth(n: int, weights: np.ndarray | None) -> float:
-    """The effective number of weighted rows (Kish 1965): sum(w)^2 / sum(w^2).
-
-    Examples
-    --------
-    >>> rows_worth(3, None), rows_worth(3, np.array([2.0, 2.0, 0.0]))
-    (3.0, 2.0)
-    """
+    """The effective number of weighted rows (Kish 1965): sum(w)^2 / sum(w^2)."""
     if weights is None:
         return float(n)
     share = weights / weights.max()
@@ -88,32 +61,15 @@ def rows_worth(n: int, weights: np.ndarray | None) -> float:
 def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, float]:
     """The corrected resampled paired t-test, two-sided.
 
-    Parameters
-    ----------
-    differences : float64[J]
-        Score of one estimator minus score of the other, fold by fold.
-    test_share : float > 0
-        Test rows over training rows, ``n_test / n_train``.
+    ``differences`` (float64[J]): score of one estimator minus score of the other, fold by fold. ``test_share``: test
+    rows over training rows, ``n_test / n_train``. Returns t and p, the probability of a difference at least as large
+    between estimators that do not differ. Both are nan for one fold, and if every fold has the same difference other
+    than 0: such scores are discrete (proportions of few rows), and their variance of 0 says nothing about the variance
+    of a mean.
 
-    Returns
-    -------
-    t : float
-    p : float, 0 to 1
-        The probability of a difference at least as large between estimators that do not differ. nan for one fold, and
-        if every fold has the same difference other than 0: such scores are discrete (shares of few rows), and their
-        variance of 0 says nothing about the variance of a mean.
-
-    Notes
-    -----
     Nadeau and Bengio 2003, Machine Learning 52, 239-281: t = mean / sqrt((1 / J + n_test / n_train) * s2) with J - 1
     degrees of freedom, s2 the variance of a sample. The plain paired t-test has 1 / J alone; it treats folds, which
     share most of their training rows, as independent, and finds differences where there are none.
-
-    Examples
-    --------
-    >>> t, p = corrected_t(np.array([0.02, 0.00, 0.03, 0.01, 0.04]), 1 / 4)
-    >>> round(t, 3), round(p, 3)
-    (1.886, 0.132)
     """
     n = len(differences)
     if n < 2 or not np.isfinite(differences).all():
@@ -132,23 +88,10 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
 def margin(values: np.ndarray, overlap: float) -> float:
     """Half the 95 % interval of a mean over folds, or of a mean difference.
 
-    Parameters
-    ----------
-    values : float64[J]
-    overlap : float >= 0
-        As for ``standard_error``; for differences test rows over training rows, as in ``corrected_t``.
-
-    Returns
-    -------
-    float
-        Student's t with J - 1 degrees of freedom times the standard error; so a difference is as far from 0 as this if
-        the p-value of ``corrected_t`` is 0.05. nan for fewer than two folds, and if every fold has the same value other
-        than 0, which says nothing about the spread.
-
-    Examples
-    --------
-    >>> round(margin(np.array([0.02, 0.00, 0.03, 0.01, 0.04]), 1 / 4), 4)
-    0.0294
+    ``values`` (float64[J]). ``overlap``: as for ``standard_error``; for differences test rows over training rows, as in
+    ``corrected_t``. Returns Student's t with J - 1 degrees of freedom times the standard error; so a difference
+    is as far from 0 as this if the p-value of ``corrected_t`` is 0.05. nan for fewer than two folds, and if every fold
+    has the same value other than 0, which says nothing about the spread.
     """
     n, error = len(values), standard_error(values, overlap)
     scale = float(np.abs(values).max(initial=0.0))
@@ -162,20 +105,8 @@ def margin(values: np.ndarray, overlap: float) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for their number, step by step (Holm 1979, Scand. J. Statist. 6, 65-70).
 
-    Parameters
-    ----------
-    p_values : sequence of float
-        nan counts as no test.
-
-    Returns
-    -------
-    list of float
-        The i-th smallest times (m - i + 1), never less than the one before it, at most 1.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
+    ``p_values``: nan counts as no test. Returns the i-th smallest times (m - i + 1), never less than the
+    one before it, at most 1.
     """
     adjusted = [float("nan")] * len(p_values)
     tested = sorted((p, at) for at, p in enumerate(p_values) if not math.isnan(p))
@@ -185,6 +116,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
         adjusted[at] = largest
     return adjusted
 
+
+# Scores and losses of predictions -------------------------------------------------------------------------------------
 
 Loss = Literal["misclassification", "log_loss", "squared_error", "absolute_error"]
 OF_CLASSES: tuple[Loss, ...] = ("misclassification", "log_loss")
@@ -197,21 +130,15 @@ WORDS: dict[Loss, str] = {
 }
 
 
-def are_right(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def are_correct(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """bool[n]: whether each row is predicted correctly, in every output."""
     same = np.asarray(true == predicted.reshape(true.shape))
     return same if same.ndim == 1 else np.asarray(same.all(axis=1))
 
 
-def share_right(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
-    """Accuracy: the share of the rows (n >= 1) with every output correct, in labels or in class codes.
-
-    Examples
-    --------
-    >>> share_right(np.array([[0, 1], [1, 1]]), np.array([[0, 1], [1, 0]]), None)
-    0.5
-    """
-    return float(np.average(are_right(true, predicted), weights=weights))
+def accuracy(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+    """Accuracy: the share of the rows (n >= 1) with every output correct, in labels or in class codes."""
+    return float(np.average(are_correct(true, predicted), weights=weights))
 
 
 def r_squared(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
@@ -224,20 +151,11 @@ def r_squared(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | Non
     return float(r2_score(true, predicted, sample_weight=weights)) if len(true) > 1 else float("nan")
 
 
-def explained(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+def r2(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
     """``r_squared`` of numbers of any size.
 
-    Parameters
-    ----------
-    true, predicted : float64[n, n_outputs]
-        They are scaled to about 1 by a power of two, so that their squares stay in the range of float64.
-    weights : float64[n] or None
-
-    Examples
-    --------
-    >>> true = np.array([[1e200], [2e200], [3e200]])
-    >>> explained(true, true, None), explained(true, 0 * true + 2e200, None)
-    (1.0, 0.0)
+    ``true``, ``predicted`` (float64[n, n_outputs]): they are scaled to about 1 by a power of two, so that their squares
+    stay in the range of float64. ``weights`` (float64[n] or None).
     """
     if len(true) < 2:
         return np.nan
@@ -279,12 +197,7 @@ def true_numbers(y: Any, n_rows: int, n_outputs: int, what: str = "the forest") 
 def check_loss(loss: Any, *, is_classification: bool, known: Sequence[Loss] | None = None) -> Loss:
     """The loss; for None misclassification or the squared error.
 
-    Parameters
-    ----------
-    loss : str or None
-    is_classification : bool
-    known : sequence of str, optional
-        Those to choose from, the default first; by default all for this task.
+    ``known``: those to choose from, the default first; by default all for this task.
     """
     if known is None:
         known = OF_CLASSES if is_classification else OF_NUMBERS
@@ -298,17 +211,8 @@ def check_loss(loss: Any, *, is_classification: bool, known: Sequence[Loss] | No
 def row_losses(loss: Loss, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """The loss of the prediction for each row.
 
-    Parameters
-    ----------
-    loss : {"misclassification", "squared_error", "absolute_error"}
-        1 for a wrong class; or the squared or absolute difference.
-    true, predicted : ndarray[n] or ndarray[n, n_outputs]
-        Labels, codes or numbers.
-
-    Returns
-    -------
-    float64[n]
-        For several outputs their mean.
+    ``loss``: 1 for a wrong class; or the squared or absolute difference. ``true``, ``predicted`` (ndarray[n] or
+    ndarray[n, n_outputs]): labels, codes or numbers. Returns float64[n]: for several outputs their mean.
     """
     if loss == "misclassification":
         return _over_outputs(np.asarray(predicted != true).astype(np.float64))

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
 from treewright.data.schema import did_you_mean
-from treewright.evaluation.measures import TWO, Measure, Said, cost_matrix, measures_of_classes
-from treewright.evaluation.scores import r_squared, share_right
+from treewright.evaluation.measures import TWO, Measure, Predicted, cost_matrix, measures_of_classes
+from treewright.evaluation.scores import accuracy, r_squared
 from treewright.exceptions import ParameterError, Phrase, TreewrightError, setting
 from treewright.learn.params import name_of
 from treewright.trees.writing import shorten, written_level
@@ -27,18 +27,9 @@ OF_SEVERAL_ROWS = ("r2", "explained_variance", "d2_absolute_error_score", "matth
 def scorers_of(scoring: Any, *, is_classification: bool, positive: Any = None) -> dict[str, Scorer]:
     """Functions that score a fitted estimator on rows, by name.
 
-    Parameters
-    ----------
-    scoring : None, str, callable, list of str, or dict of name to str or callable
-        None is the accuracy (of several targets: all of them correct), or R2. Names and functions are scikit-learn's.
-    is_classification : bool
-    positive : class label, optional
-        The one of two classes that F1, precision ... are about; None: as in scikit-learn.
-
-    Returns
-    -------
-    dict from name to function (estimator, X, y as an array, weights or None) -> float
-        Greater is better.
+    ``scoring``, None is the accuracy (of several targets: all of them correct), or R2. Names and functions are
+    scikit-learn's. ``positive``, the one of two classes that F1, precision ... are about; None: as in scikit-learn.
+    Returns dict from name to function (estimator, X, y as an array, weights or None) -> float: greater is better.
     """
     if scoring is None:
         return {"accuracy": _accuracy} if is_classification else {"r2": _r2}
@@ -65,14 +56,9 @@ def one_scorer(scoring: Any, *, is_classification: bool, positive: Any = None) -
 class RoundScore:
     """A score of scikit-learn for boosting, computed from true values and from predictions.
 
-    Attributes
-    ----------
-    plain : str
-        Its name, for the facts of a model.
-    labels : ndarray[n_classes] or None
-        The classes of the probabilities.
-    positive : class label or None
-        The one of two classes that F1, precision ... are about; None: the second.
+    ``plain``: its name, for the facts of a model.
+    ``labels`` (ndarray[n_classes] or None): the classes of the probabilities.
+    ``positive``, the one of two classes that F1, precision ... are about; None: the second.
     """
 
     def __init__(
@@ -204,13 +190,7 @@ def plain_name(name: str) -> str:
 def measure_scorer(name: str, labels: Iterable[Any], make: Callable[[list[Any]], Measure]) -> Scorer:
     """The scorer of a measure of predicted classes.
 
-    Parameters
-    ----------
-    name : str
-    labels : iterable of class labels
-        Those that a fold may lack.
-    make : function of the sorted labels
-        Makes the measure.
+    ``labels``: those that a fold may lack.
     """
 
     def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
@@ -223,7 +203,7 @@ def measure_scorer(name: str, labels: Iterable[Any], make: Callable[[list[Any]],
         if weights is not None:
             truth, codes, weights = truth[weights > 0], codes[weights > 0], weights[weights > 0]
         measure = make(known)
-        return measure.sign * measure.work(Said(truth, codes, None, weights))[0]
+        return measure.sign * measure.work(Predicted(truth, codes, None, weights))[0]
 
     return score
 
@@ -392,7 +372,7 @@ def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -
 
 
 def _accuracy(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
-    return share_right(y, np.asarray(estimator.predict(X)), weights)
+    return accuracy(y, np.asarray(estimator.predict(X)), weights)
 
 
 def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
@@ -408,7 +388,7 @@ def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> fl
     return r_squared(y, predicted.reshape(y.shape), weights)
 
 
-def asked(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, predicted: np.ndarray) -> float:
+def own_score(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, predicted: np.ndarray) -> float:
     """The score of predictions by the user's own function."""
     score = function(true, predicted)
     if not hasattr(score, "__float__") or np.ndim(score):

@@ -30,7 +30,7 @@ from treewright.data.identifiers import is_nearly_unique
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.evaluation.folds import two_parts
-from treewright.evaluation.scores import explained, rows_worth, share_right
+from treewright.evaluation.scores import accuracy, r2, rows_worth
 from treewright.exceptions import DataError, ParameterError
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.registry import CART
@@ -302,13 +302,8 @@ def surrogate_of_model(
 ) -> SurrogateTree:  # fmt: skip
     """``surrogate_tree`` on encoded rows; the tree has the columns and levels of the model.
 
-    Parameters
-    ----------
-    model : Model
-    matrix : float64[n, p]
-    weights : float64[n], > 0, or None
-    max_leaf_nodes, min_samples_leaf, test_size, level, random_state, n_jobs
-        As for ``surrogate_tree``, checked.
+    ``matrix`` (float64[n, p]). ``weights`` (float64[n], > 0, or None). ``max_leaf_nodes``, ``min_samples_leaf``,
+    ``test_size``, ``level``, ``random_state``, ``n_jobs``: as for ``surrogate_tree``, checked.
     """
     answers = _answers_of_model(model, matrix, n_jobs)
     size = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}
@@ -370,13 +365,13 @@ def _judged(
     if answers.classes:
         agreement = _agreement(answers, predicted, second, own)
         common = np.tile(_most_frequent(answers, first, weights), (len(second), 1))
-        one = share_right(answers.predicted[second], common, own)
+        one = accuracy(answers.predicted[second], common, own)
     if answers.is_numeric:
         # A class with probability 0 in all rows has nothing to explain.
         varies = np.ptp(answers.grown_on[second], axis=0) > 0
         true, held = answers.grown_on[:, varies], predicted[:, varies]
-        found = float(explained(true[second], held, own)) if varies.any() else math.nan
-        before = float(explained(true[first], at_fit[:, varies], _part(weights, first))) if varies.any() else math.nan
+        found = float(r2(true[second], held, own)) if varies.any() else math.nan
+        before = float(r2(true[first], at_fit[:, varies], _part(weights, first))) if varies.any() else math.nan
         low, high = r2_interval(true[second], held, own, found, level) if varies.any() else (low, high)
     else:
         found, before = agreement, _agreement(answers, at_fit, first, _part(weights, first))
@@ -394,7 +389,7 @@ def _agreement(answers: _Answers, predicted: np.ndarray, rows: np.ndarray, weigh
         shares, threshold = _shares_in(answers, predicted), answers.threshold
         codes = [each.argmax(axis=1) if threshold is None else threshold.codes(each) for each in shares]
         predicted = np.stack(codes, axis=1)
-    return share_right(answers.predicted[rows], predicted, weights)
+    return accuracy(answers.predicted[rows], predicted, weights)
 
 
 def _shares_in(answers: _Answers, numbers: np.ndarray) -> list[np.ndarray]:

@@ -15,16 +15,6 @@ FIRST, LAST, NEAR = 3, 12, 3
 def lines_shown(n: int, marks: Iterable[int]) -> list[int]:
     """Positions of the lines of a table to write: all, or those near the ends and near a mark.
 
-    Parameters
-    ----------
-    n : int >= 0
-        Lines of the table.
-    marks : iterable of int, 0 to n - 1
-
-    Returns
-    -------
-    list of int, ascending
-
     Examples
     --------
     >>> lines_shown(3, [1]), len(lines_shown(1000, [500])), lines_shown(1000, [500])[:4]
@@ -57,17 +47,7 @@ def best_and_simplest(best: int, simplest: int | None) -> dict[int, str]:
 def beside(spread: float, text: str) -> str:
     """A standard error with as many decimals as the number next to it.
 
-    Parameters
-    ----------
-    spread : float
-        nan if there is none.
-    text : str
-        The number as it is written.
-
-    Examples
-    --------
-    >>> beside(946.31, "6801"), beside(0.02237, "0.0614"), beside(float("nan"), "1.0")
-    ('946', '0.0224', '-')
+    ``spread``: nan if there is none. ``text``: the number as it is written.
     """
     if math.isnan(spread):
         return "-"
@@ -87,11 +67,6 @@ def written(values: Iterable[float]) -> list[str]:
     """Numbers as text, all with the same number of decimals; - for nan.
 
     Three decimals, fewer for thousands, more if all numbers are small; powers of ten beyond that.
-
-    Examples
-    --------
-    >>> written([0.9411, 0.01, float("nan")]), written([6801.2, 95.04]), written([0.00123, 0.0001])
-    (['0.941', '0.010', '-'], ['6801.2', '95.0'], ['0.00123', '0.00010'])
     """
     numbers = [float(value) + 0.0 for value in values]  # -0.0 becomes 0.0
     largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)

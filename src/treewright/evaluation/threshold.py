@@ -25,10 +25,10 @@ from treewright.data.target import check_lengths, check_weights, encode_labels, 
 from treewright.evaluation.after_fit import Decided, decision_of, has_steps, repeat_decision, without_steps
 from treewright.evaluation.folds import (
     Task,
-    answers,
     check_tested_once,
     folds_within,
     positives_in,
+    run_tasks,
     splits_of,
     task_of,
     unfitted,
@@ -55,13 +55,8 @@ _SAME = 1e-12  # costs that differ by less, relative to the least, are equal: th
 class Aim:
     """The aim of a threshold: least cost, or a required precision or recall.
 
-    Attributes
-    ----------
-    wish : {"cost", "precision", "recall"}
-    fp, fn : float
-        Costs of a false positive and a false negative, for ``"cost"``.
-    least : float
-        The required precision or recall.
+    ``fp``, ``fn``: costs of a false positive and a false negative, for ``"cost"``.
+    ``least``: the required precision or recall.
     """
 
     wish: Wish
@@ -78,10 +73,8 @@ class Aim:
 def aim_of(cost: Any, precision: Any, recall: Any) -> Aim:
     """The one aim that is given.
 
-    Raises
-    ------
-    ParameterError
-        No aim is given, or several; a cost is missing, outside 0 to 1e100, or both are 0; a share is not in (0, 1].
+    Raises ``ParameterError``: no aim is given, or several; a cost is missing, outside 0 to 1e100, or both are 0; a
+    share is not in (0, 1].
     """
     given = {
         name: value
@@ -226,7 +219,7 @@ def choice_by_folds(
         return np.asarray(part.predict_proba(task.table(test, learn)))[:, known.index(label)]
 
     shares = np.empty(task.n)
-    for (_, test), found in zip(splits, answers(shares_of_fold, len(splits), n_jobs), strict=True):
+    for (_, test), found in zip(splits, run_tasks(shares_of_fold, len(splits), n_jobs), strict=True):
         shares[test] = found
     is_positive = _are_positive(model, code, task.y, task.n)
     choice = _chosen(aim, model, code, is_positive, shares, task.weights, len(splits))

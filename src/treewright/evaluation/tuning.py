@@ -197,11 +197,6 @@ def _chosen_by(est: Any, task: Task, grid: Any) -> tuple[str, Scorer]:
 def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:
     """Every combination, in the order of scikit-learn's ``ParameterGrid``.
 
-    Parameters
-    ----------
-    estimator : estimator
-    grid : dict from parameter to list of values, or list of such dicts
-
     Examples
     --------
     >>> import treewright as tw
@@ -220,13 +215,7 @@ def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:
 def sampled(estimator: Any, grid: Any, n_candidates: int, random_state: Any) -> list[dict[str, Any]]:
     """Some combinations at random; without repetition if all values are listed.
 
-    Parameters
-    ----------
-    estimator : estimator
-    grid : dict from parameter to list of values or to a distribution of scipy.stats, or list of such dicts
-    n_candidates : int >= 1
-        The whole grid if it has no more than that.
-    random_state : int, RandomState or None
+    ``n_candidates``: the whole grid if it has no more than that.
     """
     n_candidates = whole_number("n_candidates", n_candidates, 1)
     checked = _checked(estimator, grid)

@@ -30,21 +30,8 @@ FEW_ROWS_OF_LEVEL, MANY_LEVELS = 10, 25
 def verdict(score: float, constant: float, *, is_classification: bool) -> str:
     """The message that a score is no better than that of a constant prediction; else an empty text.
 
-    Parameters
-    ----------
-    score : float
-        Accuracy or R2; nan gives an empty text.
-    constant : float
-        Accuracy of always predicting the most frequent class, or 0, the R2 of the mean; nan gives an empty text.
-
-    Examples
-    --------
-    >>> verdict(0.6, 0.68, is_classification=True)
-    'no better than a constant prediction: accuracy 0.600 is not above 0.680, that of the most frequent class'
-    >>> verdict(-0.25, 0.0, is_classification=False)
-    'worse than a constant prediction: R2 -0.250 is below 0, that of the mean'
-    >>> verdict(0.7, 0.68, is_classification=True)
-    ''
+    ``score``: accuracy or R2; nan gives an empty text. ``constant``: accuracy of always predicting the most frequent
+    class, or 0, the R2 of the mean; nan gives an empty text.
     """
     if math.isnan(score) or math.isnan(constant):
         return ""
@@ -58,22 +45,10 @@ def verdict(score: float, constant: float, *, is_classification: bool) -> str:
     )
 
 
-def of_classes(known: Sequence[object], held: Mapping[object, int]) -> list[str]:
+def class_warnings(known: Sequence[object], held: Mapping[object, int]) -> list[str]:
     """Messages if the training rows have one class only, or if the test rows have classes that they lack.
 
-    Parameters
-    ----------
-    known : sequence of label
-        The classes of the training rows.
-    held : mapping of label to int
-        Test rows of each class.
-
-    Examples
-    --------
-    >>> of_classes(["a"], {"a": 4})
-    ["the training rows are all of class 'a': there is nothing to learn"]
-    >>> of_classes(["a", "b"], {"a": 4, "c": 1})
-    ["class 'c' is not in the training rows: its 1 row cannot be predicted correctly"]
+    ``known``: the classes of the training rows. ``held``: test rows of each class.
     """
     found = []
     if len(known) == 1:
@@ -98,21 +73,8 @@ def _name(label: object) -> str:
 def likely_reason(constant: float, n_rows: float, n_leaves: float = math.nan, column: str = "") -> str:
     """Why a model may be no better than a constant prediction, and what to do.
 
-    Parameters
-    ----------
-    constant : float
-        As for ``verdict``.
-    n_rows : float
-        The number of training rows.
-    n_leaves : float
-        The leaves of a single tree; nan for other models.
-    column : str
-        Words about the most important column if it has too many levels; else empty.
-
-    Examples
-    --------
-    >>> likely_reason(0.0, 197, 170)[:75]
-    'likely because the tree has 170 leaves for 197 rows, so it has learned thes'
+    ``constant``: as for ``verdict``. ``n_rows``: the number of training rows. ``n_leaves``: the leaves of a single
+    tree; nan for other models. ``column``: words about the most important column if it has too many levels; else empty.
     """
     if n_rows < TOO_FEW_ROWS:
         return f"likely because {counted(round(n_rows), 'row')} are too few to learn from: fit on more rows"

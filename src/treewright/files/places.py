@@ -2,7 +2,7 @@
 
 The passes are the same everywhere: over targets and weights, then over the columns, some at a time, and over those of
 many values once or twice more; at the end every cell becomes a bin, and the place is a part for boosting
-(``boosting.elsewhere``). The results of places are joined (``Rows.join``, ``Pass.join``), so their number makes no
+(``boosting.distributed``). The results of places are joined (``Rows.join``, ``Pass.join``), so their number makes no
 difference.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from treewright.boosting.elsewhere import Part
+from treewright.boosting.distributed import Part
 from treewright.boosting.losses import class_weights
 from treewright.core import threads
 from treewright.data.bin_rows import bin_rows

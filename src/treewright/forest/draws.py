@@ -37,16 +37,8 @@ _MOST_DRAWS = 2**31 - 1
 def seeds_of(seed: int, first_tree: int, n_trees: int) -> np.ndarray:
     """The seeds of the trees' random numbers.
 
-    Parameters
-    ----------
-    seed : int
-        Taken modulo 2**64.
-    first_tree, n_trees : int, >= 0
-
-    Returns
-    -------
-    uint64[n_trees, 3]
-        For each tree: the seeds of its rows, its candidate columns and its growth.
+    ``seed``: taken modulo 2**64. Returns uint64[n_trees, 3]: for each tree the seeds of its rows, its candidate
+    columns and its growth.
     """
     seeds = np.empty((n_trees, GROWTH + 1), np.uint64)
     tree_seeds(np.uint64(seed % 2**64), np.uint64(first_tree), seeds)
@@ -75,21 +67,8 @@ def tree_seeds(seed, first_tree, seeds):
 def counts_of_rows(weights: np.ndarray | None) -> np.ndarray | None:
     """Weights as numbers of rows, if they can be that.
 
-    Parameters
-    ----------
-    weights : float64[n], > 0, or None
-
-    Returns
-    -------
-    int64[n] or None
-        The weights, if they are whole numbers and add up to at most 16 rows for each row; else None.
-
-    Examples
-    --------
-    >>> counts_of_rows(np.array([1.0, 3.0])).tolist()
-    [1, 3]
-    >>> counts_of_rows(np.array([1.0, 0.5])) is None
-    True
+    ``weights`` (float64[n], > 0, or None). Returns int64[n] or None: the weights, if they are whole numbers and add up
+    to at most 16 rows for each row; else None.
     """
     if weights is None or not (weights == np.rint(weights)).all() or weights.sum() > _MOST_REPEATS * len(weights):
         return None
@@ -99,18 +78,9 @@ def counts_of_rows(weights: np.ndarray | None) -> np.ndarray | None:
 def number_of_draws(max_samples: Any, n_rows: int, weights: np.ndarray | None = None) -> int:
     """The number of rows sampled for a tree.
 
-    Parameters
-    ----------
-    max_samples : int >= 1, float above 0 and up to 1, or None
-        A number of rows, or a share of them (rounded, at least one). None: all of them.
-    n_rows : int, >= 1
-    weights : float64[n_rows], > 0, optional
-        Whole-number weights are numbers of rows (``counts_of_rows``): then their sum is the number of rows.
-
-    Examples
-    --------
-    >>> number_of_draws(0.5, 10), number_of_draws(None, 2, np.array([3.0, 2.0])), number_of_draws(7, 10)
-    (5, 5, 7)
+    ``max_samples`` (>= 1, float above 0 and up to 1, or None), a number of rows, or a share of them (rounded, at least
+    one). None: all of them. ``weights`` (float64[n_rows], > 0), whole-number weights are numbers of rows
+    (``counts_of_rows``): then their sum is the number of rows.
     """
     counts = counts_of_rows(weights)
     total = n_rows if counts is None else int(counts.sum())
@@ -139,26 +109,11 @@ def rows_without(rows: np.ndarray, n_rows: int) -> np.ndarray:
 class Draws:
     """The rows sampled for each tree of a forest.
 
-    Parameters
-    ----------
-    order : int32[n], n >= 1
-        Rows in canonical order (``row_order``).
-    n_draws : int, >= 1
-    seed : int
-        Taken modulo 2**64.
-    weights : float64[n], > 0, optional
-        The probabilities of the rows are proportional to their weights. Whole-number weights are numbers of rows
-        (``counts_of_rows``).
-    replace : bool
-        Whether rows are sampled with replacement. Otherwise a row is drawn at most as often as its number of rows;
-        weights that are not numbers of rows are the probabilities of each draw among the rows that remain.
-
-    Examples
-    --------
-    >>> draws = Draws(np.arange(5, dtype=np.int32), 5, seed=1)
-    >>> rows, counts = draws.counts(tree=0)
-    >>> int(counts.sum()), sorted([*rows.tolist(), *draws.left_out(tree=0).tolist()])
-    (5, [0, 1, 2, 3, 4])
+    ``order`` (int32[n], n >= 1): rows in canonical order (``row_order``). ``seed``: taken modulo 2**64. ``weights``
+    (float64[n], > 0): the probabilities of the rows are proportional to their weights. Whole-number weights are numbers
+    of rows (``counts_of_rows``). ``replace``: whether rows are sampled with replacement. Otherwise a row is drawn at
+    most as often as its number of rows; weights that are not numbers of rows are the probabilities of each draw among
+    the rows that remain.
     """
 
     def __init__(
@@ -196,11 +151,8 @@ class Draws:
     def counts(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
         """The rows sampled for a tree.
 
-        Returns
-        -------
-        rows : int32[m], ascending
-        counts : int32[m], >= 1
-            How often each of them was drawn; they add up to ``n_draws``.
+        Returns ``rows`` (int32[m], ascending); ``counts`` (int32[m], >= 1): how often each of them was drawn; they add
+        up to ``n_draws``.
         """
         state = seeds_of(self.seed, tree, 1)[0, ROWS]
         by_place = np.zeros(self.n_rows, np.int32)
@@ -239,14 +191,9 @@ class Draws:
 class HeldDraws:
     """The draws of some trees of ``Draws``, for a table of only the rows that any of them drew.
 
-    Attributes
-    ----------
-    n_rows : int
-        Rows of that table.
-    n_draws, seed : int
-        As for ``Draws``.
-    of_trees : dict of int to (int32[m], int32[m])
-        For each tree its rows, by their positions in that table, and how often it drew them.
+    ``n_draws``, ``seed``: as for ``Draws``.
+    ``of_trees`` (dict of int to (int32[m], int32[m])): for each tree its rows, by their positions in that table, and
+        how often it drew them.
     """
 
     n_rows: int
@@ -402,21 +349,7 @@ def gather_drawn(counts, places, rows, times):
 def candidate_columns(seed: int, tree: int, n_columns: int, n_chosen: int) -> np.ndarray:
     """The columns sampled for a tree.
 
-    Parameters
-    ----------
-    seed : int
-        The seed of the forest.
-    tree, n_columns : int
-    n_chosen : int, 1 to n_columns
-
-    Returns
-    -------
-    int32[n_chosen], ascending
-
-    Examples
-    --------
-    >>> candidate_columns(0, 0, 4, 4).tolist()
-    [0, 1, 2, 3]
+    ``seed``: the seed of the forest. Returns int32[n_chosen], ascending.
     """
     columns = np.arange(n_columns, dtype=np.int32)
     choose_columns(seeds_of(seed, tree, 1)[0, COLUMNS], n_columns, n_chosen, columns)

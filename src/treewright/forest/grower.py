@@ -112,14 +112,9 @@ class ForestSettings:
 class GrownForest:
     """The trees of a forest, with their out-of-bag votes and draws.
 
-    Attributes
-    ----------
-    trees : PackedTrees or ListedTrees
-        In the order of their numbers. ``Tree`` if the criterion needs growth on the cells.
-    votes : Votes or None
-        The votes of the trees on their out-of-bag rows, with ``out_of_bag``.
-    draws : Draws or None
-        The rows sampled for each tree; None if each is fitted on all rows.
+    ``trees``: in the order of their numbers. ``Tree`` if the criterion needs growth on the cells.
+    ``votes``: the votes of the trees on their out-of-bag rows, with ``out_of_bag``.
+    ``draws``: the rows sampled for each tree; None if each is fitted on all rows.
     """
 
     trees: PackedTrees | ListedTrees
@@ -145,25 +140,11 @@ def grow_forest(
 ) -> GrownForest:
     """Grow a forest.
 
-    Parameters
-    ----------
-    codes : uint8[n, stride], n >= 1
-        Rows as bins (``data.bin_rows``).
-    matrix : float64[n, p] or float32[n, p], or None
-        The encoded table; needed only if ``settings.is_exact``.
-    bins : Bins
-    schema : Schema
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-        Class codes if ``settings.n_classes`` is not empty, else numbers.
-    weights : float64[n], > 0, or None
-        Sampled rows are sampled by weight, otherwise rows are weighted. Whole-number weights are numbers of rows
-        (``draws.counts_of_rows``).
-    settings : ForestSettings
-
-    Returns
-    -------
-    GrownForest
-        The same for any number of threads.
+    ``codes`` (uint8[n, stride], n >= 1): rows as bins (``data.bin_rows``). ``matrix`` (float64[n, p] or float32[n, p],
+    or None): the encoded table; needed only if ``settings.is_exact``. ``target`` (int32[n, n_outputs] or float64[n,
+    n_outputs]): class codes if ``settings.n_classes`` is not empty, else numbers. ``weights`` (float64[n], > 0, or
+    None): sampled rows are sampled by weight, otherwise rows are weighted. Whole-number weights are numbers of rows
+    (``draws.counts_of_rows``). Returns GrownForest: the same for any number of threads.
     """
     growth = Growth(codes, matrix, bins, schema, target, weights, settings)
     size = Size(settings.n_trees, growth.n_at_once(settings.n_trees), is_packed=not settings.is_exact)

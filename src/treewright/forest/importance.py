@@ -1,21 +1,21 @@
-"""Importances of columns as a table. In: values and standard errors. Out: ``Importances``: text, a figure.
+"""How much each column matters to a model of trees. In: a model, rows with their target. Out: ``Importances``.
 
-How much each column matters to a forest. In: a model, rows with their target. Out: ``Importances``.
-
-Three measures, each a number per tree and column, then the mean over the trees with its standard error:
+Three measures of a forest, each a number per tree and column, then the mean over the trees with its standard error:
 
     impurity     the decrease of impurity by splits on the training rows
     debiased     the same, measured on rows that the tree was not fitted on
     permutation  how much worse the tree predicts such rows when a column is shuffled among them
 
 A tree's numbers depend only on the tree, its rows and its number in the forest, so the result does not depend on the
-threads.
+threads. Where trees only count together (one tree, boosting, a threshold by costs), ``shuffled_rises`` measures how
+much the error of all predictions rises when a column is shuffled (Breiman 2001, "Random forests", Machine Learning 45,
+section 10), a mean over several shuffles.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -24,11 +24,15 @@ import numpy as np
 
 from treewright.core import progress, threads
 from treewright.core.jit import kernel
-from treewright.data.derived import is_derived
+from treewright.data.derived import derived_cells, is_derived
 from treewright.data.memory import check_fits
+from treewright.data.schema import Column
 from treewright.exceptions import DataError, ParameterError
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
+from treewright.predict.ensemble import scores_of
+from treewright.predict.values import predict_codes, predict_numbers
 from treewright.predict.walks import leaf_rows_of_bins, walk_of
+from treewright.prune.methods import Rows
 from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.arrays import (
     CHILD_SHIFT,
@@ -39,42 +43,38 @@ from treewright.trees.arrays import (
     SET_SHIFT,
     SUBSET_RECORD,
     child_of,
+    column_of,
     kind_of,
+    set_of,
 )
-from treewright.trees.data import ModelData, first_largest, output_columns
+from treewright.trees.data import ModelData, Trees, first_largest, output_columns, sizes_of
 from treewright.trees.packed import PackedTrees
 from treewright.trees.summary import counted
+from treewright.trees.threshold import cost_by_class
 from treewright.trees.writing import shorten, written_name
 
-NAME_WIDTH = 40
+_NAME_WIDTH = 40
 MOST_LINES = 40
-_GAIN = "share of the gain of all splits, on the training rows"
-_COVER = "share of the hessians of the rows that reach the tests, on the training rows"
-_FREQUENCY = "share of the tests"
-_SHUFFLED = "increase of the loss when the column is shuffled"
-WHAT = {
-    ("impurity", "classification"): "share of the impurity that splits removed, on the training rows",
-    ("impurity", "regression"): "share of the impurity that splits removed, on the training rows",
-    (
-        "weighted",
-        "classification",
-    ): "share of the impurity that splits removed, trees by their weights, on the training rows",
-    (
-        "weighted",
-        "regression",
-    ): "share of the impurity that splits removed, trees by their weights, on the training rows",
-    ("error", "classification"): "increase of all trees' joint misclassification rate when the column is shuffled",
-    ("error", "regression"): "increase of all trees' joint squared error when the column is shuffled",
-    ("debiased", "classification"): "share of the Gini impurity of unseen rows that splits remove",
-    ("debiased", "regression"): "share of the variance of unseen rows that splits remove",
-    ("gain", "classification"): _GAIN,
-    ("gain", "regression"): _GAIN,
-    ("cover", "classification"): _COVER,
-    ("cover", "regression"): _COVER,
-    ("frequency", "classification"): _FREQUENCY,
-    ("frequency", "regression"): _FREQUENCY,
-    ("permutation", "classification"): "increase of the misclassification rate when the column is shuffled",
-    ("permutation", "regression"): "increase of the squared error when the column is shuffled",
+WRONG = "increase of the misclassification rate when the column is shuffled"
+COSTS = "increase of the cost per row when the column is shuffled"
+SQUARED = "increase of the squared error when the column is shuffled"
+_LOSS = "increase of the loss when the column is shuffled"
+# By kind: of classification, of regression.
+_MEANINGS = {
+    "impurity": ("share of the impurity that splits removed, on the training rows",) * 2,
+    "weighted": ("share of the impurity that splits removed, trees by their weights, on the training rows",) * 2,
+    "gain": ("share of the gain of all splits, on the training rows",) * 2,
+    "cover": ("share of the hessians of the rows that reach the tests, on the training rows",) * 2,
+    "frequency": ("share of the tests",) * 2,
+    "debiased": (
+        "share of the Gini impurity of unseen rows that splits remove",
+        "share of the variance of unseen rows that splits remove",
+    ),
+    "permutation": (WRONG, SQUARED),
+    "error": (
+        "increase of all trees' joint misclassification rate when the column is shuffled",
+        "increase of all trees' joint squared error when the column is shuffled",
+    ),
 }
 
 
@@ -153,8 +153,9 @@ class Importances:
         """The meaning of the values, in words."""
         if self.what:
             return self.what
-        is_of_loss = self.sample == "shuffle" and self.kind == "permutation"
-        return _SHUFFLED if is_of_loss else WHAT[self.kind, self.task]
+        if self.sample == "shuffle" and self.kind == "permutation":
+            return _LOSS
+        return _MEANINGS[self.kind][self.task == "regression"]
 
     def __repr__(self) -> str:
         return str(self)
@@ -163,7 +164,7 @@ class Importances:
         shown = self.order[:MOST_LINES]
         digits = _decimals(self.values)
         columns = [
-            TextColumn("column", [shorten(written_name(self.names[at]), NAME_WIDTH) for at in shown], "left"),
+            TextColumn("column", [shorten(written_name(self.names[at]), _NAME_WIDTH) for at in shown], "left"),
             TextColumn("importance", [_text(self.values[at], digits) for at in shown], "point"),
         ]
         lines = [f"{self.meaning} ({self.kind})"]
@@ -201,18 +202,15 @@ _SET_MASK = MAX_SETS - 1
 
 
 @dataclass(frozen=True, eq=False)
-class JudgingRows:
+class EvaluationRows:
     """Rows on which trees are evaluated.
 
-    Attributes
-    ----------
-    cells : uint8[n, stride], or float32 or float64 [n, p]
-        Bins of the model's packed trees; or the encoded cells, if its trees are not packed.
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-        Class codes, or numbers.
-    weights : float64[n], > 0, or None
-    left_out : callable, or None
-        From the number of a tree to the rows, int32[m], on which it is evaluated; None: all rows for every tree.
+    ``cells`` (uint8[n, stride], or float32 or float64 [n, p]): bins of the model's packed trees; or the encoded cells,
+        if its trees are not packed.
+    ``target`` (int32[n, n_outputs] or float64[n, n_outputs]): class codes, or numbers.
+    ``weights`` (float64[n], > 0, or None).
+    ``left_out``, from the number of a tree to the rows, int32[m], on which it is evaluated; None: all rows for every
+        tree.
     """
 
     cells: np.ndarray
@@ -231,17 +229,8 @@ class JudgingRows:
 def impurity_decrease(model: ModelData) -> Importances:
     """Importances from the decrease of impurity by splits, on the training rows.
 
-    Parameters
-    ----------
-    model : ModelData
-        A model of one or more trees.
-
-    Returns
-    -------
-    Importances
-        The values are those of ``explain.importance.mean_importances``: each tree's sum to one, trees without a split
-        do not count. For boosted trees they are shares of all gains; trees with weights count by these. Neither has a
-        standard error, because the trees depend on those before them.
+    Each tree's sum to one, and trees without a split do not count. For boosted trees they are shares of all gains;
+    trees with weights count by these. Neither has a standard error, because the trees depend on those before them.
     """
     trees, how, p = model.trees, model.aggregation, len(model.schema)
     if how.has_rounds:
@@ -251,64 +240,101 @@ def impurity_decrease(model: ModelData) -> Importances:
     return _summary(model, "impurity", by_tree[by_tree.any(axis=1)])
 
 
-# Shuffled columns ----------------------------------------------------------------------------------------------------
+_BOOSTED_KINDS = ("gain", "cover", "frequency")
+
+
+def boosted_importances(trees: Trees, n_columns: int, kind: Any = "gain") -> np.ndarray:
+    """Return the importance of each column in the trees of a boosted model: float64[p].
+
+    ``kind``: the gain of the column's tests; the sum of the hessians of the rows that they test; their number. Shares
+    of the whole: they sum to one, or are all 0 if no tree has a split (or none has a gain). Raises ``ParameterError``:
+    there is no such kind.
+    """
+    if kind not in _BOOSTED_KINDS:
+        raise ParameterError(f"kind is {kind!r}; choose one of {', '.join(_BOOSTED_KINDS)}")
+    if kind == "gain":
+        return trees.mean_importances(n_columns)
+    if isinstance(trees, PackedTrees):
+        inner = np.flatnonzero(kind_of(trees.records) != LEAF_RECORD)
+        columns, covers = _columns_tested(trees, inner), _covers_of(trees)[inner]
+    else:
+        columns = np.concatenate([tree.feature[~tree.is_leaf] for tree in trees])
+        covers = np.concatenate([tree.weight[~tree.is_leaf] for tree in trees])
+    amounts = None if kind == "frequency" else covers
+    total = np.bincount(columns, amounts, minlength=n_columns).astype(np.float64)
+    whole = total.sum()
+    return total / whole if whole > 0 else total
+
+
+def _columns_tested(packed: PackedTrees, inner: np.ndarray) -> np.ndarray:
+    """int64[k]: the column that each of some inner nodes tests."""
+    records = packed.records[inner]
+    column = column_of(records)
+    is_subset = kind_of(records) == SUBSET_RECORD
+    column[is_subset] = packed.set_column[set_of(records[is_subset])]
+    return column
+
+
+def _covers_of(packed: PackedTrees) -> np.ndarray:
+    """float64[n_nodes]: the weight of every node, from the leaves up."""
+    records = packed.records
+    is_leaf = kind_of(records) == LEAF_RECORD
+    cover = np.zeros(len(records))
+    cover[is_leaf] = packed.leaf_weight[child_of(records[is_leaf])]
+    levels = []
+    here = packed.roots[:-1]
+    while len(here := here[~is_leaf[here]]):
+        levels.append(here)
+        first = child_of(records[here])
+        here = np.concatenate((first, first + 1))
+    for level in reversed(levels):
+        first = child_of(records[level])
+        cover[level] = cover[first] + cover[first + 1]
+    return cover
+
+
+# Shuffled columns, tree by tree --------------------------------------------------------------------------------------
 
 
 def permutation_importances(
-    model: ModelData, rows: JudgingRows, *, seed: int = 0, n_threads: int = 1
+    model: ModelData, rows: EvaluationRows, *, seed: int = 0, n_threads: int = 1
 ) -> Importances:  # fmt: skip
-    """Importances from the increase of the error of trees when a column is shuffled.
+    """The rises of the trees' misclassification rate or mean squared error when a column is shuffled.
 
-    Parameters
-    ----------
-    model : ModelData
-        A model of many trees.
-    rows : JudgingRows
-    seed : int
-        The seed of the shuffles.
-    n_threads : int >= 1
-
-    Returns
-    -------
-    Importances
-        Increase of the misclassification rate (the mean over several outputs), or of the mean squared error.
-
-    Notes
-    -----
-    Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on its out-of-bag rows. A column
-    that a tree does not test cannot change its predictions, so it is not shuffled there. The row count of a level
-    (``data.derived``) is shuffled with the level, since no table has that column.
+    Each tree alone, on its out-of-bag rows; several outputs have a mean error. A column that a tree does not test
+    cannot change its predictions, so it is not shuffled there. The row count of a level (``data.derived``) is shuffled
+    with the level, since no table has that column.
     """
     if model.has_scores:
         raise ParameterError("trees of a boosted model add up and cannot be evaluated one by one: use its estimator")
     exponent = _exponent(model, rows.target)
-    judge = _Judge(model, exponent)
+    errors = _TreeErrors(model, exponent)
     source_of = {at: column.sources[0] for at, column in enumerate(model.schema.columns) if is_derived(column)}
 
     def rises(tree: int) -> np.ndarray | None:
         cells, target, weights = rows.of_tree(tree)
         if not len(cells):
             return None
-        target = judge.in_units(target)
-        before = judge.error(tree, cells, target, weights)
+        target = errors.in_units(target)
+        before = errors.error(tree, cells, target, weights)
         found = np.zeros(len(model.schema))
         order = np.empty(len(cells), np.int32)
         states = seeds_of(int(seeds_of(seed, tree, 1)[0, COLUMNS]), 0, len(model.schema))[:, COLUMNS]
         for column in sorted({source_of.get(at, at) for at in model.trees.columns_asked(tree).tolist()}):
             order[:] = np.arange(len(cells))
             choose_columns(states[column], len(order), len(order), order)
-            together = [column, *(at for at, source in source_of.items() if source == column)]
-            own = cells[:, together].copy()
-            cells[:, together] = own[order]
-            found[column] = judge.error(tree, cells, target, weights) - before
-            cells[:, together] = own
+            shuffled = [column, *(at for at, source in source_of.items() if source == column)]
+            own = cells[:, shuffled].copy()
+            cells[:, shuffled] = own[order]
+            found[column] = errors.error(tree, cells, target, weights) - before
+            cells[:, shuffled] = own
         return found
 
     check_fits(n_threads * (rows.cells.nbytes + 40 * len(rows.cells)), "the rows that evaluate a tree", _REMEDY)
     return _summary(model, "permutation", _by_tree(rises, model, n_threads), 2 * exponent)
 
 
-class _Judge:
+class _TreeErrors:
     """The predictions of single trees of a model, and their errors."""
 
     def __init__(self, model: ModelData, exponent: int) -> None:
@@ -338,25 +364,13 @@ class _Judge:
 # Unseen rows ---------------------------------------------------------------------------------------------------------
 
 
-def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int = 1) -> Importances:
+def debiased_importances(model: ModelData, rows: EvaluationRows, *, n_threads: int = 1) -> Importances:
     """Importances from the decrease of impurity by splits on rows that the tree was not fitted on.
 
-    Parameters
-    ----------
-    model : ModelData
-        A model of packed trees.
-    rows : JudgingRows
-    n_threads : int >= 1
+    Shares of the evaluation rows' sum of squares about the mean of the tree's training rows (for classes, of their
+    indicator columns, which gives Gini impurity). They add up to the share that the tree explains. About 0, and as
+    often below as above, for a column that has nothing to do with the target.
 
-    Returns
-    -------
-    Importances
-        Shares of the evaluation rows' sum of squares about the mean of the tree's training rows (for classes, of their
-        indicator columns, which gives Gini impurity). They add up to the share that the tree explains. About 0, and as
-        often below as above, for a column that has nothing to do with the target.
-
-    Notes
-    -----
     Li, Wang, Basu, Kumbier and Yu 2019, "A debiased MDI feature importance measure for random forests", NeurIPS 32,
     equation (7): with f_k(x) the sum, over the nodes on the path of x that test column k, of the child's mean minus the
     node's, the measure is the mean of f_k(x) y. On a tree's own training rows that is the decrease of impurity; on
@@ -519,3 +533,135 @@ def _scaled(values: np.ndarray, exponent: int) -> np.ndarray:
             f"divide y by {2.0 ** (exponent // 2):.0e} before the fit, or use kind='debiased', which has no unit"
         )
     return scaled
+
+
+# Shuffled columns, all trees together --------------------------------------------------------------------------------
+
+
+def shuffled_rises(
+    error: Callable[[np.ndarray], float], cells: np.ndarray, used: np.ndarray, n_repeats: int, seed: int,
+    columns: Sequence[Column] = (),
+) -> np.ndarray:  # fmt: skip
+    """How much an error of all predictions rises when a column is shuffled.
+
+    Columns derived from it (``data.derived``) are computed anew from the shuffled one; they are not shuffled
+    themselves, as no table has them.
+
+    ``error`` gives the error for encoded rows, ``cells``. Only columns that the model uses are shuffled (``used``,
+    int64[k]); the rise of others is 0.
+
+    Returns float64[n_repeats, p]. Raises ``DataError``: the error is beyond float64, for the rows as they are or with a
+    column shuffled.
+    """
+    check_fits(8 * cells.size, "a copy of the rows", "judge on fewer rows")
+    matrix = np.array(cells, order="F")
+    before = error(matrix)
+    if not np.isfinite(before):
+        raise DataError("the loss of these rows is beyond float64, so its rise cannot be computed")
+    found = np.zeros((n_repeats, cells.shape[1]))
+    order = np.empty(len(matrix), np.int32)
+    derived = {at: each for at, each in enumerate(columns) if is_derived(each)}
+    sources = {at for made in used.tolist() if made in derived for at in derived[made].sources}
+    shuffled = sorted(({*used.tolist()} | sources) - {*derived})
+    for done, column in enumerate(shuffled):
+        made_of_it = [at for at, each in derived.items() if column in each.sources]
+        own, made = matrix[:, column].copy(), matrix[:, made_of_it].copy()
+        states = seeds_of(int(seeds_of(seed, column, 1)[0, COLUMNS]), 0, n_repeats)[:, COLUMNS]
+        for repeat in range(n_repeats):
+            order[:] = np.arange(len(matrix))
+            choose_columns(states[repeat], len(order), len(order), order)
+            matrix[:, column] = own[order]
+            for place, at in enumerate(made_of_it):
+                alone = len(derived[at].sources) == 1
+                matrix[:, at] = made[order, place] if alone else derived_cells(columns, at, matrix)
+            found[repeat, column] = error(matrix) - before
+        matrix[:, column], matrix[:, made_of_it] = own, made
+        progress.report((done + 1) / len(shuffled), "shuffling columns")
+    if not np.isfinite(found).all():
+        raise DataError("the loss of these rows with a column shuffled is beyond float64: its rise cannot be computed")
+    return found
+
+
+def error_of_predictions(
+    predict: Callable[[np.ndarray], np.ndarray], task: str, target: np.ndarray, weights: np.ndarray | None,
+    by_class: np.ndarray | None = None,
+) -> Callable[[np.ndarray], float]:  # fmt: skip
+    """Return a function from rows to the error of the predictions: misclassification rate, cost or mean squared error.
+
+    ``predict`` gives int[n, n_outputs] class codes, or float64[n, n_outputs]; ``by_class``, float64[2], is what a wrong
+    prediction costs, by the true class (``threshold.cost_by_class``).
+    """
+
+    def error(cells: np.ndarray) -> float:
+        predicted = predict(cells)
+        if task == "classification":
+            wrong = (predicted != target).astype(np.float64)
+            if by_class is not None:
+                wrong *= by_class[target]
+        else:
+            with np.errstate(over="ignore"):
+                wrong = np.square(predicted - target)
+        return float(np.average(wrong.mean(axis=1), weights=weights))
+
+    return error
+
+
+def permutation_of_trees(
+    model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, *, n_repeats: int, seed: int,
+    n_jobs: int | None, kind: str = "permutation", what: str | None = None, among: np.ndarray | None = None,
+) -> Importances:  # fmt: skip
+    """How much the error of all trees together rises when a column is shuffled, a mean over the repeats.
+
+    If costs chose the decision threshold of the model, the error is the cost of the mistakes.
+
+    ``matrix``, ``target`` and ``weights`` (above 0) are encoded rows. ``kind`` and ``what`` are as ``Importances`` has
+    them. Only columns of ``among``, bool[p], are shuffled; the rise of the others is 0.
+    """
+    is_classes, by_class = model.task == "classification", cost_by_class(model)
+    if what is None or by_class is not None:
+        what = SQUARED if not is_classes else WRONG if by_class is None else COSTS
+    predict = predict_codes if is_classes else predict_numbers
+    error = error_of_predictions(lambda cells: predict(model, cells, n_jobs), model.task, target, weights, by_class)
+    # A surrogate test may replace a test on a missing cell, so any column can change a prediction.
+    used = np.arange(len(model.schema)) if model.missing == "surrogate" else np.flatnonzero(sizes_of(model).n_tests)
+    if among is not None:
+        used = used[among[used]]
+    made_of = model.schema.columns if model.has_scores else ()  # boosted trees have derived columns
+    by_repeat = shuffled_rises(error, matrix, used, n_repeats, seed, made_of)
+    return mean_of_repeats(by_repeat, model.task, model.schema.names, kind, what)
+
+
+def permutation_of_boosted(
+    model: ModelData, losses: Sequence[Any], rows: Rows, n_repeats: int, seed: int, n_jobs: int,
+    among: np.ndarray | None = None,
+) -> Importances:  # fmt: skip
+    """How much the weighted mean loss of boosted trees rises when a column is shuffled, a mean over the repeats.
+
+    There is one loss per target (``boosting.losses``). Only columns of ``among``, bool[p], are shuffled.
+    """
+    used = np.flatnonzero(sizes_of(model).n_tests if among is None else sizes_of(model).n_tests * among)
+
+    def error(cells: np.ndarray) -> float:
+        scores, at, total = scores_of(model, cells, n_jobs), 0, 0.0
+        for output, loss in enumerate(losses):
+            own = np.ascontiguousarray(scores[:, at : at + loss.n_scores].T)
+            values = loss.values(np.ascontiguousarray(rows.target[:, output]), own)
+            total += float(np.average(values, weights=rows.weights))
+            at += loss.n_scores
+        return total
+
+    by_repeat = shuffled_rises(error, rows.matrix, used, n_repeats, seed, model.schema.columns)
+    return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", "")
+
+
+def mean_of_repeats(by_repeat: np.ndarray, task: Any, names: tuple[Hashable, ...], kind: str, what: str) -> Importances:
+    """The means of float64[n_repeats, p] over the shuffles, with their standard errors."""
+    n_repeats = len(by_repeat)
+    # Sums and squares of numbers near the end of float64 overflow; powers of two change no digit.
+    exponents = np.frexp(np.abs(by_repeat).max(axis=0))[1]
+    small = np.ldexp(by_repeat, -exponents)
+    errors = np.full(by_repeat.shape[1], np.nan)
+    if n_repeats > 1:
+        errors = np.ldexp(small.std(axis=0, ddof=1) / np.sqrt(n_repeats), exponents)
+    means = np.ldexp(small.mean(axis=0), exponents)
+    return Importances(kind, task, names, means, errors, n_repeats, sample="shuffle", what=what)

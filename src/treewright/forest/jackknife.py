@@ -86,17 +86,9 @@ _grams: WeakKeyDictionary[Draws, tuple[np.ndarray, float]] = WeakKeyDictionary()
 def gram_of_draws(draws: Draws, n_trees: int) -> tuple[np.ndarray, float]:
     """How often each pair of trees drew the same rows.
 
-    Parameters
-    ----------
-    draws : Draws
-    n_trees : int >= 1
-
-    Returns
-    -------
-    gram : float64[n_trees, n_trees]
-        Sums over rows of the product of both counts, divided by the number of rows that the row counts as.
-    n_draws : float
-        The number of draws, counted in the same way: the expected sum of the counts' variances.
+    Returns ``gram`` (float64[n_trees, n_trees]): sums over rows of the product of both counts, divided by the number of
+    rows that the row counts as; ``n_draws`` (float), the number of draws, counted in the same way: the expected sum of
+    the counts' variances.
     """
     held = _grams.get(draws)
     if held is not None and len(held[0]) == n_trees:
@@ -140,27 +132,11 @@ def _drawn(draws: Draws, n_trees: int, rows: np.ndarray) -> np.ndarray:
 def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Standard errors of a forest's predictions: how much these vary between samples of training rows.
 
-    Parameters
-    ----------
-    model : ModelData
-        A forest that combines its trees by mean or vote.
-    draws : Draws
-        The rows sampled for each of its trees, with replacement.
-    matrix : float64 or float32 [n, p]
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    float64[n, n_values]
-        Those of each class probability, output by output, or of each predicted number. nan if the correction for
-        finitely many trees is larger than the sum that it corrects, and everywhere with too few trees to leave every
-        row out at least once (``out_of_bag.enough_trees``): the effect of such a row on a prediction is unknown.
-
-    Warns
-    -----
-    DataWarning
-        Some of them are nan.
+    ``model``: a forest that combines its trees by mean or vote. ``draws``: the rows sampled for each of its trees, with
+    replacement. ``matrix`` (float64 or float32 [n, p]). Returns float64[n, n_values], those of each class probability,
+    output by output, or of each predicted number. nan if the correction for finitely many trees is larger than the sum
+    that it corrects, and everywhere with too few trees to leave every row out at least once
+    (``out_of_bag.enough_trees``): the effect of such a row on a prediction is unknown. Warns: some of them are nan.
     """
     contents = contents_of(model)
     n, n_values, n_trees = len(matrix), contents[0].shape[1], len(model.trees)

@@ -41,17 +41,10 @@ SCORES = {"classification": "accuracy", "regression": "R2"}
 class Ballots:
     """Collects the out-of-bag votes of the trees of a forest while they are grown.
 
-    Parameters
-    ----------
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-        Regression: the numbers that bound every prediction. Classification: only its length is used.
-    n_classes : tuple of int
-        Classes per output; empty for regression.
-    n_trees : int
-        The number of trees that will vote.
-    n_threads : int >= 1
-    one_each : bool
-        Classification: whether a tree gives its whole vote to the most frequent class of the leaf, the first of equals.
+    ``target`` (int32[n, n_outputs] or float64[n, n_outputs]), regression: the numbers that bound every prediction.
+    Classification: only its length is used. ``n_classes``: classes per output; empty for regression. ``n_trees``: the
+    number of trees that will vote. ``one_each``, classification: whether a tree gives its whole vote to the most
+    frequent class of the leaf, the first of equals.
     """
 
     def __init__(
@@ -75,16 +68,9 @@ class Ballots:
     def cast(self, thread: int, rows: np.ndarray, leaf_of: np.ndarray, leaf_value: np.ndarray) -> None:
         """Add the votes of one tree.
 
-        Parameters
-        ----------
-        thread : int
-            Different for calls at the same time.
-        rows : int32[m]
-            The out-of-bag rows of the tree, each once.
-        leaf_of : int32[m]
-            The row of ``leaf_value`` of the leaf that each of them reached.
-        leaf_value : float[n_leaves, n_values]
-            Class counts, output by output; or predictions.
+        ``thread``: different for calls at the same time. ``rows`` (int32[m]): the out-of-bag rows of the tree, each
+        once. ``leaf_of`` (int32[m]): the row of ``leaf_value`` of the leaf that each of them reached. ``leaf_value``
+        (float[n_leaves, n_values]): class counts, output by output; or predictions.
         """
         sums, n_votes = self._of_thread.get(thread) or self._new(thread)
         add_votes(rows, leaf_of, self._in_units(leaf_value.astype(np.float64)), sums, n_votes)
@@ -158,15 +144,10 @@ class Scale(NamedTuple):
 class Votes:
     """Sums of the trees' predictions for their out-of-bag rows.
 
-    Attributes
-    ----------
-    sums : int64[n, n_values]
-        In units of ``scale``: class probabilities, output by output; or predictions minus its ``centre``.
-    n_votes : int64[n]
-        The number of trees for which the row is out of bag.
-    n_classes : tuple of int
-        Classes per output; empty for regression.
-    scale : Scale
+    ``sums`` (int64[n, n_values]), in units of ``scale``: class probabilities, output by output; or predictions minus
+        its ``centre``.
+    ``n_votes`` (int64[n]): the number of trees for which the row is out of bag.
+    ``n_classes``: classes per output; empty for regression.
     """
 
     sums: np.ndarray
@@ -191,29 +172,9 @@ class Votes:
 def mean_votes(votes: Votes, draws: np.ndarray | None = None) -> np.ndarray:
     """The mean prediction of the trees for which a row is out of bag.
 
-    Parameters
-    ----------
-    votes : Votes
-    draws : float64[n], > 0, optional
-        How often a tree draws each row on average (``expected_draws``), for the warning; by default once.
-
-    Returns
-    -------
-    float64[n, n_values]
-        Class probabilities that sum to one for each output, or predictions; nan for a row that every tree drew.
-
-    Warns
-    -----
-    DataWarning
-        Every tree drew some of the rows.
-
-    Examples
-    --------
-    >>> ballots = Ballots(np.zeros((3, 1), np.int32), (2,), n_trees=2, n_threads=1)
-    >>> ballots.cast(0, np.array([0, 2], np.int32), np.array([0, 0], np.int32), np.array([[1.0, 3.0]]))
-    >>> ballots.cast(0, np.array([1, 2], np.int32), np.array([0, 0], np.int32), np.array([[2.0, 0.0]]))
-    >>> mean_votes(ballots.total()).tolist()
-    [[0.25, 0.75], [1.0, 0.0], [0.625, 0.375]]
+    ``draws`` (float64[n], > 0): how often a tree draws each row on average (``expected_draws``), for the warning; by
+    default once. Returns float64[n, n_values]: class probabilities that sum to one for each output, or predictions; nan
+    for a row that every tree drew. Warns: every tree drew some of the rows.
     """
     n_votes = votes.n_votes[:, None]
     with np.errstate(invalid="ignore"):
@@ -253,19 +214,7 @@ def _remedy(draws: np.ndarray, of_those_without: float) -> str:
 def expected_draws(n_rows: int, n_draws: int, weights: np.ndarray | None) -> np.ndarray:
     """How often a tree draws each row on average.
 
-    Parameters
-    ----------
-    n_rows, n_draws : int, >= 1
-    weights : float64[n_rows], > 0, or None
-
-    Returns
-    -------
-    float64[n_rows]
-
-    Examples
-    --------
-    >>> expected_draws(2, 8, np.array([1.0, 3.0])).tolist()
-    [2.0, 6.0]
+    ``weights`` (float64[n_rows], > 0, or None). Returns float64[n_rows].
     """
     if weights is None:
         return np.full(n_rows, n_draws / n_rows)
@@ -276,11 +225,7 @@ def expected_draws(n_rows: int, n_draws: int, weights: np.ndarray | None) -> np.
 def enough_trees(n_rows: int, draws: float = 1.0) -> int:
     """The number of trees for which every row is expected to be out of bag at least once.
 
-    Parameters
-    ----------
-    n_rows : int, >= 1
-    draws : float, > 0
-        How often a tree draws a row on average: it leaves one row in ``e**draws`` out.
+    ``draws``, how often a tree draws a row on average: it leaves one row in ``e**draws`` out.
 
     Examples
     --------
@@ -300,24 +245,10 @@ def votes_after(
 ) -> Iterator[Votes]:  # fmt: skip
     """Out-of-bag votes of the first trees of a forest, for several numbers of trees.
 
-    Parameters
-    ----------
-    trees : PackedTrees or sequence of Tree
-    cells : uint8[n, stride], or float[n, p]
-        The training rows: bins for packed trees, else encoded cells.
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-    left_out : callable
-        From the number of a tree to its out-of-bag rows, int32[m].
-    counts : sequence of int, 1 to the number of trees, ascending
-    n_classes, one_each
-        As for ``out_of_bag.Ballots``.
-    n_threads : int
-        The votes do not depend on it.
-
-    Yields
-    ------
-    Votes
-        The last, of all trees, are those of the fit.
+    ``cells`` (uint8[n, stride], or float[n, p]), the training rows: bins for packed trees, else encoded cells.
+    ``target`` (int32[n, n_outputs] or float64[n, n_outputs]). ``left_out``: from the number of a tree to its out-of-bag
+    rows, int32[m]. ``n_classes``, ``one_each``: as for ``out_of_bag.Ballots``. Yields Votes: the last, of all trees,
+    are those of the fit.
     """
     ballots = Ballots(target, n_classes, len(trees), n_threads, one_each=one_each)
     walk, before = walk_of(trees), 0
@@ -337,13 +268,7 @@ def votes_after(
 
 
 def counts_to_show(n: int, points: int) -> list[int]:
-    """At most ``points`` numbers of trees from 1 to ``n``, both included: first every number, then at equal ratios.
-
-    Examples
-    --------
-    >>> counts_to_show(5, 60), counts_to_show(1000, 10)
-    ([1, 2, 3, 4, 5], [1, 2, 5, 10, 22, 46, 100, 215, 464, 1000])
-    """
+    """At most ``points`` numbers of trees from 1 to ``n``, both included: first every number, then at equal ratios."""
     if n <= points:
         return list(range(1, n + 1))
     return sorted({int(count) for count in np.geomspace(1, n, points).round()} | {n})

@@ -51,20 +51,9 @@ def proximities(
 ) -> np.ndarray:
     """The share of the trees in which two rows are in the same leaf.
 
-    Parameters
-    ----------
-    model : ModelData
-        A forest.
-    matrix : float64 or float32 [n, p]
-    other : float64 or float32 [m, p], optional
-        The rows to compare with; by default the same rows.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    float64[n, m], 0 to 1
-        Multiples of ``1 / n_trees``. For the same rows symmetric, with ones on the diagonal.
+    ``matrix`` (float64 or float32 [n, p]). ``other`` (float64 or float32 [m, p]): the rows to compare with; by default
+    the same rows. Returns float64[n, m], 0 to 1: multiples of ``1 / n_trees``. For the same rows symmetric, with ones
+    on the diagonal.
     """
     n, m, n_trees = len(matrix), len(matrix if other is None else other), len(model.trees)
     needed = 8 * n * m + 4 * n_trees * (n if other is None else n + m)

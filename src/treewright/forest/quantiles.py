@@ -116,25 +116,13 @@ def leaf_targets_of(
 ) -> LeafTargets:
     """The targets in the leaves of a forest that was just grown.
 
-    Parameters
-    ----------
-    trees : PackedTrees or sequence of Tree
-    codes : uint8[n, stride]
-        The training rows as bins, for packed trees.
-    matrix : float64 or float32 [n, p]
-        The same rows as cells, for other trees.
-    target : float64[n, n_outputs]
-    weights : float64[n], > 0, or None
-        The weights of rows in trees that are fitted on all rows.
-    draws : Draws or None
-        The rows sampled for each tree; a row counts as often as it was drawn. None: each is fitted on all rows.
-    n_threads : int >= 1
-        The result does not depend on it.
+    ``codes`` (uint8[n, stride]): the training rows as bins, for packed trees.
+    ``matrix`` (float64 or float32 [n, p]): the same rows as cells, for other trees.
+    ``target`` (float64[n, n_outputs]).
+    ``weights`` (float64[n], > 0, or None): the weights of rows in trees that are fitted on all rows.
+    ``draws``, the rows sampled for each tree; a row counts as often as it was drawn. None: each is fitted on all rows.
 
-    Returns
-    -------
-    LeafTargets
-        The same for any order of the rows.
+    Returns LeafTargets: the same for any order of the rows.
     """
     n, n_outputs = target.shape
     per_tree = n if draws is None else min(n, draws.n_draws)
@@ -197,13 +185,7 @@ def _entries(leaves: np.ndarray, ranks: np.ndarray, n_ranks: int, amounts: np.nd
 
 
 def units_needed(quantile: float, n_trees: int) -> int:
-    """The units of 2**-30 that the leaves of all trees must hold up to a quantile.
-
-    Examples
-    --------
-    >>> units_needed(0.0, 10), units_needed(1.0, 1) == 2**30, units_needed(0.5, 3) == 3 * 2**29 - 3
-    (1, True, True)
-    """
+    """The units of 2**-30 that the leaves of all trees must hold up to a quantile."""
     if quantile == 1:
         return n_trees * WHOLE
     return max(1, math.ceil(Fraction(quantile) * n_trees * WHOLE) - n_trees)
@@ -212,10 +194,7 @@ def units_needed(quantile: float, n_trees: int) -> int:
 def checked_quantiles(quantiles: Any) -> list[float]:
     """The quantiles as numbers.
 
-    Raises
-    ------
-    ParameterError
-        There is none, or one is not a number from 0 to 1.
+    Raises ``ParameterError``: there is none, or one is not a number from 0 to 1.
 
     Examples
     --------
@@ -236,10 +215,7 @@ def _is_number(value: Any) -> bool:
 def ends_of_level(level: Any) -> list[float]:
     """The two quantiles between which a share of the distribution lies, with equal shares below and above.
 
-    Raises
-    ------
-    ParameterError
-        It is not a number between 0 and 1.
+    Raises ``ParameterError``: it is not a number between 0 and 1.
 
     Examples
     --------
@@ -259,18 +235,7 @@ def predict_quantiles(model: ModelData, matrix: np.ndarray, quantiles: Any, n_jo
     the inverse of the weighted distribution function. Shares within 2**-30 below ``q`` count as ``q``; 0 gives the
     lowest target in the leaves, 1 the highest.
 
-    Parameters
-    ----------
-    model : ModelData
-        A forest with ``leaf_targets``.
-    matrix : float64 or float32 [n, p]
-    quantiles : float or sequence of q floats, 0 to 1
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    float64[n, q, n_outputs]
+    ``model``: a forest with ``leaf_targets``. ``matrix`` (float64 or float32 [n, p]). Returns float64[n, q, n_outputs].
     """
     if model.task != "regression":
         raise AttributeError("a classification model has no quantiles; use predict_proba")

@@ -17,17 +17,12 @@ of the target (``boosting.statistics``). ``grow.settings`` decides which columns
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from treewright.core import notices
-from treewright.data.bin_rows import bin_rows
-from treewright.data.bins import MAX_LEVEL_BINS, Bins, bins_of
 from treewright.data.cells import shown
-from treewright.data.dataset import Dataset
-from treewright.data.derived import rows_of_levels, with_derived, with_derived_cells
 from treewright.data.identifiers import (
     AMOUNTS,
     CATEGORIES,
@@ -51,17 +46,8 @@ _MOST_NAMED = 5
 def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any, numeric: Any) -> None:
     """Warn of columns that are not declared: text that looks like dates or numbers, and kept identifiers.
 
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p], encoded
-    nominal, ordinal, numeric
-        What the user declared, as ``encode_fit`` takes it.
-
-    Warns
-    -----
-    DataWarning
-        One of each sort.
+    ``matrix`` (float[n, p], encoded). ``nominal``, ``ordinal``, ``numeric``: what the user declared, as ``encode_fit``
+    takes it. Warns: one of each sort.
     """
     likes: dict[Look, list[Column]] = {DATES_AS_TEXT: [], CATEGORIES: [], NUMBERS: [], AMOUNTS: []}
     declared = resolve(schema.given_names, nominal, ordinal, numeric)
@@ -98,12 +84,7 @@ def _as_names(columns: Sequence[Column], what: str, look: Look) -> str:
 
 
 def warn_of_left_out(schema: Schema) -> None:
-    """Warn of the columns that encoding has left out, and say how to keep them, or how to write their values.
-
-    Warns
-    -----
-    DataWarning
-    """
+    """Warn of the columns that encoding has left out, and say how to keep them, or how to write their values."""
     gone = [column for column in schema.columns if column.left_out]
     if not gone:
         return
@@ -160,15 +141,7 @@ _FEWEST_CLASSES = 25
 def warn_of_many_classes(target: Labels | Numbers, cost: str = "") -> None:
     """Warn of a class target with at least half as many classes as rows.
 
-    Parameters
-    ----------
-    target : Labels or Numbers
-    cost : str
-        What makes so many classes slow in this algorithm.
-
-    Warns
-    -----
-    DataWarning
+    ``cost``: what makes so many classes slow in this algorithm.
     """
     if not isinstance(target, Labels):
         return
@@ -187,21 +160,11 @@ _FEWEST_ROWS = 25
 _FIRST_ROWS = 1000
 
 
-def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, column: int) -> None:
+def warn_of_odd_columns(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, column: int) -> None:
     """Warn if every column is constant, or if one equals the target.
 
-    Parameters
-    ----------
-    schema : Schema
-    matrix : float[n, p]
-    target : Labels or Numbers of n rows
-    column : int
-        The most informative one: that of a tree's root; -1 if no test was found.
-
-    Warns
-    -----
-    DataWarning
-        Every column is constant though the target is not; that column equals the target.
+    ``matrix`` (float[n, p]). ``column``, the most informative one: that of a tree's root; -1 if no test was found.
+    Warns: every column is constant though the target is not; that column equals the target.
     """
     if column < 0:
         if (target[0] != target[0][0]).any() and is_constant(matrix):
@@ -227,11 +190,7 @@ def is_constant(matrix: np.ndarray) -> bool:
 def equals_target(column: Column, cells: np.ndarray, target: Labels | Numbers) -> bool:
     """Whether a column holds the target (its first output): the same numbers, or the same labels.
 
-    Parameters
-    ----------
-    column : Column
-    cells : float[n], encoded
-    target : Labels or Numbers
+    ``cells`` (float[n], encoded).
     """
     if isinstance(target, Numbers):
         # Codes are not numbers: an ordinal or nominal column is never the same as numbers.
@@ -254,61 +213,3 @@ def _are_equal(cells: np.ndarray, target: np.ndarray, values: np.ndarray | None)
         if not np.array_equal(cells[rows], expected):
             return False
     return True
-
-
-_CODES = Schema((Column("code", "numeric"),))
-
-
-def takes_derived(params: Any, dataset: Dataset) -> bool:
-    """Whether columns may be derived: constraints do not cover these, and zeros would not stay zeros."""
-    return params.monotonic_cst is None and params.interaction_cst is None and not dataset.is_sparse
-
-
-def with_rows_of_levels(dataset: Dataset, columns: Sequence[int]) -> Dataset:
-    """The dataset with a derived column for each of the nominal ``columns``: the row count of the level."""
-    schema, weights = dataset.schema, dataset.sample_weight
-    made = [rows_of_levels(schema, at, dataset.matrix[:, at], weights) for at in columns]
-    return with_derived_columns(dataset, with_derived(schema, made))
-
-
-def with_derived_columns(dataset: Dataset, schema: Schema) -> Dataset:
-    """The dataset with the cells of the derived columns that a wider schema has."""
-    if len(schema) == len(dataset.schema):
-        return dataset
-    return replace(dataset, schema=schema, matrix=with_derived_cells(schema, dataset.matrix), cache=None)
-
-
-def in_order_of_levels(
-    bins: Bins, codes: Any, dataset: Dataset, columns: Sequence[int], max_bins: int
-) -> tuple[Bins, Any]:
-    """Bins of nominal columns that hold neighbouring levels, like those of numbers; and the rows in these bins.
-
-    Parameters
-    ----------
-    bins : Bins
-    codes : uint8[n, stride]
-    dataset : Dataset
-        The same rows.
-    columns : sequence of int
-        Nominal.
-    max_bins : int, 2 to 255
-
-    Returns
-    -------
-    Bins
-        A level without rows has the bin of its neighbours.
-    uint8[n, stride]
-    """
-    n_bins, level_bin, out = bins.n_bins.copy(), bins.level_bin.copy(), codes.copy()
-    for column in columns:
-        n_levels = len(dataset.schema.columns[column].levels)
-        if n_levels <= min(max_bins, MAX_LEVEL_BINS):
-            continue  # one bin per level, in their order
-        cells = np.where(dataset.matrix[:, column] < n_levels, dataset.matrix[:, column], np.nan)[:, None]
-        own = bins_of(cells, _CODES, dataset.weights, max_bins=min(max_bins, MAX_LEVEL_BINS))
-        of_levels = bin_rows(own, np.arange(n_levels, dtype=np.float64)[:, None])[:, 0]
-        n_bins[column] = int(own.n_bins[0])
-        begin = int(bins.level_start[column])
-        level_bin[begin : begin + n_levels], level_bin[begin + n_levels] = of_levels, n_bins[column]
-        out[:, column] = bin_rows(own, cells)[:, 0]
-    return replace(bins, n_bins=n_bins, level_bin=level_bin), out

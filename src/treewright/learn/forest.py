@@ -26,7 +26,6 @@ from treewright.forest.grower import (
     EXACT_CRITERIA,
     ClassWeights,
     ForestSettings,
-    GrownForest,
     Growth,
     Size,
     grow_forest,
@@ -35,7 +34,8 @@ from treewright.forest.grower import (
 from treewright.forest.out_of_bag import Votes, votes_after
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
-from treewright.learn.data_checks import in_order_of_levels, takes_derived, warn_of_suspicions, with_rows_of_levels
+from treewright.learn.data_checks import warn_of_odd_columns
+from treewright.learn.derived import in_order_of_levels, takes_derived, with_rows_of_levels
 from treewright.learn.params import (
     CLASS_WEIGHT_KIND,
     CLASSES,
@@ -73,7 +73,15 @@ from treewright.learn.params import (
 from treewright.learn.registry import EXTRA_TREES, FOREST
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, refuse_changed, seed_of
 from treewright.learn.together import Shared, trees_at_once
-from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts, with_every_cell
+from treewright.learn.train import (
+    WARM_START_OF_TREES,
+    Trained,
+    WarmStart,
+    model_of,
+    refuse_not_counts,
+    rows_elsewhere,
+    with_every_cell,
+)
 from treewright.predict.walks import walk_of
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.data import ListedTrees, ModelData
@@ -81,7 +89,7 @@ from treewright.trees.packed import PackedTrees, join
 from treewright.trees.writing import written_name
 
 if TYPE_CHECKING:
-    from treewright.data.dataset import Elsewhere, Together
+    from treewright.data.dataset import Together
 
 _PER_TREE = "balanced_subsample"
 _BOOTSTRAP = Parameter(
@@ -282,7 +290,9 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
         grown = grow_forest(codes, rows.matrix, bins, rows.schema, rows.target_array, rows.weights, settings)
     trees, votes = grown.trees, grown.votes
     if start is not None:
-        trees = _joined(start.model.trees, grown, is_exact=settings.is_exact)
+        before: Any = start.model.trees
+        new = cast("PackedTrees", grown.trees)
+        trees = ListedTrees((*before, *new)) if settings.is_exact else join([before, new])
         votes = start.votes.plus(votes) if start.votes is not None and votes is not None else None
     model = _model_of(dataset, trees, params)
     if params.quantiles:
@@ -292,7 +302,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
         model = replace(model, leaf_targets=leaf_targets)
     importances = model.feature_importances
     column = int(importances.argmax()) if len(importances) and importances.any() else -1
-    warn_of_suspicions(rows.schema, rows.matrix, rows.target, column)
+    warn_of_odd_columns(rows.schema, rows.matrix, rows.target, column)
     positions = np.arange(len(rows)) if rows.kept is None else np.flatnonzero(rows.kept)
     cells = None if rows.is_sparse else walk_of(trees).chosen(codes, rows.matrix)
     warm = WarmStart(digest, shared, seed, positions)
@@ -311,17 +321,13 @@ def _model_of(dataset: Dataset, trees: Any, params: ForestParams) -> Any:
 
 def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | None) -> Trained:
     """Like ``train_forest``, for rows that lie elsewhere: each part grows a share of the trees (``learn.together``)."""
-    where: Elsewhere = dataset.matrix
-    why = ""
-    if params.criterion in EXACT_CRITERIA:
-        why = f"criterion={params.criterion!r} needs the cells, and these rows are bins"
-    elif params.quantiles:
-        why = "quantiles=True keeps all targets in the model"
-    elif start is not None or params.warm_start:
-        why = "warm_start=True needs the rows of the fit before: fit all trees at once"
-    if why:
-        where.refuse(why)
-    where.check_bins(int(params.max_bins))
+    of_cells = f"criterion={params.criterion!r} needs the cells, and these rows are bins"
+    rows_elsewhere(
+        dataset, params,
+        (params.criterion in EXACT_CRITERIA, (of_cells,)),
+        (params.quantiles, ("quantiles=True keeps all targets in the model",)),
+        (start is not None or params.warm_start, (WARM_START_OF_TREES,)),
+    )  # fmt: skip
     n_trees, seed = int(params.n_estimators), seed_of(params.random_state)
     size, trees = Size(n_trees, 1, is_packed=True), list[PackedTrees]()
     own = replace(params, oob_score=False)  # trees vote once all of them are there
@@ -330,10 +336,10 @@ def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | 
             trees.append(tree)
             size.heed(len(trees) - 1, tree, len(trees))
             progress.report(len(trees) / n_trees, "growing")
-        judged: dict[str, Any] = {}
+        voted: dict[str, Any] = {}
         if params.oob_score:
-            judged = _judged(dataset, shared.ask(_votes_on_rows_left_out, trees, params.voting == "hard"))
-    return Trained(_model_of(dataset, join(trees), params), **judged)
+            voted = _votes_of_parts(dataset, shared.ask(_votes_on_rows_left_out, trees, params.voting == "hard"))
+    return Trained(_model_of(dataset, join(trees), params), **voted)
 
 
 class _GrowthElsewhere:
@@ -367,13 +373,13 @@ def _votes_on_rows_left_out(rows: Together, trees: list[PackedTrees], one_each: 
     return (votes, growth.target, growth.weights) if number == 0 else (votes, None, None)
 
 
-def _judged(dataset: Dataset, of_parts: list[tuple[Votes | None, Any, Any]]) -> dict[str, Any]:
+def _votes_of_parts(dataset: Dataset, of_parts: list[tuple[Votes | None, Any, Any]]) -> dict[str, Any]:
     """The votes of all parts, and their rows, as fields of ``Trained``."""
     votes: Any = reduce(lambda some, more: some.plus(more), [own for own, _, _ in of_parts if own is not None])
     _, target, weights = of_parts[0]
     known: Any = dataset.target
     rows = replace(dataset, target=known._replace(**{known._fields[0]: target}), weights=weights, sample_weight=weights)
-    return {"votes": votes, "judged": rows}
+    return {"votes": votes, "oob_rows": rows}
 
 
 # Rows that are here ---------------------------------------------------------------------------------------------------
@@ -392,10 +398,7 @@ class Prepared(NamedTuple):
 def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared:
     """The dataset with derived columns; its rows with the caller's weights; their bins.
 
-    Raises
-    ------
-    DataError
-        Weights are beyond what trees on all rows can count.
+    Raises ``DataError``: weights are beyond what trees on all rows can count.
     """
     in_runs = runs_of_forest(params, dataset)
     if in_runs and dataset.is_elsewhere:
@@ -468,11 +471,6 @@ def _factors_after_draw(dataset: Dataset, params: ForestParams) -> ClassWeights:
 
 def _balanced(classes: tuple[np.ndarray, ...], codes: np.ndarray, weights: np.ndarray | None) -> Factors:
     return factors_by_code(["balanced"] * len(classes), codes, classes, weights)
-
-
-def _joined(before: Any, grown: GrownForest, *, is_exact: bool) -> Any:
-    """The trees of the fit before, and the new ones."""
-    return ListedTrees((*before, *grown.trees)) if is_exact else join([before, cast("PackedTrees", grown.trees)])
 
 
 # Warm starts. The digest of a table knows its bins and codes, not what columns, levels and labels are called; names are

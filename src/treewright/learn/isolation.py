@@ -46,7 +46,7 @@ from treewright.learn.params import (
     words,
 )
 from treewright.learn.settings import columns_of_each, refuse_changed, seed_of
-from treewright.learn.train import Trained, WarmStart, encoded_table
+from treewright.learn.train import WARM_START_OF_TREES, Trained, WarmStart, encoded_table, rows_elsewhere
 from treewright.model import Model
 from treewright.trees.data import ListedTrees, Unseen, with_grid
 from treewright.version import __version__
@@ -154,9 +154,7 @@ def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, s
 
 def _trained_elsewhere(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained:
     """Like ``train_isolation``, for rows that lie elsewhere: the sampled rows are brought here, as cells."""
-    where: Elsewhere = dataset.matrix
-    if params.warm_start:
-        where.refuse("warm_start=True needs the rows of the fit before: fit all trees at once")
+    where = rows_elsewhere(dataset, params, (params.warm_start, (WARM_START_OF_TREES,)))
     # All anew if a part is lost: a restarted part may hold its rows in another order.
     with bar_where_nobody_listens(bool(params.verbose)):
         return unless_lost(where.carrier, lambda _: _asked(dataset, params, n_threads))

@@ -167,29 +167,14 @@ _BLOCK = 65_536  # rows that are hashed at a time
 class BagRows:
     """The rows of a fit and the draws from them.
 
-    Parameters
-    ----------
-    X : table of n rows
-    target : Labels or Numbers of n rows
-    weights : float64[n] or None
-    max_samples : int, float or None
-    replace : bool
-        Whether a row may be drawn again.
-    seed : int
-    is_ours : bool
-        Whether X must be a table as Treewright's estimators accept it; other input is refused.
+    ``kept`` (int64[m], ascending): rows with weight; only these are drawn.
+    ``own_weights`` (float64[m] or None), weights of the sampled rows, if weights are neither row counts nor chances:
+        without replacement.
+    ``leaves_none_out``: whether every member gets every row.
+    ``digest``: a digest of the rows, targets and weights, in their order.
 
-    Attributes
-    ----------
-    n_rows : int
-    kept : int64[m], ascending
-        Rows with weight; only these are drawn.
-    own_weights : float64[m] or None
-        Weights of the sampled rows, if weights are neither row counts nor chances: without replacement.
-    leaves_none_out : bool
-        Whether every member gets every row.
-    digest : str
-        A digest of the rows, targets and weights, in their order.
+    ``weights`` (float64[n] or None). ``replace``: whether a row may be drawn again. ``is_ours``: whether X must be a
+    table as Treewright's estimators accept it; other input is refused.
     """
 
     def __init__(
@@ -232,12 +217,8 @@ class BagRows:
     def drawn(self, member: int) -> tuple[np.ndarray, np.ndarray]:
         """The rows that a member samples.
 
-        Returns
-        -------
-        rows : int64[k], ascending
-            Positions in the table.
-        times : float64[k], > 0
-            How often each is sampled, or its weight.
+        Returns ``rows`` (int64[k], ascending): positions in the table; ``times`` (float64[k], > 0): how often each is
+        sampled, or its weight.
         """
         rows, counts = self._draws.counts(member)
         times = counts.astype(np.float64) if self.own_weights is None else self.own_weights[rows]
@@ -253,10 +234,7 @@ class BagRows:
     def in_order(self, member: int) -> np.ndarray:
         """The rows that a member samples, each as often as drawn, in an order that does not depend on the table's.
 
-        Returns
-        -------
-        int64[n_draws]
-            Positions in the table.
+        Returns int64[n_draws]: positions in the table.
         """
         rows, counts = self._draws.counts(member)
         by_row = np.zeros(len(self.kept), np.int64)
@@ -266,30 +244,15 @@ class BagRows:
     def repeated(self, by_row: np.ndarray) -> np.ndarray:
         """Rows as often as they are counted, in an order that does not depend on the table's.
 
-        Parameters
-        ----------
-        by_row : int64[m], >= 0
-            Of the rows ``kept``.
-
-        Returns
-        -------
-        int64[k]
-            Positions in the table.
+        ``by_row`` (int64[m], >= 0): of the rows ``kept``. Returns int64[k]: positions in the table.
         """
         return self.kept[np.repeat(self._order, by_row[self._order])]
 
     def counts_by_chance(self, member: int, chances: np.ndarray) -> np.ndarray:
         """How often a member samples each row, with replacement and by other chances than the weights of the rows.
 
-        Parameters
-        ----------
-        member : int
-        chances : float64[m], > 0
-            Of the rows ``kept``. Whole numbers with a sum below 2**31 are exact.
-
-        Returns
-        -------
-        int64[m]
+        ``chances`` (float64[m], > 0): of the rows ``kept``. Whole numbers with a sum below 2**31 are exact. Returns
+        int64[m].
         """
         draws = Draws(self._order, self._draws.n_draws, self._draws.seed, weights=chances)
         by_row = np.zeros(len(self.kept), np.int64)
@@ -300,10 +263,7 @@ class BagRows:
     def left_out(self, member: int) -> np.ndarray:
         """The rows with weight that a member does not sample.
 
-        Returns
-        -------
-        int64[k], ascending
-            Positions in the table.
+        Returns int64[k], ascending: positions in the table.
         """
         return self.kept[self._draws.left_out(member)]
 
@@ -323,16 +283,7 @@ def _digest_of(content: np.ndarray, target: Labels | Numbers, weights: np.ndarra
 def member_columns(n_columns: int, n_chosen: int, seed: int, member: int, *, replace: bool) -> np.ndarray:
     """The columns that a member gets.
 
-    Parameters
-    ----------
-    n_columns, n_chosen : int >= 1
-    seed, member : int
-    replace : bool
-        Whether a column may be drawn again.
-
-    Returns
-    -------
-    int64[n_chosen], ascending
+    ``replace``: whether a column may be drawn again. Returns int64[n_chosen], ascending.
 
     Examples
     --------
@@ -347,14 +298,7 @@ def member_columns(n_columns: int, n_chosen: int, seed: int, member: int, *, rep
 
 
 def seeded(estimator: Any, seed: int, member: int) -> Any:
-    """The estimator itself; every ``random_state`` in it is set to a seed that no other member has.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Changed.
-    seed, member : int
-    """
+    """The estimator itself; every ``random_state`` in it is set to a seed that no other member has."""
     state = int(seeds_of(seed, member, 1)[0, GROWTH])
     names = sorted(n for n in estimator.get_params(deep=True) if n == "random_state" or n.endswith("__random_state"))
     seeds = (seeds_of(state, 0, max(1, len(names)))[:, 0] % np.uint64(2**31 - 1)).tolist()
@@ -368,10 +312,7 @@ _ASKED = ("nominal", "ordinal", "numeric", "calendar", "monotonic_cst", "interac
 class BagColumns:
     """The columns of a fit.
 
-    Attributes
-    ----------
-    schema : Schema
-        Their names, if they have any; kinds are not known here.
+    ``schema``: their names, if they have any; kinds are not known here.
     """
 
     schema: Schema
@@ -380,12 +321,7 @@ class BagColumns:
     def of(cls, X: Any) -> BagColumns:
         """The columns of a table.
 
-        Raises
-        ------
-        DataError
-            It is not a table, or has no columns.
-        ColumnError
-            Two columns have the same name.
+        Raises ``DataError``: it is not a table, or has no columns. ``ColumnError``: two columns have the same name.
         """
         names, width = header_of(X)
         known = tuple(f"x{at}" for at in range(width)) if names is None else names
@@ -401,9 +337,7 @@ class BagColumns:
     def names_of(self, columns: np.ndarray) -> list[Hashable]:
         """Names of a member's columns; a column that it has twice has a second name, ``"age (2)"``.
 
-        Parameters
-        ----------
-        columns : int64[k]
+        ``columns`` (int64[k]).
         """
         taken = set(self.schema.names)
         times: Counter[int] = Counter()
@@ -422,11 +356,7 @@ class BagColumns:
     def part_of(self, X: Any, columns: np.ndarray) -> Any:
         """A member's columns of a table.
 
-        Parameters
-        ----------
-        X : table
-            With the columns of the fit in their order (``arranged``).
-        columns : int64[k]
+        ``X``: with the columns of the fit in their order (``arranged``). ``columns`` (int64[k]).
         """
         if self.is_every(columns):
             return X
@@ -436,15 +366,8 @@ class BagColumns:
     def arranged(self, X: Any, owner: str) -> Any:
         """The columns of the fit, in their order, of another table; X itself if it has just these.
 
-        Raises
-        ------
-        ColumnError
-            A column is missing; or, without names, their number is different.
-
-        Warns
-        -----
-        DataWarning
-            Columns that the fit did not see; names on one side only.
+        Raises ``ColumnError``: a column is missing; or, without names, their number is different. Warns: columns that
+        the fit did not see; names on one side only.
         """
         names, width = header_of(X)
         where = match_columns(self.schema, Table(names, 0, width), owner)
@@ -453,23 +376,9 @@ class BagColumns:
     def told_again(self, parameters: Mapping[str, Any], columns: np.ndarray) -> dict[str, Any]:
         """The declarations and constraints of a base estimator, for the columns of a member.
 
-        Parameters
-        ----------
-        parameters : mapping
-            ``get_params(deep=True)`` of the base.
-        columns : int64[k]
-
-        Returns
-        -------
-        dict
-            Parameters to set.
-
-        Raises
-        ------
-        ColumnError
-            A declared column does not exist.
-        ParameterError
-            A column is declared twice, or a constraint names none of the columns.
+        ``parameters``: ``get_params(deep=True)`` of the base. ``columns`` (int64[k]). Returns parameters to set.
+        Raises ``ColumnError``: a declared column does not exist. ``ParameterError``: a column is declared twice, or a
+        constraint names none of the columns.
 
         Examples
         --------
@@ -538,23 +447,9 @@ def model_of_members(
 ) -> Model | str:
     """The members' trees as one model.
 
-    Parameters
-    ----------
-    members : sequence of fitted estimators
-    features : sequence of int64[k]
-        The columns of each.
-    columns : BagColumns or None
-    target_names : tuple of str
-    combine : {"mean", "vote", "median"}
-    facts : mapping
-        Of the ensemble; those of the first member are added as ``member``.
-    weights : float64[n_members], optional
-        Of the members in a vote or a median.
-
-    Returns
-    -------
-    Model or str
-        As text, why there is none: a member is not a single tree, lacks columns, or has other levels or classes.
+    ``features`` (sequence of int64[k]): the columns of each. ``facts``: of the ensemble; those of the first member are
+    added as ``member``. ``weights`` (float64[n_members]): of the members in a vote or a median. Returns Model or str,
+    as text, why there is none: a member is not a single tree, lacks columns, or has other levels or classes.
     """
     models: list[Any] = [getattr(member, "model_", None) for member in members]
     first = models[0]
@@ -602,13 +497,7 @@ _BASE = "estimator"
 class BagWarmStart:
     """What all members of a bag must share.
 
-    Attributes
-    ----------
-    parameters : dict
-        Those that decide what a member is, by name; those of the base as ``estimator__name``.
-    columns : BagColumns or None
-    rows : BagRows
-    seed : int
+    ``parameters``: those that decide what a member is, by name; those of the base as ``estimator__name``.
     """
 
     parameters: dict[str, Any]
@@ -619,10 +508,7 @@ class BagWarmStart:
     def refuse_others(self, now: BagWarmStart) -> None:
         """Refuse to add members of another kind.
 
-        Raises
-        ------
-        ParameterError
-            A parameter, the columns, rows, target or weights are different.
+        Raises ``ParameterError``: a parameter, the columns, rows, target or weights are different.
         """
         refuse_changed(self.parameters, now.parameters, "members")
         if self.columns != now.columns:
@@ -637,19 +523,7 @@ class BagWarmStart:
 def parameters_of(own: Mapping[str, Any], base: Any) -> dict[str, Any]:
     """Parameters that decide what a member is; they are copied, as lists may change in their place.
 
-    Parameters
-    ----------
-    own : mapping
-        Of the bag, without those of the base.
-    base : estimator
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsRegressor
-    >>> own = {"n_estimators": 10, "max_samples": 0.5, "estimator": None}
-    >>> found = parameters_of(own, KNeighborsRegressor(3))
-    >>> found["max_samples"], found["estimator__n_neighbors"], "n_estimators" in found
-    (0.5, 3, False)
+    ``own``: of the bag, without those of the base.
     """
     found = {_BASE: type(base), **_copies({name: own[name] for name in own if name not in {_BASE, *_FREE}})}
     of_base = {name: value for name, value in base.get_params(deep=True).items()

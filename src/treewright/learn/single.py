@@ -25,7 +25,8 @@ from treewright.grow.exact.grower import grow
 from treewright.grow.exact.presort import presort
 from treewright.grow.objective import are_whole
 from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings, columns_in_runs
-from treewright.learn.data_checks import in_order_of_levels, warn_of_suspicions
+from treewright.learn.data_checks import warn_of_odd_columns
+from treewright.learn.derived import in_order_of_levels
 from treewright.learn.params import (
     CLASS_WEIGHT,
     CLASSES,
@@ -60,7 +61,7 @@ from treewright.learn.params import (
 from treewright.learn.registry import C45, CART, CHAID, ID3
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, objective_of, seed_of
 from treewright.learn.together import Shared, trees_at_once
-from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
+from treewright.learn.train import Trained, model_of, refuse_not_counts, rows_elsewhere, with_every_cell
 from treewright.prune.cost_complexity import prune_at
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.edit import with_whole_runs
@@ -334,29 +335,22 @@ class ChaidParams(TreeLimits):
 def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
     """Grow and prune one tree; the class of the parameters decides the algorithm."""
     if dataset.is_elsewhere:
-        with Shared(dataset, _begin_tree, (_on_bins_elsewhere(dataset, params),)) as shared:
+        in_runs = columns_in_runs(dataset.schema, params.nominal_splits, len(dataset))
+        rows_elsewhere(
+            dataset, params,
+            (params.splitter == "best", ("splitter='best' needs every cell; set ", setting("splitter", "hist"))),
+            (bool(in_runs), ("tests of runs of levels; set ", setting("nominal_splits", "subset"))),
+        )  # fmt: skip
+        _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
+        with Shared(dataset, _begin_tree, (params,)) as shared:
             (tree,), trace = shared.each(1), None
     else:
         tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
-        warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
+        warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
     model = model_of(
         dataset, (tree,), params, combine="single", criterion=params.criterion_name, missing=params.missing
     )
     return Trained(model, trace)
-
-
-def _on_bins_elsewhere(dataset: Dataset, params: Any) -> Any:
-    """The parameters of a tree that grows on bins, for rows that lie elsewhere; ParameterError if it does not."""
-    why: tuple[str | Phrase, ...] = ()
-    if params.splitter == "best":
-        why = ("splitter='best' needs every cell; set ", setting("splitter", "hist"))
-    elif columns_in_runs(dataset.schema, params.nominal_splits, len(dataset)):
-        why = ("tests of runs of levels; set ", setting("nominal_splits", "subset"))
-    if why:
-        dataset.matrix.refuse(*why)
-    _refuse_beside_bins(params, _what_asks_for_nodes(dataset.schema, params))
-    dataset.matrix.check_bins(int(params.max_bins))
-    return params
 
 
 def _begin_tree(rows: Together, dataset: Dataset, params: Any) -> Callable[[range], list[Tree]]:
@@ -561,12 +555,7 @@ def _grow_by_node(dataset: Dataset, params: Any, stops: Stops) -> Grown:
 def problem_and_policy(dataset: Dataset, params: Any, n_rows: int | None = None) -> tuple[Problem, Policy]:
     """The rows for the grower by nodes, and how a node chooses its test: for growing and for audits.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    params : TreeParams, ID3Params, C45Params or ChaidParams
-    n_rows : int, optional
-        Number of training rows, of which shares are taken, if the dataset holds others.
+    ``n_rows``: number of training rows, of which shares are taken, if the dataset holds others.
     """
     values = params.values()
     problem = problem_of(

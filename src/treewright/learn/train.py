@@ -11,7 +11,7 @@ and parameters to `Trained`. Estimators, folds and grids all use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -37,6 +37,8 @@ from treewright.version import __version__
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
     from treewright.boosting.rounds import History
+    from treewright.data.dataset import Elsewhere
+    from treewright.exceptions import Phrase
     from treewright.forest.draws import Draws
     from treewright.forest.out_of_bag import Votes
     from treewright.grow.by_node.grower import Step
@@ -48,15 +50,9 @@ if TYPE_CHECKING:
 class WarmStart:
     """What must be unchanged in a further fit, so that its trees can be added to those of this one.
 
-    Attributes
-    ----------
-    digest : str
-        Of the binned rows, their targets and weights.
-    parameters : dict
-        Those that all trees share.
-    seed : int
-    rows : int64[n]
-        Positions of the rows of the dataset in the table.
+    ``digest``: of the binned rows, their targets and weights.
+    ``parameters``: those that all trees share.
+    ``rows`` (int64[n]): positions of the rows of the dataset in the table.
     """
 
     digest: str
@@ -82,7 +78,7 @@ class Trained:
         Of forests: what the trees read, bins or the encoded table.
     votes : Votes, optional
         Of forests with ``oob_score``: the predictions of the trees for their out-of-bag rows.
-    judged : Dataset, optional
+    oob_rows : Dataset, optional
         The rows of the votes, if those of the fit lie elsewhere.
     losses, history : tuple of Loss, History, optional
         Of boosting: the losses, bound to the rows, and the values evaluated in this fit.
@@ -94,7 +90,7 @@ class Trained:
     draws: Draws | None = None
     cells: np.ndarray | None = None
     votes: Votes | None = None
-    judged: Dataset | None = None
+    oob_rows: Dataset | None = None
     losses: tuple[Loss, ...] = ()
     history: History | None = None
 
@@ -170,12 +166,8 @@ def _n_columns(table: Any) -> int | None:
 def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
     """A dataset that was made before, with the parameters' class weights and treatment of missing cells.
 
-    Raises
-    ------
-    ParameterError
-        A target or weights are also given, or columns are declared: a dataset has its own.
-    MissingValueError
-        A cell is missing, and the parameters refuse that.
+    Raises ``ParameterError``: a target or weights are also given, or columns are declared: a dataset has its own.
+    ``MissingValueError``: a cell is missing, and the parameters refuse that.
     """
     if y is not None or sample_weight is not None:
         given = "y" if y is not None else "sample_weight"
@@ -236,12 +228,7 @@ def _title(params: Any) -> str:
 
 
 def check_classes(target: Labels | Numbers, params: Any) -> None:
-    """Refuse so many classes that their counts or scores do not fit in memory, before any work.
-
-    Raises
-    ------
-    TooLargeError
-    """
+    """Refuse so many classes that their counts or scores do not fit in memory, before any work."""
     if isinstance(target, Labels):
         n_rows, n_classes = len(target.codes), [len(labels) for labels in target.classes]
         check_fits(
@@ -266,10 +253,7 @@ def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> N
 def with_every_cell(dataset: Dataset, params: Any, remedy: str = "") -> Dataset:
     """The dataset with a dense matrix, for parameters that need more than the stored cells.
 
-    Raises
-    ------
-    TooLargeError
-        It does not fit in memory; ``remedy`` is further advice for the error.
+    Raises ``TooLargeError``: it does not fit in memory; ``remedy`` is further advice for the error.
     """
     if not dataset.is_sparse:
         return dataset
@@ -302,6 +286,24 @@ def refuse_too_large(X: Any) -> None:
     for size, most, what in ((shape[0], MAX_ROWS, "rows"), (shape[1], MAX_COLUMNS, "columns")):
         if size > most:
             raise TooLargeError(f"X has {size} {what}, but at most {most} are possible: fit on a sample of the {what}")
+
+
+WARM_START_OF_TREES = "warm_start=True needs the rows of the fit before: fit all trees at once"
+
+
+def rows_elsewhere(dataset: Dataset, params: Any, *needs: tuple[bool, Sequence[str | Phrase]]) -> Elsewhere:
+    """The rows of a dataset that lie elsewhere, for growth on bins.
+
+    Each of ``needs`` is whether the fit needs something that only rows in memory have, and the words for it: the first
+    one is refused, and bins of another number as well.
+    """
+    rows: Elsewhere = dataset.matrix
+    for is_needed, words in needs:
+        if is_needed:
+            rows.refuse(*words)
+    if hasattr(params, "max_bins"):
+        rows.check_bins(int(params.max_bins))
+    return rows
 
 
 def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **options: Any) -> Trained:
@@ -408,12 +410,7 @@ def model_of(
 
 
 def refuse_not_counts(values: np.ndarray) -> None:
-    """Refuse numbers that have no Poisson deviance: negative ones, or a column of zeros.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse numbers that have no Poisson deviance: negative ones, or a column of zeros."""
     negative = np.argwhere(values < 0)
     if len(negative):
         raise DataError(

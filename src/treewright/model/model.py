@@ -705,7 +705,7 @@ class Model(ModelData):
         ParameterError
             There is no such kind, or the model is not boosted.
         """
-        from treewright.explain.importance import boosted_importances
+        from treewright.forest.importance import boosted_importances
 
         if not self.has_scores:
             raise ParameterError("importances(kind) is for boosted models; every model has feature_importances")

@@ -1,9 +1,4 @@
-"""Vectors of eight float64 for kernels: from arrays, and back.
-
-Loops over eight numbers are too short for the compiler to vectorise, and it would check for overlaps of the arrays each
-time. Each lane is rounded like the same float64 operation alone, so the bits are the same.
-
-Search by squared distances in many columns: an approximate distance for every row, an exact one for a few.
+"""Search by squared distances in many columns: an approximate distance for every row, an exact one for a few.
 
 Approximate distances to all rows, a product of matrices in float32, leave a few candidates; their exact rank distances
 decide.
@@ -46,6 +41,11 @@ from treewright.neighbors.direct import Direct, Found
 from treewright.neighbors.nearest import SQUARES, blocks_of, clear, in_order, joined, keep
 
 __all__ = ["LANES", "add", "at_most", "larger", "load", "minus", "spread", "store", "times"]
+
+# Vectors of eight float64 for kernels ---------------------------------------------------------------------------------
+#
+# Loops over eight numbers are too short for the compiler to vectorise, and it would check for overlaps of the arrays
+# each time. Each lane is rounded like the same float64 operation alone, so the bits are the same.
 
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -186,6 +186,8 @@ def at_most(vector: Any, number: Any) -> np.uint64:
     return np.uint64(np.packbits(vector <= number, bitorder="little")[0])
 
 
+# The search ----------------------------------------------------------------------------------------------------------
+
 # Points of a tile, queries and columns of a step of the product.
 TILE = 128
 QUERIES = 4
@@ -208,27 +210,15 @@ _MOST_COLUMNS = 160_000
 
 @dataclass(frozen=True, eq=False)
 class Brute:
-    """Every query against every point, approximately; few exactly. Ranks are ``ranks.SQUARES``, the same as Direct's.
+    """Every query against every point, approximately; few exactly. Ranks are ``nearest.SQUARES``, the same as Direct's.
 
     It holds a transposed copy of the points in float32 (4 bytes a cell). Additional memory per thread, without results:
     256 queries in float32 and float64 (12 bytes a cell), and for rows within a rank 8 MiB and some 100 bytes for each
     that 256 queries find (callers send few queries at a time if that could be too much).
 
-    Attributes
-    ----------
-    direct : Direct
-        The points themselves. It searches if rough looks do not help: many rows at nearly the same distance, huge or
-        tiny cells, many neighbours.
-    rough : _Rough or None
-        None if no rough look is possible.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> index = Brute.of(np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]]))
-    >>> rows, ranks = index.nearest(np.array([[0.0, 1.0]]), k=2, n_threads=1)
-    >>> rows.tolist(), ranks.tolist()
-    ([[0, 1]], [[1.0, 1.0]])
+    ``direct``, the points themselves. It searches if rough looks do not help: many rows at nearly the same distance,
+        huge or tiny cells, many neighbours.
+    ``rough``: None if no rough look is possible.
     """
 
     direct: Direct
@@ -304,17 +294,12 @@ class Brute:
 class Queries(NamedTuple):
     """A prepared block of m queries; the last three arrays are written to.
 
-    Attributes
-    ----------
-    rough : float32[m rounded up to ``QUERIES``, d rounded up to ``COLUMNS``]
-        Minus twice the centred, scaled queries; the rest is 0.
-    known : float64[m]
-        Squares of the queries minus the error bound: rough looks are ranks without these.
-    looks : int64[m]
-        Rows that were measured exactly; a query with too many is given up.
-    limits : float32[m]
-        The largest rough look of a possible neighbour.
-    products : float32[QUERIES * TILE]
+    ``rough`` (float32[m rounded up to ``QUERIES``, d rounded up to ``COLUMNS``]): minus twice the centred, scaled
+        queries; the rest is 0.
+    ``known`` (float64[m]), squares of the queries minus the error bound: rough looks are ranks without these.
+    ``looks`` (int64[m]): rows that were measured exactly; a query with too many is given up.
+    ``limits`` (float32[m]): the largest rough look of a possible neighbour.
+    ``products`` (float32[QUERIES * TILE]).
     """
 
     rough: np.ndarray
@@ -327,17 +312,11 @@ class Queries(NamedTuple):
 class Tiles(NamedTuple):
     """The points, centred and scaled.
 
-    Attributes
-    ----------
-    turned : float32[tiles * columns * TILE]
-        Cells, tile by tile and column by column; the rest is 0.
-    low : float32[tiles * TILE]
-        Squares of the points minus the error bound.
-    square : float64
-        The square of the scale, a power of two.
-    stride : int
-        The step in which the tiles are visited, modulo their number, with which it has no common divisor. Otherwise
-        sorted points could come nearer all the time, and each be measured exactly.
+    ``turned`` (float32[tiles * columns * TILE]): cells, tile by tile and column by column; the rest is 0.
+    ``low`` (float32[tiles * TILE]): squares of the points minus the error bound.
+    ``square``: the square of the scale, a power of two.
+    ``stride``: the step in which the tiles are visited, modulo their number, with which it has no common divisor.
+        Otherwise sorted points could come nearer all the time, and each be measured exactly.
     """
 
     turned: np.ndarray
@@ -350,15 +329,7 @@ class Tiles(NamedTuple):
 class _Rough:
     """The prepared points for rough looks.
 
-    Attributes
-    ----------
-    center : float64[d]
-        The approximate centre of the points.
-    scale : float64
-        A power of two.
-    error : float64
-        The bound e.
-    tiles : Tiles
+    ``center`` (float64[d]): the approximate centre of the points.
     """
 
     center: np.ndarray

@@ -282,14 +282,7 @@ READER = Reader(_layout, _expected, _assemble)
 
 
 def metric_to_parts(metric: Metric) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A metric by name as plain JSON, and its arrays by name.
-
-    Examples
-    --------
-    >>> from treewright.neighbors.nearest import MANHATTAN
-    >>> metric_to_parts(Metric("manhattan", MANHATTAN, 1.0))
-    ({'name': 'manhattan', 'p': 1.0}, {})
-    """
+    """A metric by name as plain JSON, and its arrays by name."""
     entry: dict[str, Any] = {"name": metric.name, "p": None if np.isinf(metric.p) else float(metric.p)}
     if metric.mixed is not None and metric.name in RULES:
         entry["n_classes"] = int(metric.mixed.n_classes)
@@ -368,8 +361,7 @@ def _mixed(rule: int, n_classes: Any, arrays: Mapping[str, np.ndarray], schema: 
         wrong = (shares[has_rows] < 0).any() or (np.abs(shares[has_rows].sum(axis=1) - 1.0) > _SUM_ERROR).any()
         if wrong or (shares[~has_rows] != NO_ROWS).any():
             raise ModelFileError("metric: the class proportions of a level are not proportions")
-    starts = np.cumsum([0, *sizes]).astype(np.int64)
-    return MixedColumns(kinds, arrays["scales"], rule, n_levels, arrays["tables"], starts, n_classes)
+    return MixedColumns.of(kinds, arrays["scales"], rule, n_levels, arrays["tables"], n_classes)
 
 
 def check_parts(parts: Mapping[str, Any]) -> None:
@@ -380,7 +372,9 @@ def check_parts(parts: Mapping[str, Any]) -> None:
     stored, schema = parts["stored"], parts["schema"]
     check_target(parts["task"], parts["n_outputs"], parts["classes"], parts["target_names"])
     for name, known in (("weights", WEIGHTS), ("unseen", UNSEEN)):
-        _check_word(name, parts[name], known)
+        if parts[name] not in known:
+            words = ", ".join(map(repr, known))
+            raise ModelFileError(f"{name} is {str(parts[name])[:40]!r}: expected one of {words}")
     try:
         search_for(stored.metric, stored.points, stored.algorithm)
     except ParameterError as error:
@@ -403,12 +397,6 @@ def check_parts(parts: Mapping[str, Any]) -> None:
         _check_points(stored.metric, stored.points, schema)
     elif not np.isfinite(stored.points.data).all():
         raise ModelFileError("points: a cell of a sparse row is not finite")
-
-
-def _check_word(name: str, found: object, known: tuple[str, ...]) -> None:
-    """Check that a value is one of the known words."""
-    if found not in known:
-        raise ModelFileError(f"{name} is {str(found)[:40]!r}: expected one of {', '.join(map(repr, known))}")
 
 
 def _check_stored_target(stored: Stored, classes: tuple[np.ndarray, ...], n_outputs: int) -> None:

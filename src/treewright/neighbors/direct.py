@@ -39,9 +39,9 @@ COLUMNS = 64
 # Jaccard has two counts in one sum: cells nonzero in only one row by 1, nonzero in either by this. Both are exact.
 _EITHER = 2.0**26
 # Queries that are measured against one tile of points: 128 KiB of sums.
-_QUERIES = 64
+QUERIES = 64
 # Bytes of one thread, for all ranks of some queries, or for rows found within a rank.
-_BLOCK_BYTES = 2**23
+BLOCK_BYTES = 2**23
 # More neighbours are selected from all ranks of a query: a sorted array of the nearest would cost k steps a row.
 _FEW = 64
 
@@ -61,76 +61,85 @@ class Found(NamedTuple):
     ranks: np.ndarray  # float64[c]
 
 
+class AllPairs:
+    """Search that compares every query with every point, in blocks that fit into the caches."""
+
+    points: np.ndarray
+
+    def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As ``Index.nearest``."""
+        rows, ranks = np.empty((len(points), k), np.int64), np.empty((len(points), k))
+        if k > _FEW:
+
+            def take(begin: int, found: np.ndarray) -> None:
+                for at, of_query in enumerate(found):
+                    rows[begin + at], ranks[begin + at] = select(of_query, k)
+
+            self._measure_all(points, n_threads, take)
+            return rows, ranks
+        nearest, _, formula = self._kernels()
+        size, n_tasks = blocks_of(len(points), n_threads, self._most_queries())
+        scratch = [self._scratch(size) for _ in range(min(n_threads, n_tasks))]
+
+        def work(task: int, thread: int) -> None:
+            begin, end = task * size, min((task + 1) * size, len(points))
+            nearest(*formula, points, begin, end, self.points, scratch[thread], rows, ranks)
+
+        run_each(work, n_tasks, n_threads)
+        return rows, ranks
+
+    def _measure_all(self, points: np.ndarray, n_threads: int, take: Callable[[int, np.ndarray], None]) -> None:
+        """Call ``take`` for each block of queries, with its first query and all ranks, float64[queries, n]."""
+        n = len(self.points)
+        _, ranks_of, formula = self._kernels()
+        size, n_tasks = blocks_of(len(points), n_threads, min(self._most_queries(), BLOCK_BYTES // (8 * n)))
+        scratch = [self._scratch(size) for _ in range(min(n_threads, n_tasks))]
+        everything = [np.empty((size, n)) for _ in scratch]
+
+        def work(task: int, thread: int) -> None:
+            begin, end = task * size, min((task + 1) * size, len(points))
+            found = everything[thread]
+            ranks_of(*formula, points, begin, end, self.points, scratch[thread], found)
+            take(begin, found[: end - begin])
+
+        run_each(work, n_tasks, n_threads)
+
+    def _kernels(self) -> tuple[Any, Any, tuple[Any, ...]]:
+        """The kernels for the nearest points of a block and for all its ranks, and the first arguments of both."""
+        raise NotImplementedError
+
+    def _scratch(self, size: int) -> Any:
+        """Temporary arrays of a thread, for blocks of ``size`` queries."""
+        raise NotImplementedError
+
+    def _most_queries(self) -> int:
+        """The most queries of a block."""
+        return QUERIES
+
+
 @dataclass(frozen=True, eq=False)
-class Direct:
+class Direct(AllPairs):
     """Every query against every point, in blocks that fit into the caches, by any formula of numbers.
 
     Additional memory per thread: 256 KiB; for more than 64 neighbours 8 MiB or the ranks of one query (8 bytes a point)
     if that is more; for rows within a rank 8 MiB and some 100 bytes for each that 64 queries find.
 
-    Attributes
-    ----------
-    points : float64[n, d], C order, finite
-        Kept, not copied.
-    kind : int
-        ``ranks.SQUARES`` to ``ranks.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the columns that
-        are nonzero in either row, the share that is zero in the other; 0 if there are none. Canberra: the sum of
-        |a - b| / (|a| + |b|), with 0 / 0 counted as 0.
-    p : float >= 1
-        For ``ranks.POWERS``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treewright.neighbors.nearest import MANHATTAN
-    >>> index = Direct(np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 0.0]]), MANHATTAN)
-    >>> rows, ranks = index.nearest(np.array([[0.0, 1.0]]), k=2, n_threads=1)
-    >>> rows.tolist(), ranks.tolist()
-    ([[0, 1]], [[1.0, 1.0]])
+    ``points`` (float64[n, d], C order, finite): kept, not copied.
+    ``kind``, ``nearest.SQUARES`` to ``nearest.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the
+        columns that are nonzero in either row, the share that is zero in the other; 0 if there are none. Canberra: the
+        sum of |a - b| / (|a| + |b|), with 0 / 0 counted as 0.
+    ``p``: for ``nearest.POWERS``.
     """
 
     points: np.ndarray
     kind: int
     p: float = 2.0
 
-    def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As ``Index.nearest``."""
-        rows = np.empty((len(points), k), np.int64)
-        ranks = np.empty((len(points), k))
-        if k > _FEW:
-            self._nearest_of_all(points, rows, ranks, n_threads)
-            return rows, ranks
-        size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
-        scratch = _scratch(min(n_threads, n_tasks), size)
-
-        def work(task: int, thread: int) -> None:
-            begin, end = task * size, min((task + 1) * size, len(points))
-            nearest_of_block(self.kind, self.p, points, begin, end, self.points, scratch[thread], rows, ranks)
-
-        run_each(work, n_tasks, n_threads)
-        return rows, ranks
-
-    def _nearest_of_all(self, points: np.ndarray, rows: np.ndarray, ranks: np.ndarray, n_threads: int) -> None:
-        """For many neighbours: all ranks of a block of queries, then the k smallest of each."""
-        n, k = len(self.points), rows.shape[1]
-        size, n_tasks = blocks_of(len(points), n_threads, min(_QUERIES, _BLOCK_BYTES // (8 * n)))
-        scratch = _scratch(min(n_threads, n_tasks), size)
-        everything = [np.empty((size, n)) for _ in scratch]
-
-        def work(task: int, thread: int) -> None:
-            begin, end = task * size, min((task + 1) * size, len(points))
-            found = everything[thread]
-            ranks_of_block(self.kind, self.p, points, begin, end, self.points, scratch[thread], found)
-            for query in range(begin, end):
-                rows[query], ranks[query] = select(found[query - begin], k)
-
-        run_each(work, n_tasks, n_threads)
-
     def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As ``Index.within``."""
-        size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
-        scratch = _scratch(min(n_threads, n_tasks), size)
-        room = max(_BLOCK_BYTES // 24, size * TILE)
+        size, n_tasks = blocks_of(len(points), n_threads, QUERIES)
+        scratch = [self._scratch(size) for _ in range(min(n_threads, n_tasks))]
+        room = max(BLOCK_BYTES // 24, size * TILE)
         found = [Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)) for _ in scratch]
         blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [()] * n_tasks  # type: ignore[list-item]
 
@@ -148,10 +157,11 @@ class Direct:
         run_each(work, n_tasks, n_threads)
         return joined(blocks)
 
+    def _scratch(self, size: int) -> Scratch:
+        return Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE)))
 
-def _scratch(n_threads: int, size: int) -> list[Scratch]:
-    """Temporary arrays for each thread, for blocks of ``size`` queries."""
-    return [Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE))) for _ in range(n_threads)]
+    def _kernels(self) -> tuple[Any, Any, tuple[Any, ...]]:
+        return nearest_of_block, ranks_of_block, (self.kind, self.p)
 
 
 @inner_kernel
@@ -229,7 +239,7 @@ def measure(kind, p, queries, begin, end, points, first, n, scratch):
     Parameters
     ----------
     kind : int
-        ``ranks.SQUARES``, ...
+        ``nearest.SQUARES``, ...
     p : float64
         For ``POWERS``.
     queries : float64[m, d]
@@ -319,19 +329,8 @@ class Called:
 
     Its exceptions get a note that names both rows. Additional memory: the ranks of one query, 8 bytes a point.
 
-    Attributes
-    ----------
-    points : float64[n, d]
-    function : callable
-        From two read-only rows float64[d], the query first, to a number >= 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> index = Called(np.array([[0.0], [2.0], [5.0]]), lambda one, other: abs(one[0] - other[0]))
-    >>> rows, ranks = index.nearest(np.array([[4.0]]), k=2, n_threads=1)
-    >>> rows.tolist(), ranks.tolist()
-    ([[2, 1]], [[1.0, 2.0]])
+    ``points`` (float64[n, d]).
+    ``function``: from two read-only rows float64[d], the query first, to a number >= 0.
     """
 
     points: np.ndarray
@@ -382,10 +381,7 @@ class Called:
 class Given:
     """Given distances: a query is its distances to all training rows.
 
-    Attributes
-    ----------
-    n : int
-        The number of training rows.
+    ``n``: the number of training rows.
 
     Examples
     --------

@@ -53,17 +53,12 @@ _SMALLEST = 2.0**-1074
 class KdArrays(NamedTuple):
     """A KD-tree. Nodes are numbered: first the leaves, then the groups of eight leaves, of eight groups, ..., the root.
 
-    Attributes
-    ----------
-    leaves : float64[n_leaves, LEAF / 8, d, 8]
-    rows : int64[n_leaves, LEAF]
-        Ascending in each leaf.
-    boxes : float64[n_groups, d, 2, 8]
-        Smallest and largest value of each column in each child; a missing child is from inf to -inf.
-    low_rows : int64[n_groups, 8]
-        Lowest row of each child, ``NO_ROW`` for a missing one.
-    first_child : int64[n_groups]
-        Number of the first child; the others follow it.
+    ``leaves`` (float64[n_leaves, LEAF / 8, d, 8]).
+    ``rows`` (int64[n_leaves, LEAF]): ascending in each leaf.
+    ``boxes`` (float64[n_groups, d, 2, 8]): smallest and largest value of each column in each child; a missing child is
+        from inf to -inf.
+    ``low_rows`` (int64[n_groups, 8]): lowest row of each child, ``NO_ROW`` for a missing one.
+    ``first_child`` (int64[n_groups]): number of the first child; the others follow it.
     """
 
     leaves: np.ndarray
@@ -88,23 +83,9 @@ class Waiting(NamedTuple):
 class KdTree:
     """An index of points in few columns.
 
-    Attributes
-    ----------
-    arrays : KdArrays
-        The points by leaf, and their boxes: about 1.1 times the memory of the points, and 8 bytes a row.
-    n_points : int
-    kind : int
-        ``SQUARES``, ``MANHATTAN``, ``CHEBYSHEV`` or ``POWERS``.
-    p : float >= 1
-        For ``POWERS``.
-
-    Examples
-    --------
-    >>> from treewright.neighbors.nearest import SQUARES
-    >>> tree = KdTree.of(np.array([[0.0], [3.0], [1.0], [1.0]]), SQUARES)
-    >>> rows, ranks = tree.nearest(np.array([[2.0]]), k=3)
-    >>> rows.tolist(), ranks.tolist()
-    ([[1, 2, 3]], [[1.0, 1.0, 1.0]])
+    ``arrays``, the points by leaf, and their boxes: about 1.1 times the memory of the points, and 8 bytes a row.
+    ``kind``: ``SQUARES``, ``MANHATTAN``, ``CHEBYSHEV`` or ``POWERS``.
+    ``p``: for ``POWERS``.
     """
 
     arrays: KdArrays

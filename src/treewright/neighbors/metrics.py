@@ -1,23 +1,15 @@
-"""The comparison of columns of several kinds, learned from training rows.
-
-Gower (1971), "A general coefficient of similarity and some of its properties"; Wilson and Martinez (1997), "Improved
-heterogeneous distance functions" (HEOM, and HVDM with their N2). They leave some cases open, which are decided here: a
-column that is constant in the training rows compares like levels; an unseen level has distance 1 from everything, also
-from itself (two such cells may be different words); Gower's term of a column is at most 1, also outside the training
-range; standard deviations are those of a population.
-
-Metrics: distances, the points that they compare, and the cells that they refuse.
+"""Metrics: a name, a scale and weights become a ``Metric`` for training rows, which turns rows into points.
 
 Each row becomes a point independently of the others. Every sum runs over the columns in order, so a row has the same
 point alone and in a large table. (BLAS does not guarantee this, and a training row would not be at distance 0 from
 itself.)
 
-Metrics by name: a name, a scale and weights become a ``Metric`` for training rows.
-
-Search of all pairs with missing cells or columns of several kinds: Gower, HEOM, HVDM, nan_euclidean.
-
-A tile of points is transposed so that the cells of a column are contiguous: the processor computes many points at once,
-and each point's sum still runs over the columns in order. Every quotient is a division, as in the definitions.
+Columns of several kinds are compared as their training rows teach (``MixedColumns``): Gower (1971), "A general
+coefficient of similarity and some of its properties"; Wilson and Martinez (1997), "Improved heterogeneous distance
+functions" (HEOM, and HVDM with their N2). They leave some cases open, which are decided here: a column that is constant
+in the training rows compares like levels; an unseen level has distance 1 from everything, also from itself (two such
+cells may be different words); Gower's term of a column is at most 1, also outside the training range; standard
+deviations are those of a population.
 """
 
 from __future__ import annotations
@@ -25,14 +17,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from treewright.core.elementary import angle_of, power_of
 from treewright.core.jit import costs, inner_kernel, kernel
-from treewright.core.threads import run_each
 from treewright.data.cells import shown
 from treewright.data.encoder import missing_columns
 from treewright.data.schema import Schema, did_you_mean
@@ -49,12 +40,6 @@ from treewright.neighbors.nearest import (
     POWERS,
     PRECOMPUTED,
     SQUARES,
-    blocks_of,
-    clear,
-    in_order,
-    joined,
-    keep_tile,
-    select,
 )
 from treewright.neighbors.scaling import (
     LARGEST,
@@ -76,27 +61,479 @@ DIFFERENCE, EQUALITY, SHARES = range(3)
 _GROUPS = 10
 # In place of the class proportions of a level without training rows.
 NO_ROWS = -1.0
+# Metrics of directions: their points are rows of length one.
+DIRECTIONS = ("cosine", "angle", "correlation")
+_INFINITY_BITS = int(np.float64(np.inf).view(np.int64))
+KINDS = {
+    "euclidean": SQUARES,
+    "manhattan": MANHATTAN,
+    "chebyshev": CHEBYSHEV,
+    "minkowski": POWERS,
+    "mahalanobis": SQUARES,
+    "correlation": SQUARES,
+    "cosine": SQUARES,
+    "angle": SQUARES,
+    "hamming": HAMMING,
+    "jaccard": JACCARD,
+    "canberra": CANBERRA,
+    "gower": MIXED,
+    "heom": MIXED,
+    "hvdm": MIXED,
+    "nan_euclidean": MIXED,
+    "precomputed": PRECOMPUTED,
+}
+# Metrics that accept missing cells.
+TAKE_MISSING = (*RULES, "nan_euclidean")
+# Exponents of minkowski that have a formula of their own.
+EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
+_OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
+METRICS = ("auto", *KINDS)
+# Names in other libraries, and what to write instead.
+_HINTS = {
+    "sqeuclidean": (setting("metric", "euclidean"), " (it has the same neighbours)"),
+    "seuclidean": (setting("metric", "euclidean"), " with ", setting("scale", "standard")),
+    "wminkowski": (setting("metric", "minkowski"), " with metric_params={'w': ...}"),
+    "matching": (setting("metric", "hamming"),),
+}
+_WEIGHTED = ("euclidean", "manhattan", "minkowski")
+_PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
+# Metrics for which scales make no difference, or that have their own.
+_UNSCALED = {
+    "mahalanobis": "it has the scales of its covariance",
+    "hamming": "it only compares whether cells are equal",
+    "jaccard": "it only compares which cells are 0",
+    "precomputed": "its cells are already distances",
+    **dict.fromkeys(RULES, "it divides every column by its own range or deviation"),
+}
 
 
 @dataclass(frozen=True, eq=False)
-class MixedColumns:
-    """The comparison of each column.
+class Metric:
+    """A distance between rows.
 
-    Attributes
-    ----------
-    kinds : uint8[p]
-        ``DIFFERENCE``: |a - b| / scale. ``EQUALITY``: 0 or 1. ``SHARES``: by ``tables``.
-    scales : float64[p] > 0
-        Range, or four standard deviations; 1 for other columns.
-    rule : int
-        ``GOWER``, ``HEOM``, ``HVDM`` or ``NAN_EUCLIDEAN``: how columns add up and how missing cells are treated.
-    n_levels : int64[p]
-        Levels of a nominal column, whose codes are below this; a cell with this code is an unseen level. 0 for others.
-    tables : float64[...]
-        For HVDM: the class proportions of each level of each column of ``SHARES``; ``NO_ROWS`` for levels without rows.
-    starts : int64[p + 1]
-        The beginning of each column's part of ``tables``: n_levels rows of ``n_classes``.
-    n_classes : int
+    Rows become points, and indexes order pairs of points by a rank distance that is fast to compute. Differences beyond
+    1e154 have infinite squares, differences below 1e-162 squares of 0: scale such columns.
+
+    ``name``: ``"euclidean"``, ``"gower"``, ...; for a callable its own name.
+    ``kind``, the formula of the rank distance: ``nearest.SQUARES``, ... ; ``MIXED``, ``CALLED``, ``PRECOMPUTED`` (cells
+        are distances to the training rows).
+    ``p``: for ``POWERS``.
+    ``center``, ``scales`` (float64[p] or None): points are ``(cells - center) * scales``.
+    ``transform`` (float64[p, p] or None): a further factor of points (Mahalanobis).
+    ``function``: for ``CALLED``: takes two float64[p], returns a number >= 0.
+    ``names``: of the p columns, for messages.
+    """
+
+    name: str
+    kind: int
+    p: float = 2.0
+    center: np.ndarray | None = None
+    scales: np.ndarray | None = None
+    transform: np.ndarray | None = None
+    mixed: MixedColumns | None = None
+    function: Callable[[np.ndarray, np.ndarray], float] | None = None
+    names: tuple[Hashable, ...] = ()
+
+    def check(self, matrix: np.ndarray, schema: Schema | None = None) -> None:
+        """Refuse the cells that ``points`` refuses, without computing points; ``schema`` has the names of columns."""
+        names = (self.names or None) if schema is None else schema.names
+        if self.kind == PRECOMPUTED:
+            refuse_distances(matrix)
+        else:
+            refuse_cells(matrix, names, self.name, takes_missing=self.mixed is not None)
+
+    def points(self, matrix: np.ndarray) -> np.ndarray:
+        """Rows in the coordinates that rank distances compare; infinite or missing cells are refused.
+
+        ``matrix`` (float64[n, p] or float32[n, p]): encoded rows, as ``data.encoder`` gives them. Returns float64[n,
+        d], C order, without nan or infinity (nan only under mixed metrics: a missing cell). ``d`` is p, and p + 1 for
+        cosine, angle and correlation. It may be ``matrix`` itself: never write to it. Coordinates beyond float64 are
+        limited to its largest number.
+        """
+        self.check(matrix)
+        points = np.ascontiguousarray(matrix, np.float64)
+        if not (points.flags.writeable and points.flags.aligned):
+            points = points.copy()  # another type of array would compile each kernel again, for some seconds
+        if self.kind == JACCARD:
+            return (points != 0).astype(np.float64)
+        if self.center is not None or self.scales is not None:
+            points = scaled(points, self.center, self.scales)
+        if self.name in DIRECTIONS and self.kind == SQUARES:
+            rows = points
+            points = np.empty((rows.shape[0], rows.shape[1] + 1))
+            unit_rows(rows, self.name == "correlation", points)
+        elif self.transform is not None:
+            rows, points = points, np.empty(points.shape)
+            times_matrix(rows, self.transform, points)
+            np.nan_to_num(points, copy=False, nan=LARGEST, posinf=LARGEST, neginf=-LARGEST)
+        return points
+
+    def distances(self, ranks: np.ndarray) -> np.ndarray:
+        """The distances for rank distances."""
+        if self.kind == SQUARES:
+            if self.name in {"cosine", "correlation"}:
+                # Squares between opposite rows may be a little above 4; a radius of 2 still holds every row.
+                return np.minimum(ranks * 0.5, 2.0)
+            if self.name == "angle":
+                # Squares are (2 sin(angle / 2))^2. This form is exact at 0, a right angle and pi.
+                return 2.0 * angle_of(np.sqrt(np.minimum(ranks, 4.0)), np.sqrt(np.maximum(4.0 - ranks, 0.0)))
+            return np.sqrt(ranks)
+        if self.kind == POWERS:
+            return np.asarray(power_of(ranks, 1.0 / self.p))
+        if self.mixed is not None and self.mixed.rule != GOWER:
+            return np.sqrt(ranks)
+        if self.kind in {MANHATTAN, CHEBYSHEV, HAMMING, JACCARD, CANBERRA, MIXED, CALLED, PRECOMPUTED}:
+            return np.array(ranks, np.float64)
+        raise AssertionError(f"no such kind of rank distance: {self.kind}")
+
+    def ranks(self, distance: float) -> float:
+        """The largest rank distance whose distance is at most ``distance``."""
+        if not distance >= 0:
+            raise ParameterError(f"{distance!r} is not a distance: give a number >= 0")
+        # Bisection of the bits of numbers >= 0, which as integers have the same order as the numbers.
+        low, high = 0, _INFINITY_BITS + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            reached = self.distances(np.array([middle]).view(np.float64))[0]
+            low, high = (middle, high) if reached <= distance else (low, middle)
+        return float(np.int64(low).view(np.float64))
+
+
+# A metric by name -----------------------------------------------------------------------------------------------------
+
+
+def metric_of(
+    name: Any,
+    matrix: np.ndarray,
+    schema: Schema,
+    *,
+    p: Any = 2.0,
+    scale: Any = None,
+    metric_params: Mapping[str, Any] | None = None,
+    target: np.ndarray | None = None,
+) -> Metric:
+    """The metric of a fit.
+
+    ``name``, one of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is minkowski of ``p`` (2:
+        euclidean) if every column is numeric and no cell is missing, else heom. A callable takes two float64[p] (scaled
+        cells) and ``metric_params`` as keywords; it returns a number >= 0.
+    ``matrix`` (float64[n, p] or float32[n, p]): the encoded training rows, n >= 1; nan is missing.
+    ``p``, for minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev. Other metrics refuse any value but 2.
+    ``scale``, cells minus their center, times a scale: mean and 1 / standard deviation, least cell and 1 / range,
+        median and 1 / interquartile range. Constant columns have scale 1. Numbers multiply the cells; 0 leaves a column
+        out.
+    ``metric_params``, ``{"w": p numbers >= 0}`` for euclidean, manhattan, minkowski: weights of |a - b|^p, as in SciPy.
+        ``{"V": ...}`` for mahalanobis: another covariance than that of the rows; ``{"VI": ...}``: its inverse.
+    ``target`` (int[n], float64[n], or with a second axis of 1; optional), for hvdm: codes of classes, or numbers.
+    """
+    given = _params(metric_params)
+    if not isinstance(name, str):
+        refuse_power(p, "a function as metric")
+        return _called(name, matrix, schema, scale, given)
+    name = _known(name, schema, matrix, p)
+    kind = KINDS[name]
+    unknown = [key for key in given if key not in _PARAMS.get(name, ())]
+    if unknown:
+        raise ParameterError(*_unknown_params(name, unknown))
+    if name in _UNSCALED and scale is not None:
+        raise ParameterError(
+            Phrase(f"scale={shown(scale)}", "setting", "scale", scale),
+            ": ",
+            setting("metric", name),
+            f" does not use it, because {_UNSCALED[name]}: ",
+            setting("scale", None),
+            parameter="scale",
+        )
+    if kind == PRECOMPUTED:
+        return Metric(name, kind, names=schema.names)  # it checks the distances when they become points
+    if name not in RULES:
+        refuse_nominal(schema, name)
+    refuse_cells(matrix, schema.names, name, takes_missing=kind == MIXED)
+    if name in RULES:
+        return Metric(name, MIXED, mixed=mixed_columns(RULES[name], schema, matrix, target), names=schema.names)
+    if name == "mahalanobis":
+        center, scales, transform = _covariance(given, matrix, schema)
+        return Metric(name, kind, center=center, scales=scales, transform=transform, names=schema.names)
+    power = 2.0
+    if name == "minkowski":
+        power = _power(p)
+        kind = EXPONENTS.get(power, POWERS)
+    elif name == "manhattan":
+        power = 1.0
+    made = _scaled(name, kind, power, matrix, schema, scale, given)
+    if kind in (POWERS, MIXED) or (kind == SQUARES and name not in DIRECTIONS):
+        _refuse_extreme(made, matrix)
+    return made
+
+
+def _params(metric_params: Any) -> dict[str, Any]:
+    """The parameters of a metric as a dict."""
+    if metric_params is None:
+        return {}
+    if not isinstance(metric_params, Mapping):
+        raise ParameterError(f"metric_params={shown(metric_params)}: give a dict, such as {{'w': [1, 2]}}, or None")
+    return dict(metric_params)
+
+
+def _known(name: str, schema: Schema, matrix: np.ndarray, p: Any) -> str:
+    """The metric's name for a name or an alias."""
+    if name == "auto":
+        # Not Gower: a row with few known cells is at distance 0 from many rows, and then the nearest to all of them.
+        is_plain = all(column.kind == "numeric" for column in schema.columns) and not missing_columns(matrix)
+        if is_plain:
+            return "euclidean" if p == 2 else "minkowski"
+        refuse_power(p, "metric='auto' is heom for nominal columns and missing cells, which")
+        return "heom"
+    name = _OTHER_NAMES.get(name, name)
+    if name not in KINDS:
+        hint = (": write ", *_HINTS[name]) if name in _HINTS else (did_you_mean(name, METRICS),)
+        raise ParameterError(
+            Phrase(f"metric={shown(name)}", "setting", "metric", name),
+            " is not known",
+            *hint,
+            f"; the metrics are {', '.join(map(repr, METRICS))}, or a callable",
+            parameter="metric",
+        )
+    if name != "minkowski" and EXPONENTS.get(p) != KINDS[name]:
+        refuse_power(p, f"metric={name!r}")
+    return name
+
+
+def refuse_power(p: Any, what: str) -> None:
+    """Refuse an exponent for a metric without one, instead of ignoring it.
+
+    Raises ``ParameterError``: ``p`` is not 2, its default.
+    """
+    if p != 2:
+        raise ParameterError(
+            Phrase(f"p={shown(p)}", "setting", "p", p),
+            f": {what} does not use p, the power of ",
+            setting("metric", "minkowski"),
+            ": leave p out",
+            parameter="p",
+        )
+
+
+def _unknown_params(name: str, unknown: list[Any]) -> tuple[object, ...]:
+    """The message about parameters that a metric does not have."""
+    takes = _PARAMS.get(name, ())
+    knows = f"it takes {' or '.join(map(repr, takes))}" if takes else "it takes none"
+    hint = "; p is a parameter of its own" if "p" in unknown else ""
+    hint += "; weights of columns are given as scale" if "w" in unknown and name not in _UNSCALED else ""
+    lacking = ", ".join(shown(key) for key in unknown)
+    return "metric_params: ", setting("metric", name), f" has no {lacking}: {knows}{hint}"
+
+
+def _power(p: Any) -> float:
+    """The exponent of minkowski."""
+    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating) or not p >= 1:
+        raise ParameterError(
+            f"p={shown(p)}: minkowski takes a number >= 1 (below 1 it is not a metric), or infinity, which is chebyshev"
+        )
+    return float(p)
+
+
+def _called(function: Any, matrix: np.ndarray, schema: Schema, scale: Any, given: dict[str, Any]) -> Metric:
+    """The metric of a callable."""
+    if not callable(function):
+        raise ParameterError(f"metric={shown(function)}: give one of {', '.join(map(repr, METRICS))}, or a callable")
+    if isinstance(function, type):
+        raise ParameterError(f"metric={function.__name__} is a class: give a function of two rows")
+    name = str(getattr(function, "__name__", type(function).__name__))
+    refuse_nominal(schema, name)
+    refuse_cells(matrix, schema.names, name, takes_missing=False)
+    center, scales = _center_and_scales(scale, matrix, schema, moves=True)
+    own: Callable[..., float] = functools.partial(function, **given) if given else function
+    return Metric(name, CALLED, center=center, scales=scales, function=own, names=schema.names)
+
+
+def _covariance(given: dict[str, Any], matrix: np.ndarray, schema: Schema) -> Coordinates:
+    """Center, scales and matrix of mahalanobis."""
+    if len(given) > 1:
+        raise ParameterError("metric_params: give V, the covariance, or VI, its inverse, not both")
+    if not given:
+        return coordinates_of_rows(matrix, schema.names)
+    center = center_and_scales("standard", matrix)[0]
+    if "V" in given:
+        return coordinates_of_covariance(given["V"], center, schema.names)
+    return coordinates_of_inverse(given["VI"], center, schema.names)
+
+
+def _scaled(
+    name: str, kind: int, power: float, matrix: np.ndarray, schema: Schema, scale: Any, given: dict[str, Any]
+) -> Metric:
+    """A metric for numbers with its scales and weights."""
+    moves = name not in DIRECTIONS and name != "canberra"
+    weights = None
+    if given:
+        if kind == CHEBYSHEV:
+            raise ParameterError("metric_params w: the largest difference (p=inf) has no weights; give scale")
+        weights = power_of(given_scales(given["w"], matrix, "metric_params w"), 1.0 / power)
+    center, scales = _center_and_scales(scale, matrix, schema, moves=moves, weights=weights)
+    mixed = nan_euclidean_columns(len(schema)) if kind == MIXED else None
+    return Metric(name, kind, power, center, scales, mixed=mixed, names=schema.names)
+
+
+def _center_and_scales(
+    scale: Any, matrix: np.ndarray, schema: Schema, *, moves: bool, weights: np.ndarray | None = None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Center and scales of ``scale``; None if cells do not change.
+
+    ``moves``, whether distances do not change when all rows are shifted: then numbers far from 0 are shifted near 0
+    before they are multiplied, since rounding would otherwise change small distances. ``weights`` (float64[p]):
+    additional scales.
+    """
+    center, scales = None, weights
+    if isinstance(scale, str):
+        center, scales = center_and_scales(scale, matrix)
+        scales = scales if weights is None else scales * weights
+    elif scale is not None:
+        scales = given_scales(scale, matrix)
+        scales = scales if weights is None else scales * weights
+    if scales is None:
+        return None, None
+    if center is None and moves:
+        center = _short_center(matrix)
+    refuse_overflow(matrix, center, scales, lambda at: column_label(schema.names, at))
+    return center, scales
+
+
+def _short_center(matrix: np.ndarray) -> np.ndarray | None:
+    """A number near the cells of each column that is far from 0, with so few bits that subtracting it is exact.
+
+    0 for columns whose range is larger than their distance from 0: integers and other short numbers do not change.
+    """
+    center = np.zeros(matrix.shape[1])
+    low, high = _extremes(matrix)
+    for at in np.flatnonzero(np.minimum(np.abs(low), np.abs(high)) > high * 0.5 - low * 0.5):
+        # The multiple of the last power of two within the range; if all cells are equal, the cell itself.
+        spread = high[at] - low[at]
+        step = np.ldexp(0.5, int(np.frexp(spread)[1])) if 0 < spread < np.inf else 0.0
+        center[at] = np.floor(low[at] / step) * step if step > 0 else low[at]
+    return center if center.any() else None
+
+
+def _extremes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest known cell of each column, float64[p]; nan if none is known."""
+    return np.fmin.reduce(matrix, axis=0).astype(np.float64), np.fmax.reduce(matrix, axis=0).astype(np.float64)
+
+
+def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
+    """Refuse an exponent for which powers of the columns' range leave float64, and a range whose squares vanish.
+
+    Squares that are too large are refused when a search finds them.
+    """
+    low, high = (np.nan_to_num(metric.points(cells[None])) for cells in _extremes(matrix))
+    widest = float(np.abs(high * 0.5 - low * 0.5).max()) * 2.0
+    if widest == 0:
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        reached = power_of(widest, metric.p) * len(metric.names)
+        small = power_of(widest * 2.0**-20, metric.p)
+    if metric.kind != POWERS:
+        if reached < 1e-280:
+            raise DataError(
+                f"differences of up to {widest:.3g} have squares that are 0 in float64, so all rows would be "
+                "equally near. Give a scale, such as ",
+                setting("scale", "standard"),
+            )
+    elif not 1e-280 < reached < 1e300 or small == 0:  # rows a millionth of the range apart would be at distance 0
+        raise DataError(
+            f"p={metric.p!r}: differences of up to {widest:.3g}, or a millionth of it, to this power leave float64. "
+            "Use a smaller p, a scale, or ",
+            setting("metric", "chebyshev"),
+            ", the limit of large p",
+        )
+
+
+# Cells that a metric refuses ------------------------------------------------------------------------------------------
+
+
+def refuse_distances(matrix: np.ndarray) -> None:
+    """Refuse cells that are not distances: missing, infinite or negative ones."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if matrix.size == 0 or (matrix.min() >= 0 and np.isfinite(matrix.max())):
+            return
+    kinds = (
+        ("missing", np.isnan(matrix), MissingValueError),
+        ("infinite", np.isinf(matrix), DataError),
+        ("negative", matrix < 0, DataError),
+    )
+    for what, wrong, error in kinds:
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0].tolist()
+            raise error(
+                f"X has {int(wrong.sum())} {what} distance(s) (row {row}, column {column}): ",
+                setting("metric", "precomputed"),
+                " takes finite numbers >= 0, one for every pair of rows",
+                row=row,
+            )
+
+
+def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: str, *, takes_missing: bool) -> None:
+    """Refuse infinite cells, and missing ones if the metric has no rule for them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = matrix.sum()  # a fast check without a second matrix: a finite sum has finite terms
+    if np.isfinite(total):
+        return
+    for at in range(matrix.shape[1]):
+        infinite = np.isinf(matrix[:, at])
+        if infinite.any():
+            raise DataError(
+                f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (",
+                first_row(int(infinite.argmax())),
+                "), which have no distances. Replace them, or drop the rows",
+                row=int(infinite.argmax()),
+            )
+    if takes_missing:
+        return
+    for at in range(matrix.shape[1]):
+        absent = np.isnan(matrix[:, at])
+        if absent.any():
+            raise MissingValueError(
+                f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (",
+                first_row(int(absent.argmax())),
+                "), and ",
+                setting("metric", metric),
+                " has no distance to NaN. Use ",
+                setting("metric", "heom"),
+                ", 'hvdm', 'gower' or 'nan_euclidean', which do, or fill in the cells, or drop the rows",
+                row=int(absent.argmax()),
+            )
+
+
+def refuse_nominal(schema: Schema, metric: str) -> None:
+    """Refuse nominal columns with a metric for numbers."""
+    nominal = [column.name for column in schema.columns if column.kind == "nominal"]
+    if nominal:
+        at = schema.positions[nominal[0]]
+        rest = f" (and {len(nominal) - 1} more column(s))" if len(nominal) > 1 else ""
+        raise DataError(
+            f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so ",
+            setting("metric", metric),
+            " has no distance between them. Use ",
+            setting("metric", "heom"),
+            ", 'hvdm' or 'gower', or turn the levels into numbers (one column of 0 and 1 per level)",
+            column=nominal[0],
+        )
+
+
+# Columns of several kinds ---------------------------------------------------------------------------------------------
+
+
+class MixedColumns(NamedTuple):
+    """The comparison of each column, for kernels.
+
+    ``kinds`` (uint8[p]), ``DIFFERENCE``: |a - b| / scale. ``EQUALITY``: 0 or 1. ``SHARES``: by ``tables``.
+    ``scales`` (float64[p] > 0): range, or four standard deviations; 1 for other columns.
+    ``rule``, ``GOWER``, ``HEOM``, ``HVDM`` or ``NAN_EUCLIDEAN``: how columns add up and how missing cells are treated.
+    ``n_levels`` (int64[p]): levels of a nominal column, whose codes are below this; a cell with this code is an unseen
+        level. 0 for others.
+    ``tables`` (float64[...]), for HVDM: the class proportions of each level of each column of ``SHARES``; ``NO_ROWS``
+        for levels without rows.
+    ``starts`` (int64[p + 1]): the beginning of each column's part of ``tables``: n_levels rows of ``n_classes``.
+    ``lines`` (int64[p + 1]): the beginning of each column's line in a search: one number per level and two more for a
+        column of ``SHARES``, none for others.
     """
 
     kinds: np.ndarray
@@ -106,27 +543,25 @@ class MixedColumns:
     tables: np.ndarray
     starts: np.ndarray
     n_classes: int
+    lines: np.ndarray
+
+    @classmethod
+    def of(
+        cls, kinds: np.ndarray, scales: np.ndarray, rule: int, n_levels: np.ndarray, tables: np.ndarray, n_classes: int
+    ) -> Self:
+        """The comparison, with the beginnings of its tables and lines."""
+        starts, lines = np.zeros((2, len(kinds) + 1), np.int64)
+        starts[1:] = np.cumsum(n_levels * n_classes)
+        lines[1:] = np.cumsum(np.where(kinds == SHARES, n_levels + 2, 0))
+        return cls(kinds, scales, rule, n_levels, tables, starts, n_classes, lines)
 
 
 def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndarray | None) -> MixedColumns:
     """The comparison of columns, from training rows.
 
-    Parameters
-    ----------
-    rule : int
-        ``GOWER``, ``HEOM`` or ``HVDM``.
-    matrix : float64[n, p] or float32[n, p]
-        nan is missing; nothing is infinite.
-    target : int[n] or int[n, 1], float64[n] or float64[n, 1], or None
-        For HVDM: codes of classes, or numbers.
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> schema, matrix = encode_fit({"age": [20, 40, None], "sky": ["sun", "rain", "sun"]})
-    >>> columns = mixed_columns(GOWER, schema, matrix, None)
-    >>> columns.kinds.tolist(), columns.scales.tolist()
-    ([0, 1], [20.0, 1.0])
+    ``rule``: ``GOWER``, ``HEOM`` or ``HVDM``. ``matrix`` (float64[n, p] or float32[n, p]): nan is missing; nothing is
+    infinite. ``target`` (int[n] or int[n, 1], float64[n] or float64[n, 1], or None), for HVDM: codes of classes, or
+    numbers.
     """
     p = len(schema)
     kinds, scales = np.full(p, EQUALITY, np.uint8), np.ones(p)
@@ -138,7 +573,7 @@ def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndar
         scale = _spread(matrix[:, at].astype(np.float64), rule, column_label(schema.names, at))
         if scale > 0:
             kinds[at], scales[at] = DIFFERENCE, scale
-    starts, tables, n_classes = np.zeros(p + 1, np.int64), np.empty(0), 0
+    tables, n_classes = np.empty(0), 0
     if rule == HVDM:
         classes, n_classes = _classes(target)
         is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
@@ -147,23 +582,14 @@ def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndar
             _shares(matrix[:, at], int(n_levels[at]), classes, n_classes) if is_nominal[at] else np.empty(0)
             for at in range(p)
         ]
-        starts[1:] = np.cumsum([len(part) for part in parts])
         tables = np.concatenate(parts)
-    return MixedColumns(kinds, scales, rule, n_levels, tables, starts, n_classes)
+    return MixedColumns.of(kinds, scales, rule, n_levels, tables, n_classes)
 
 
 def nan_euclidean_columns(p: int) -> MixedColumns:
-    """Numeric columns, p of them, compared if both cells are known; nothing is learned from rows.
-
-    Examples
-    --------
-    >>> nan_euclidean_columns(2).kinds.tolist()
-    [0, 0]
-    """
-    nothing = np.zeros(p + 1, np.int64)
-    return MixedColumns(
-        np.full(p, DIFFERENCE, np.uint8), np.ones(p), NAN_EUCLIDEAN, nothing[:p], np.empty(0), nothing, n_classes=0
-    )
+    """Numeric columns, p of them, compared if both cells are known; nothing is learned from rows."""
+    kinds, no_levels = np.full(p, DIFFERENCE, np.uint8), np.zeros(p, np.int64)
+    return MixedColumns.of(kinds, np.ones(p), NAN_EUCLIDEAN, no_levels, np.empty(0), n_classes=0)
 
 
 def _spread(cells: np.ndarray, rule: int, label: str) -> float:
@@ -215,231 +641,7 @@ def _shares(cells: np.ndarray, n_levels: int, classes: np.ndarray, n_classes: in
     return np.where(rows > 0, counts / np.maximum(rows, 1), NO_ROWS).ravel()
 
 
-# Metrics of directions: their points are rows of length one.
-DIRECTIONS = ("cosine", "angle", "correlation")
-_INFINITY_BITS = int(np.float64(np.inf).view(np.int64))
-
-
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """A distance between rows.
-
-    Rows become points, and indexes order pairs of points by a rank distance that is fast to compute. Differences beyond
-    1e154 have infinite squares, differences below 1e-162 squares of 0: scale such columns.
-
-    Attributes
-    ----------
-    name : str
-        ``"euclidean"``, ``"gower"``, ...; for a callable its own name.
-    kind : int
-        Formula of the rank distance: ``ranks.SQUARES``, ... ; ``MIXED``, ``CALLED``, ``PRECOMPUTED`` (cells are
-        distances to the training rows).
-    p : float >= 1
-        For ``POWERS``.
-    center, scales : float64[p] or None
-        Points are ``(cells - center) * scales``.
-    transform : float64[p, p] or None
-        A further factor of points (Mahalanobis).
-    mixed : MixedColumns or None
-        For ``MIXED``.
-    function : callable or None
-        For ``CALLED``: takes two float64[p], returns a number >= 0.
-    names : tuple of p column names
-        For messages.
-    """
-
-    name: str
-    kind: int
-    p: float = 2.0
-    center: np.ndarray | None = None
-    scales: np.ndarray | None = None
-    transform: np.ndarray | None = None
-    mixed: MixedColumns | None = None
-    function: Callable[[np.ndarray, np.ndarray], float] | None = None
-    names: tuple[Hashable, ...] = ()
-
-    def check(self, matrix: np.ndarray, schema: Schema | None = None) -> None:
-        """Refuse the cells that ``points`` refuses, without computing points; ``schema`` has the names of columns."""
-        names = (self.names or None) if schema is None else schema.names
-        if self.kind == PRECOMPUTED:
-            refuse_distances(matrix)
-        else:
-            refuse_cells(matrix, names, self.name, takes_missing=self.mixed is not None)
-
-    def points(self, matrix: np.ndarray) -> np.ndarray:
-        """Rows in the coordinates that rank distances compare; infinite or missing cells are refused.
-
-        Parameters
-        ----------
-        matrix : float64[n, p] or float32[n, p]
-            Encoded rows, as ``data.encoder`` gives them.
-
-        Returns
-        -------
-        float64[n, d], C order
-            Without nan or infinity (nan only under mixed metrics: a missing cell). ``d`` is p, and p + 1 for cosine,
-            angle and correlation. It may be ``matrix`` itself: never write to it. Coordinates beyond float64 are
-            limited to its largest number.
-        """
-        self.check(matrix)
-        points = np.ascontiguousarray(matrix, np.float64)
-        if not (points.flags.writeable and points.flags.aligned):
-            points = points.copy()  # another type of array would compile each kernel again, for some seconds
-        if self.kind == JACCARD:
-            return (points != 0).astype(np.float64)
-        if self.center is not None or self.scales is not None:
-            points = scaled(points, self.center, self.scales)
-        if self.name in DIRECTIONS and self.kind == SQUARES:
-            rows = points
-            points = np.empty((rows.shape[0], rows.shape[1] + 1))
-            unit_rows(rows, self.name == "correlation", points)
-        elif self.transform is not None:
-            rows, points = points, np.empty(points.shape)
-            times_matrix(rows, self.transform, points)
-            np.nan_to_num(points, copy=False, nan=LARGEST, posinf=LARGEST, neginf=-LARGEST)
-        return points
-
-    def distances(self, ranks: np.ndarray) -> np.ndarray:
-        """The distances for rank distances.
-
-        Parameters
-        ----------
-        ranks : float64 of any shape, >= 0
-            Rank distances.
-
-        Returns
-        -------
-        float64 of that shape
-
-        Examples
-        --------
-        >>> Metric("euclidean", SQUARES).distances(np.array([0.0, 25.0]))
-        array([0., 5.])
-        >>> Metric("angle", SQUARES).distances(np.array([2.0])) * 2 / np.pi
-        array([1.])
-        """
-        if self.kind == SQUARES:
-            if self.name in {"cosine", "correlation"}:
-                # Squares between opposite rows may be a little above 4; a radius of 2 still holds every row.
-                return np.minimum(ranks * 0.5, 2.0)
-            if self.name == "angle":
-                # Squares are (2 sin(angle / 2))^2. This form is exact at 0, a right angle and pi.
-                return 2.0 * angle_of(np.sqrt(np.minimum(ranks, 4.0)), np.sqrt(np.maximum(4.0 - ranks, 0.0)))
-            return np.sqrt(ranks)
-        if self.kind == POWERS:
-            return np.asarray(power_of(ranks, 1.0 / self.p))
-        if self.mixed is not None and self.mixed.rule != GOWER:
-            return np.sqrt(ranks)
-        if self.kind in {MANHATTAN, CHEBYSHEV, HAMMING, JACCARD, CANBERRA, MIXED, CALLED, PRECOMPUTED}:
-            return np.array(ranks, np.float64)
-        raise AssertionError(f"no such kind of rank distance: {self.kind}")
-
-    def ranks(self, distance: float) -> float:
-        """The largest rank distance whose distance is at most ``distance``.
-
-        Parameters
-        ----------
-        distance : float >= 0
-
-        Examples
-        --------
-        >>> Metric("manhattan", MANHATTAN).ranks(2.5)
-        2.5
-        """
-        if not distance >= 0:
-            raise ParameterError(f"{distance!r} is not a distance: give a number >= 0")
-        # Bisection of the bits of numbers >= 0, which as integers have the same order as the numbers.
-        low, high = 0, _INFINITY_BITS + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            reached = self.distances(np.array([middle]).view(np.float64))[0]
-            low, high = (middle, high) if reached <= distance else (low, middle)
-        return float(np.int64(low).view(np.float64))
-
-
-def refuse_distances(matrix: np.ndarray) -> None:
-    """Refuse cells that are not distances: missing, infinite or negative ones.
-
-    Examples
-    --------
-    >>> refuse_distances(np.array([[0.0, -1.0], [np.nan, 0.0]]))
-    Traceback (most recent call last):
-    ...
-    treewright.exceptions.MissingValueError: X has 1 missing distance(s) (row 1, column 0): metric='precomputed' ...
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if matrix.size == 0 or (matrix.min() >= 0 and np.isfinite(matrix.max())):
-            return
-    kinds = (
-        ("missing", np.isnan(matrix), MissingValueError),
-        ("infinite", np.isinf(matrix), DataError),
-        ("negative", matrix < 0, DataError),
-    )
-    for what, wrong, error in kinds:
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0].tolist()
-            raise error(
-                f"X has {int(wrong.sum())} {what} distance(s) (row {row}, column {column}): ",
-                setting("metric", "precomputed"),
-                " takes finite numbers >= 0, one for every pair of rows",
-                row=row,
-            )
-
-
-def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: str, *, takes_missing: bool) -> None:
-    """Refuse infinite cells, and missing ones if the metric has no rule for them.
-
-    Examples
-    --------
-    >>> refuse_cells(np.array([[1.0], [np.nan]]), ("age",), "euclidean", takes_missing=False)
-    Traceback (most recent call last):
-    ...
-    treewright.exceptions.MissingValueError: column 'age' has 1 missing value(s) (first row 1), and ...
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = matrix.sum()  # a fast check without a second matrix: a finite sum has finite terms
-    if np.isfinite(total):
-        return
-    for at in range(matrix.shape[1]):
-        infinite = np.isinf(matrix[:, at])
-        if infinite.any():
-            raise DataError(
-                f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (",
-                first_row(int(infinite.argmax())),
-                "), which have no distances. Replace them, or drop the rows",
-                row=int(infinite.argmax()),
-            )
-    if takes_missing:
-        return
-    for at in range(matrix.shape[1]):
-        absent = np.isnan(matrix[:, at])
-        if absent.any():
-            raise MissingValueError(
-                f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (",
-                first_row(int(absent.argmax())),
-                "), and ",
-                setting("metric", metric),
-                " has no distance to NaN. Use ",
-                setting("metric", "heom"),
-                ", 'hvdm', 'gower' or 'nan_euclidean', which do, or fill in the cells, or drop the rows",
-                row=int(absent.argmax()),
-            )
-
-
-def refuse_nominal(schema: Schema, metric: str) -> None:
-    """Refuse nominal columns with a metric for numbers."""
-    nominal = [column.name for column in schema.columns if column.kind == "nominal"]
-    if nominal:
-        at = schema.positions[nominal[0]]
-        rest = f" (and {len(nominal) - 1} more column(s))" if len(nominal) > 1 else ""
-        raise DataError(
-            f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so ",
-            setting("metric", metric),
-            " has no distance between them. Use ",
-            setting("metric", "heom"),
-            ", 'hvdm' or 'gower', or turn the levels into numbers (one column of 0 and 1 per level)",
-            column=nominal[0],
-        )
+# Points by kernels ----------------------------------------------------------------------------------------------------
 
 
 @costs(lambda rows, matrix, out: len(rows) * matrix.size)
@@ -547,663 +749,3 @@ def _remainder(squares):
         return (squares - 1.0) * 0.5
     missing = np.int64((1.0 - squares) * 2.0**53)
     return -np.float64((missing + 2) // 4) * 2.0**-52
-
-
-__all__ = ["METRICS", "TAKE_MISSING", "metric_of", "refuse_power"]
-
-KINDS = {
-    "euclidean": SQUARES,
-    "manhattan": MANHATTAN,
-    "chebyshev": CHEBYSHEV,
-    "minkowski": POWERS,
-    "mahalanobis": SQUARES,
-    "correlation": SQUARES,
-    "cosine": SQUARES,
-    "angle": SQUARES,
-    "hamming": HAMMING,
-    "jaccard": JACCARD,
-    "canberra": CANBERRA,
-    "gower": MIXED,
-    "heom": MIXED,
-    "hvdm": MIXED,
-    "nan_euclidean": MIXED,
-    "precomputed": PRECOMPUTED,
-}
-# Metrics that accept missing cells.
-TAKE_MISSING = (*RULES, "nan_euclidean")
-# Exponents of minkowski that have a formula of their own.
-EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
-_OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
-METRICS = ("auto", *KINDS)
-# Names in other libraries, and what to write instead.
-_HINTS = {
-    "sqeuclidean": (setting("metric", "euclidean"), " (it has the same neighbours)"),
-    "seuclidean": (setting("metric", "euclidean"), " with ", setting("scale", "standard")),
-    "wminkowski": (setting("metric", "minkowski"), " with metric_params={'w': ...}"),
-    "matching": (setting("metric", "hamming"),),
-}
-_WEIGHTED = ("euclidean", "manhattan", "minkowski")
-_PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
-# Metrics for which scales make no difference, or that have their own.
-_UNSCALED = {
-    "mahalanobis": "it has the scales of its covariance",
-    "hamming": "it only compares whether cells are equal",
-    "jaccard": "it only compares which cells are 0",
-    "precomputed": "its cells are already distances",
-    **dict.fromkeys(RULES, "it divides every column by its own range or deviation"),
-}
-
-
-def metric_of(
-    name: Any,
-    matrix: np.ndarray,
-    schema: Schema,
-    *,
-    p: Any = 2.0,
-    scale: Any = None,
-    metric_params: Mapping[str, Any] | None = None,
-    target: np.ndarray | None = None,
-) -> Metric:
-    """The metric of a fit.
-
-    Parameters
-    ----------
-    name : str or callable
-        One of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is minkowski of ``p`` (2:
-        euclidean) if every column is numeric and no cell is missing, else heom. A callable takes two float64[p]
-        (scaled cells) and ``metric_params`` as keywords; it returns a number >= 0.
-    matrix : float64[n, p] or float32[n, p]
-        The encoded training rows, n >= 1; nan is missing.
-    p : float >= 1
-        For minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev. Other metrics refuse any value but 2.
-    scale : None, "standard", "range", "robust" or p numbers
-        Cells minus their center, times a scale: mean and 1 / standard deviation, least cell and 1 / range, median and
-        1 / interquartile range. Constant columns have scale 1. Numbers multiply the cells; 0 leaves a column out.
-    metric_params : mapping, optional
-        ``{"w": p numbers >= 0}`` for euclidean, manhattan, minkowski: weights of |a - b|^p, as in SciPy.
-        ``{"V": ...}`` for mahalanobis: another covariance than that of the rows; ``{"VI": ...}``: its inverse.
-    target : int[n], float64[n], or with a second axis of 1; optional
-        For hvdm: codes of classes, or numbers.
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> schema, matrix = encode_fit({"height": [1.5, 2.0, 1.75], "weight": [50, 90, 60]})
-    >>> metric = metric_of("euclidean", matrix, schema, scale="range")
-    >>> metric.points(matrix).tolist()
-    [[0.0, 0.0], [1.0, 1.0], [0.5, 0.25]]
-    >>> metric_of("auto", matrix, schema).name
-    'euclidean'
-    """
-    given = _params(metric_params)
-    if not isinstance(name, str):
-        refuse_power(p, "a function as metric")
-        return _called(name, matrix, schema, scale, given)
-    name = _known(name, schema, matrix, p)
-    kind = KINDS[name]
-    unknown = [key for key in given if key not in _PARAMS.get(name, ())]
-    if unknown:
-        raise ParameterError(*_unknown_params(name, unknown))
-    if name in _UNSCALED and scale is not None:
-        raise ParameterError(
-            Phrase(f"scale={shown(scale)}", "setting", "scale", scale),
-            ": ",
-            setting("metric", name),
-            f" does not use it, because {_UNSCALED[name]}: ",
-            setting("scale", None),
-            parameter="scale",
-        )
-    if kind == PRECOMPUTED:
-        return Metric(name, kind, names=schema.names)  # it checks the distances when they become points
-    if name not in RULES:
-        refuse_nominal(schema, name)
-    refuse_cells(matrix, schema.names, name, takes_missing=kind == MIXED)
-    if name in RULES:
-        return Metric(name, MIXED, mixed=mixed_columns(RULES[name], schema, matrix, target), names=schema.names)
-    if name == "mahalanobis":
-        center, scales, transform = _covariance(given, matrix, schema)
-        return Metric(name, kind, center=center, scales=scales, transform=transform, names=schema.names)
-    power = 2.0
-    if name == "minkowski":
-        power = _power(p)
-        kind = EXPONENTS.get(power, POWERS)
-    elif name == "manhattan":
-        power = 1.0
-    made = _scaled(name, kind, power, matrix, schema, scale, given)
-    if kind in (POWERS, MIXED) or (kind == SQUARES and name not in DIRECTIONS):
-        _refuse_extreme(made, matrix)
-    return made
-
-
-def _params(metric_params: Any) -> dict[str, Any]:
-    """The parameters of a metric as a dict."""
-    if metric_params is None:
-        return {}
-    if not isinstance(metric_params, Mapping):
-        raise ParameterError(f"metric_params={shown(metric_params)}: give a dict, such as {{'w': [1, 2]}}, or None")
-    return dict(metric_params)
-
-
-def _known(name: str, schema: Schema, matrix: np.ndarray, p: Any) -> str:
-    """The metric's name for a name or an alias."""
-    if name == "auto":
-        # Not Gower: a row with few known cells is at distance 0 from many rows, and then the nearest to all of them.
-        is_plain = all(column.kind == "numeric" for column in schema.columns) and not missing_columns(matrix)
-        if is_plain:
-            return "euclidean" if p == 2 else "minkowski"
-        refuse_power(p, "metric='auto' is heom for nominal columns and missing cells, which")
-        return "heom"
-    name = _OTHER_NAMES.get(name, name)
-    if name not in KINDS:
-        hint = (": write ", *_HINTS[name]) if name in _HINTS else (did_you_mean(name, METRICS),)
-        raise ParameterError(
-            Phrase(f"metric={shown(name)}", "setting", "metric", name),
-            " is not known",
-            *hint,
-            f"; the metrics are {', '.join(map(repr, METRICS))}, or a callable",
-            parameter="metric",
-        )
-    if name != "minkowski" and EXPONENTS.get(p) != KINDS[name]:
-        refuse_power(p, f"metric={name!r}")
-    return name
-
-
-def refuse_power(p: Any, what: str) -> None:
-    """Refuse an exponent for a metric without one, instead of ignoring it.
-
-    Raises
-    ------
-    ParameterError
-        ``p`` is not 2, its default.
-    """
-    if p != 2:
-        raise ParameterError(
-            Phrase(f"p={shown(p)}", "setting", "p", p),
-            f": {what} does not use p, the power of ",
-            setting("metric", "minkowski"),
-            ": leave p out",
-            parameter="p",
-        )
-
-
-def _unknown_params(name: str, unknown: list[Any]) -> tuple[object, ...]:
-    """The message about parameters that a metric does not have."""
-    takes = _PARAMS.get(name, ())
-    knows = f"it takes {' or '.join(map(repr, takes))}" if takes else "it takes none"
-    hint = "; p is a parameter of its own" if "p" in unknown else ""
-    hint += "; weights of columns are given as scale" if "w" in unknown and name not in _UNSCALED else ""
-    lacking = ", ".join(shown(key) for key in unknown)
-    return "metric_params: ", setting("metric", name), f" has no {lacking}: {knows}{hint}"
-
-
-def _power(p: Any) -> float:
-    """The exponent of minkowski."""
-    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating) or not p >= 1:
-        raise ParameterError(
-            f"p={shown(p)}: minkowski takes a number >= 1 (below 1 it is not a metric), or infinity, which is chebyshev"
-        )
-    return float(p)
-
-
-def _called(function: Any, matrix: np.ndarray, schema: Schema, scale: Any, given: dict[str, Any]) -> Metric:
-    """The metric of a callable."""
-    if not callable(function):
-        raise ParameterError(f"metric={shown(function)}: give one of {', '.join(map(repr, METRICS))}, or a callable")
-    if isinstance(function, type):
-        raise ParameterError(f"metric={function.__name__} is a class: give a function of two rows")
-    name = str(getattr(function, "__name__", type(function).__name__))
-    refuse_nominal(schema, name)
-    refuse_cells(matrix, schema.names, name, takes_missing=False)
-    center, scales = _center_and_scales(scale, matrix, schema, moves=True)
-    own: Callable[..., float] = functools.partial(function, **given) if given else function
-    return Metric(name, CALLED, center=center, scales=scales, function=own, names=schema.names)
-
-
-def _covariance(given: dict[str, Any], matrix: np.ndarray, schema: Schema) -> Coordinates:
-    """Center, scales and matrix of mahalanobis."""
-    if len(given) > 1:
-        raise ParameterError("metric_params: give V, the covariance, or VI, its inverse, not both")
-    if not given:
-        return coordinates_of_rows(matrix, schema.names)
-    center = center_and_scales("standard", matrix)[0]
-    if "V" in given:
-        return coordinates_of_covariance(given["V"], center, schema.names)
-    return coordinates_of_inverse(given["VI"], center, schema.names)
-
-
-def _scaled(
-    name: str, kind: int, power: float, matrix: np.ndarray, schema: Schema, scale: Any, given: dict[str, Any]
-) -> Metric:
-    """A metric for numbers with its scales and weights."""
-    moves = name not in DIRECTIONS and name != "canberra"
-    weights = None
-    if given:
-        if kind == CHEBYSHEV:
-            raise ParameterError("metric_params w: the largest difference (p=inf) has no weights; give scale")
-        weights = power_of(given_scales(given["w"], matrix, "metric_params w"), 1.0 / power)
-    center, scales = _center_and_scales(scale, matrix, schema, moves=moves, weights=weights)
-    mixed = nan_euclidean_columns(len(schema)) if kind == MIXED else None
-    return Metric(name, kind, power, center, scales, mixed=mixed, names=schema.names)
-
-
-def _center_and_scales(
-    scale: Any, matrix: np.ndarray, schema: Schema, *, moves: bool, weights: np.ndarray | None = None
-) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Center and scales of ``scale``; None if cells do not change.
-
-    Parameters
-    ----------
-    moves : bool
-        Whether distances do not change when all rows are shifted: then numbers far from 0 are shifted near 0 before
-        they are multiplied, since rounding would otherwise change small distances.
-    weights : float64[p], optional
-        Additional scales.
-    """
-    center, scales = None, weights
-    if isinstance(scale, str):
-        center, scales = center_and_scales(scale, matrix)
-        scales = scales if weights is None else scales * weights
-    elif scale is not None:
-        scales = given_scales(scale, matrix)
-        scales = scales if weights is None else scales * weights
-    if scales is None:
-        return None, None
-    if center is None and moves:
-        center = _short_center(matrix)
-    refuse_overflow(matrix, center, scales, lambda at: column_label(schema.names, at))
-    return center, scales
-
-
-def _short_center(matrix: np.ndarray) -> np.ndarray | None:
-    """A number near the cells of each column that is far from 0, with so few bits that subtracting it is exact.
-
-    0 for columns whose range is larger than their distance from 0: integers and other short numbers do not change.
-    """
-    center = np.zeros(matrix.shape[1])
-    low, high = _extremes(matrix)
-    for at in np.flatnonzero(np.minimum(np.abs(low), np.abs(high)) > high * 0.5 - low * 0.5):
-        # The multiple of the last power of two within the range; if all cells are equal, the cell itself.
-        spread = high[at] - low[at]
-        step = np.ldexp(0.5, int(np.frexp(spread)[1])) if 0 < spread < np.inf else 0.0
-        center[at] = np.floor(low[at] / step) * step if step > 0 else low[at]
-    return center if center.any() else None
-
-
-def _extremes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest known cell of each column, float64[p]; nan if none is known."""
-    return np.fmin.reduce(matrix, axis=0).astype(np.float64), np.fmax.reduce(matrix, axis=0).astype(np.float64)
-
-
-def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
-    """Refuse an exponent for which powers of the columns' range leave float64, and a range whose squares vanish.
-
-    Squares that are too large are refused when a search finds them.
-    """
-    low, high = (np.nan_to_num(metric.points(cells[None])) for cells in _extremes(matrix))
-    widest = float(np.abs(high * 0.5 - low * 0.5).max()) * 2.0
-    if widest == 0:
-        return
-    with np.errstate(over="ignore", under="ignore"):
-        reached = power_of(widest, metric.p) * len(metric.names)
-        small = power_of(widest * 2.0**-20, metric.p)
-    if metric.kind != POWERS:
-        if reached < 1e-280:
-            raise DataError(
-                f"differences of up to {widest:.3g} have squares that are 0 in float64, so all rows would be "
-                "equally near. Give a scale, such as ",
-                setting("scale", "standard"),
-            )
-    elif not 1e-280 < reached < 1e300 or small == 0:  # rows a millionth of the range apart would be at distance 0
-        raise DataError(
-            f"p={metric.p!r}: differences of up to {widest:.3g}, or a millionth of it, to this power leave float64. "
-            "Use a smaller p, a scale, or ",
-            setting("metric", "chebyshev"),
-            ", the limit of large p",
-        )
-
-
-# Points of a tile, and columns transposed at a time.
-TILE = 256
-COLUMNS = 64
-# Queries that are measured against one tile of points.
-_QUERIES = 64
-# Bytes of one thread, for lines of levels, and for all ranks of some queries.
-_BLOCK_BYTES = 2**23
-# More neighbours are selected from all ranks of a query.
-_FEW = 64
-
-
-class ColumnArrays(NamedTuple):
-    """The arrays of ``MixedColumns`` for kernels.
-
-    Attributes
-    ----------
-    kinds, scales, rule, n_levels, tables, starts, n_classes
-        As in ``MixedColumns``.
-    lines : int64[p + 1]
-        The beginning of each column's line: one number per level and two more for a column of shares, none for others.
-    """
-
-    kinds: np.ndarray
-    scales: np.ndarray
-    rule: np.int64
-    n_levels: np.ndarray
-    tables: np.ndarray
-    starts: np.ndarray
-    n_classes: np.int64
-    lines: np.ndarray
-
-
-class Scratch(NamedTuple):
-    """Temporary arrays of one thread.
-
-    Attributes
-    ----------
-    cells : float64[COLUMNS, TILE]
-    sums, counts : float64[queries, TILE]
-    lines : float64[queries, w]
-    """
-
-    cells: np.ndarray
-    sums: np.ndarray
-    counts: np.ndarray
-    lines: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Mixed:
-    """Every query against every row, in blocks that fit into the caches.
-
-    Additional memory per thread: 384 KiB, up to 8 MiB of levels' distances (HVDM; those of one query, if that is more),
-    and for more than 64 neighbours or rows within a rank 8 MiB or the ranks of one query if that is more.
-
-    Attributes
-    ----------
-    points : float64[n, p], C order
-        Encoded rows: nan is missing, nominal cells hold codes. Kept, not copied.
-    columns : MixedColumns
-
-    Examples
-    --------
-    >>> from treewright.data.encoder import encode_fit
-    >>> from treewright.neighbors.metrics import GOWER, mixed_columns
-    >>> schema, matrix = encode_fit({"age": [20, 30, 40], "sky": ["sun", "rain", None]})
-    >>> index = Mixed(matrix, mixed_columns(GOWER, schema, matrix, None))
-    >>> rows, ranks = index.nearest(matrix[:1], k=3, n_threads=1)
-    >>> rows.tolist(), ranks.tolist()
-    ([[0, 1, 2]], [[0.0, 0.75, 1.0]])
-    """
-
-    points: np.ndarray
-    columns: MixedColumns
-    _arrays: ColumnArrays = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        columns = self.columns
-        widths = np.where(columns.kinds == SHARES, columns.n_levels + 2, 0)
-        lines = np.concatenate([np.zeros(1, np.int64), np.cumsum(widths)])
-        object.__setattr__(
-            self,
-            "_arrays",
-            ColumnArrays(
-                np.ascontiguousarray(columns.kinds, np.uint8),
-                np.ascontiguousarray(columns.scales, np.float64),
-                np.int64(columns.rule),
-                np.ascontiguousarray(columns.n_levels, np.int64),
-                np.ascontiguousarray(columns.tables, np.float64),
-                np.ascontiguousarray(columns.starts, np.int64),
-                np.int64(columns.n_classes),
-                lines,
-            ),
-        )
-
-    def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As ``Index.nearest``."""
-        rows = np.empty((len(points), k), np.int64)
-        ranks = np.empty((len(points), k))
-        if k > _FEW:
-
-            def take(begin: int, found: np.ndarray) -> None:
-                for at, of_query in enumerate(found):
-                    rows[begin + at], ranks[begin + at] = select(of_query, k)
-
-            self._measure_all(points, n_threads, take)
-            return rows, ranks
-        size, n_tasks = blocks_of(len(points), n_threads, self._most_queries())
-        scratch = self._scratch(min(n_threads, n_tasks), size)
-
-        def work(task: int, thread: int) -> None:
-            begin, end = task * size, min((task + 1) * size, len(points))
-            nearest_of_block(self._arrays, points, begin, end, self.points, scratch[thread], rows, ranks)
-
-        run_each(work, n_tasks, n_threads)
-        return rows, ranks
-
-    def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As ``Index.within``."""
-        blocks: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-
-        def take(begin: int, found: np.ndarray) -> None:
-            query, row = np.nonzero(found <= rank)
-            blocks[begin] = in_order(len(found), query, row, found[query, row])
-
-        self._measure_all(points, n_threads, take)
-        return joined([blocks[begin] for begin in sorted(blocks)])
-
-    def _measure_all(self, points: np.ndarray, n_threads: int, take: Callable[[int, np.ndarray], None]) -> None:
-        """Call ``take`` for each block of queries, with its first query and all ranks, float64[queries, n]."""
-        n = len(self.points)
-        size, n_tasks = blocks_of(len(points), n_threads, min(self._most_queries(), _BLOCK_BYTES // (8 * n)))
-        scratch = self._scratch(min(n_threads, n_tasks), size)
-        everything = [np.empty((size, n)) for _ in scratch]
-
-        def work(task: int, thread: int) -> None:
-            begin, end = task * size, min((task + 1) * size, len(points))
-            found = everything[thread]
-            ranks_of_block(self._arrays, points, begin, end, self.points, scratch[thread], found)
-            take(begin, found[: end - begin])
-
-        run_each(work, n_tasks, n_threads)
-
-    def _most_queries(self) -> int:
-        """The most queries of a block whose lines of levels fit."""
-        return min(_QUERIES, _BLOCK_BYTES // (8 * max(1, int(self._arrays.lines[-1]))))
-
-    def _scratch(self, n_threads: int, size: int) -> list[Scratch]:
-        """Temporary arrays for each thread."""
-        width = int(self._arrays.lines[-1])
-        return [
-            Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE)), np.empty((size, TILE)), np.empty((size, width)))
-            for _ in range(n_threads)
-        ]
-
-
-@inner_kernel
-def _fill_lines(query, columns, lines):
-    """Squared distances from a query's level to every level, for each column of shares.
-
-    Parameters
-    ----------
-    query : float64[p]
-    columns : ColumnArrays
-    lines : float64[w], OUT
-        For a column: its levels, then an unseen level, then a missing cell.
-    """
-    for column in range(len(query)):
-        n_levels, begin = columns.n_levels[column], columns.lines[column]
-        if columns.lines[column + 1] == begin:
-            continue
-        n_classes = columns.n_classes
-        level = n_levels if query[column] != query[column] else np.int64(query[column])
-        own = columns.starts[column] + level * n_classes
-        for other in range(n_levels + 2):
-            lines[begin + other] = 1.0
-        if level >= n_levels:
-            continue
-        lines[begin + level] = 0.0
-        if columns.tables[own] == NO_ROWS:
-            continue
-        for other in range(n_levels):
-            its = columns.starts[column] + other * n_classes
-            if other != level and columns.tables[its] != NO_ROWS:
-                total = 0.0
-                for at in range(n_classes):
-                    difference = columns.tables[own + at] - columns.tables[its + at]
-                    total += difference * difference
-                lines[begin + other] = total
-
-
-@inner_kernel
-def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
-    """Add one column as Gower does: the terms of points whose cell is known, and their number.
-
-    ``cells``, ``sums``, ``counts`` float64[>= n].
-    """
-    if kind == DIFFERENCE:
-        for i in range(n):
-            b = cells[i]
-            part = min(abs(a - b) / scale, 1.0)
-            sums[i] += part if b == b else 0.0
-            counts[i] += 1.0 if b == b else 0.0
-    else:
-        for i in range(n):
-            b = cells[i]
-            part = 0.0 if a == b and a != unseen else 1.0
-            sums[i] += part if b == b else 0.0
-            counts[i] += 1.0 if b == b else 0.0
-
-
-@inner_kernel
-def _add_known_squares(a, cells, n, sums, counts):
-    """Add the squares of one column for points whose cell is known, and count them.
-
-    ``cells``, ``sums``, ``counts`` float64[>= n].
-    """
-    for i in range(n):
-        b = cells[i]
-        sums[i] += (a - b) * (a - b) if b == b else 0.0
-        counts[i] += 1.0 if b == b else 0.0
-
-
-@inner_kernel
-def _add_square(kind, scale, unseen, a, cells, line, n, sums):
-    """Add the square of one column as HEOM and HVDM do: a missing cell has distance 1 from everything.
-
-    ``cells``, ``sums`` float64[>= n]; ``line`` float64[w], for ``SHARES`` the squares by level.
-    """
-    if kind == DIFFERENCE:
-        for i in range(n):
-            b = cells[i]
-            part = abs(a - b) / scale
-            sums[i] += part * part if part == part else 1.0
-    elif kind == EQUALITY:
-        for i in range(n):
-            sums[i] += 0.0 if a == cells[i] and a != unseen else 1.0
-    else:
-        for i in range(n):
-            sums[i] += line[np.int64(cells[i])]
-
-
-@inner_kernel
-def _turn(columns, points, first, n, left, width, cells):
-    """Copy a tile by column into ``cells`` float64[COLUMNS, TILE]; a missing cell of shares becomes the last level.
-
-    ``points`` float64[N, p].
-    """
-    for i in range(n):
-        row = points[first + i]
-        for at in range(width):
-            column = left + at
-            cell = row[column]
-            if cell != cell and columns.lines[column + 1] > columns.lines[column]:
-                cell = np.float64(columns.n_levels[column] + 1)
-            cells[at, i] = cell
-
-
-@inner_kernel
-def measure(columns, queries, begin, end, points, first, n, scratch):
-    """Rank distances of queries ``begin`` to ``end - 1`` to the points ``first`` to ``first + n - 1``.
-
-    Parameters
-    ----------
-    columns : ColumnArrays
-    queries : float64[m, p]
-        nan is missing.
-    points : float64[N, p]
-    n : int, 1 to ``TILE``
-    scratch : Scratch
-        ``scratch.sums[i, j]`` becomes the rank of query ``begin + i`` and point ``first + j``.
-    """
-    p = points.shape[1]
-    for at in range(end - begin):
-        for i in range(n):
-            scratch.sums[at, i] = 0.0
-            scratch.counts[at, i] = 0.0
-    for left in range(0, p, COLUMNS):
-        width = min(COLUMNS, p - left)
-        _turn(columns, points, first, n, left, width, scratch.cells)
-        for at in range(end - begin):
-            sums, counts = scratch.sums[at], scratch.counts[at]
-            for c in range(width):
-                column, cells = left + c, scratch.cells[c]
-                a, kind, scale = queries[begin + at, column], columns.kinds[column], columns.scales[column]
-                # No cell is -1, because a numeric column has no code for unseen levels.
-                unseen = np.float64(columns.n_levels[column]) if columns.n_levels[column] > 0 else np.nan
-                if columns.rule == GOWER:
-                    if a == a:
-                        _add_known(kind, scale, unseen, a, cells, n, sums, counts)
-                elif columns.rule == NAN_EUCLIDEAN:
-                    if a == a:
-                        _add_known_squares(a, cells, n, sums, counts)
-                else:
-                    line = scratch.lines[at, columns.lines[column] :]
-                    _add_square(kind, scale, unseen, a, cells, line, n, sums)
-    if columns.rule == GOWER:
-        for at in range(end - begin):
-            for i in range(n):
-                known = scratch.counts[at, i]
-                scratch.sums[at, i] = scratch.sums[at, i] / known if known > 0.0 else 1.0
-    elif columns.rule == NAN_EUCLIDEAN:
-        for at in range(end - begin):
-            for i in range(n):
-                known = scratch.counts[at, i]
-                # If all cells are known nothing is rounded here: the result is bit-identical to the Euclidean distance.
-                if known == 0.0:
-                    scratch.sums[at, i] = np.inf
-                elif known < p:
-                    scratch.sums[at, i] = scratch.sums[at, i] / known * p
-
-
-@costs(lambda columns, queries, begin, end, points, *_: (end - begin) * points.size)
-@kernel
-def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks):
-    """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
-
-    ``queries`` float64[m, p], ``points`` float64[N, p]; ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT;
-    otherwise as ``measure``.
-    """
-    for query in range(begin, end):
-        clear(ranks[query], rows[query])
-        _fill_lines(queries[query], columns, scratch.lines[query - begin])
-    for first in range(0, len(points), TILE):
-        n = min(TILE, len(points) - first)
-        measure(columns, queries, begin, end, points, first, n, scratch)
-        for query in range(begin, end):
-            keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
-
-
-@costs(lambda columns, queries, begin, end, points, *_: (end - begin) * points.size)
-@kernel
-def ranks_of_block(columns, queries, begin, end, points, scratch, ranks):
-    """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
-
-    ``queries`` float64[m, p], ``points`` float64[N, p]; otherwise as ``measure``.
-    """
-    for query in range(begin, end):
-        _fill_lines(queries[query], columns, scratch.lines[query - begin])
-    for first in range(0, len(points), TILE):
-        n = min(TILE, len(points) - first)
-        measure(columns, queries, begin, end, points, first, n, scratch)
-        for at in range(end - begin):
-            for i in range(n):
-                ranks[at, first + i] = scratch.sums[at, i]

@@ -1,9 +1,7 @@
-"""Rank distances: their kinds, the protocol of indexes, and functions that join the results of blocks of queries.
+"""Rank distances: their kinds, the protocol of indexes, and the nearest rows so far, for the kernels of every index.
 
-The nearest rows so far: pairs of a rank distance and a row, kept in order. For the kernels of every index.
-
-Pairs are ordered by (rank, row). Rows differ, so no two pairs are equal: a partition has one result for any order of
-the input, and equal ranks take no longer than others.
+The nearest rows are pairs of a rank distance and a row, ordered by (rank, row). Rows differ, so no two pairs are equal:
+a partition has one result for any order of the input, and equal ranks take no longer than others.
 
 For up to some dozens of neighbours a sorted array is faster than a heap, and it is in order when the search ends
 (``clear``, ``keep``). For hundreds, moving the pairs would take too long: rows are collected in arrays of twice the
@@ -42,29 +40,14 @@ class Index(Protocol):
     def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` nearest rows of each point.
 
-        Parameters
-        ----------
-        points : float64[m, d], C order
-        k : int, 1 to the number of rows
-        n_threads : int >= 1
-            The result does not depend on it.
-
-        Returns
-        -------
-        rows : int64[m, k]
-        ranks : float64[m, k]
-            Their rank distances, ascending; among equal ones the lower row first.
+        ``points`` (float64[m, d], C order). Returns ``rows`` (int64[m, k]); ``ranks`` (float64[m, k]): their rank
+        distances, ascending; among equal ones the lower row first.
         """
 
     def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows whose rank distance is at most ``rank``.
 
-        Returns
-        -------
-        offsets : int64[m + 1]
-            The beginning of each point's rows.
-        rows : int64
-        ranks : float64
+        Returns ``offsets`` (int64[m + 1]), the beginning of each point's rows; rows (int64); ranks (float64).
         """
 
 
@@ -75,13 +58,7 @@ def blocks_of(n_queries: int, n_threads: int, most: int) -> tuple[int, int]:
 
 
 def select(ranks: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``k`` smallest of all ranks float64[n], ordered by (rank, row): rows int64[k], ranks float64[k].
-
-    Examples
-    --------
-    >>> select(np.array([3.0, 1.0, 3.0, 0.0]), k=3)
-    (array([3, 1, 0]), array([0., 1., 3.]))
-    """
+    """The ``k`` smallest of all ranks float64[n], ordered by (rank, row): rows int64[k], ranks float64[k]."""
     rows = np.arange(len(ranks))
     if k < len(ranks):
         last = np.partition(ranks, k - 1)[k - 1]

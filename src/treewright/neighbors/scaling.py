@@ -59,18 +59,9 @@ _BY_NAME: dict[str, Callable[[np.ndarray], tuple[float, float]]] = {
 def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Center and scale of every column.
 
-    Parameters
-    ----------
-    name : {"standard", "range", "robust"}
-        Mean and standard deviation; least cell and range; median and interquartile range.
-    matrix : float[n, p], finite or nan
-        n >= 1. Missing cells are left out.
-
-    Returns
-    -------
-    center : float64[p]
-    scales : float64[p] > 0
-        One over the spread. 1 for a column whose spread is 0 or below 2.2e-308, or without known cells.
+    ``name``: mean and standard deviation; least cell and range; median and interquartile range. ``matrix`` (float[n,
+    p], finite or nan): n >= 1. Missing cells are left out. Returns ``center`` (float64[p]); ``scales`` (float64[p] >
+    0): one over the spread. 1 for a column whose spread is 0 or below 2.2e-308, or without known cells.
 
     Examples
     --------

@@ -54,26 +54,10 @@ class SparseRows:
     needs 8 bytes a row for each thread (32 for more than 128 neighbours, and for rows within a rank), and 12 a cell of
     the queries.
 
-    Attributes
-    ----------
-    kind : {"cosine", "angle", "euclidean"}
-    n_columns : int
-    used : int64[c], ascending
-        The columns with any cell.
-    points : tuple of int64[n + 1], int32, float64
-        The rows; scaled to length one except for ``"euclidean"``.
-    columns : tuple of int64[c + 1], int32, float64
-        The same cells by column.
-    lengths : float64[n]
-        Squared lengths; ones except for ``"euclidean"``.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_matrix
-    >>> index = SparseRows.of(csr_matrix([[1.0, 0.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 2.0]]), "cosine")
-    >>> rows, ranks = index.nearest(csr_matrix([[0.0, 2.0, 0.0]]), k=3, n_threads=1)
-    >>> rows.tolist(), (ranks / 2).round(3).tolist()
-    ([[1, 0, 2]], [[0.293, 1.0, 1.0]])
+    ``used`` (int64[c], ascending): the columns with any cell.
+    ``points`` (tuple of int64[n + 1], int32, float64): the rows; scaled to length one except for ``"euclidean"``.
+    ``columns`` (tuple of int64[c + 1], int32, float64): the same cells by column.
+    ``lengths`` (float64[n]): squared lengths; ones except for ``"euclidean"``.
     """
 
     kind: Kind
@@ -197,14 +181,9 @@ class SparseRows:
 class Queries(NamedTuple):
     """The rows of a query.
 
-    Attributes
-    ----------
-    rows : Arrays
-        With places of the stored columns; scaled to length one except for ``"euclidean"``.
-    lengths : float64[m]
-        Squared lengths; ones except for ``"euclidean"``.
-    roundings : float64[m]
-        The largest error of a rank distance from a product, as a share of the squared lengths.
+    ``rows``: with places of the stored columns; scaled to length one except for ``"euclidean"``.
+    ``lengths`` (float64[m]): squared lengths; ones except for ``"euclidean"``.
+    ``roundings`` (float64[m]): the largest error of a rank distance from a product, as a share of the squared lengths.
     """
 
     rows: Arrays
@@ -249,25 +228,8 @@ def _directions(rows: csr_matrix) -> csr_matrix:
 def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_matrix:
     """A copy of a sparse table in canonical form: float64, columns of a row ascending and distinct, no stored zeros.
 
-    Parameters
-    ----------
-    X : scipy sparse matrix or array of any format, of numbers
-        It is not changed. Cells given twice are added up, as in scipy.
-    n_columns : int, optional
-        The required number of columns, that of the fit.
-    name : str
-        Its name in errors.
-
-    Returns
-    -------
-    scipy.sparse.csr_matrix, float64
-
-    Examples
-    --------
-    >>> from scipy.sparse import coo_array
-    >>> rows = checked_rows(coo_array(([1.0, 2.0, 0.0], ([0, 0, 1], [2, 2, 0])), shape=(2, 3)))
-    >>> rows.data.tolist(), rows.indices.tolist(), rows.indptr.tolist()
-    ([3.0], [2], [0, 1, 1])
+    ``X``: it is not changed. Cells given twice are added up, as in scipy. ``n_columns``: the required number of
+    columns, that of the fit.
     """
     from scipy.sparse import csr_matrix, issparse  # takes 50 ms, which dense tables do not need
 

@@ -35,17 +35,11 @@ _TREE_ROWS = 64
 class Stored:
     """Training rows in the coordinates of their metric, with their targets.
 
-    Attributes
-    ----------
-    metric : Metric
-    points : float64[n, d], C order, or csr_matrix of float64
-        As ``metric.points`` gives them; sparse for sparse rows.
-    codes : int32[n, n_outputs] or None
-        Class codes of the rows.
-    values : float64[n, n_outputs] or None
-        Targets of the rows, for regression.
-    algorithm : {"auto", "brute", "kd_tree"}
-        The user's choice; see ``search_for``.
+    ``points`` (float64[n, d], C order, or csr_matrix of float64): as ``metric.points`` gives them; sparse for sparse
+        rows.
+    ``codes`` (int32[n, n_outputs] or None): class codes of the rows.
+    ``values`` (float64[n, n_outputs] or None): targets of the rows, for regression.
+    ``algorithm``: the user's choice; see ``search_for``.
     """
 
     metric: Metric
@@ -90,19 +84,9 @@ class Stored:
     def nearest(self, points: Any, k: int, n_threads: int, first_row: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """The nearest rows of each point.
 
-        Parameters
-        ----------
-        points : float64[m, d], or csr_matrix for sparse rows
-        k : int, 1 to the number of rows
-        n_threads : int >= 1
-        first_row : int
-            The number of the first point, for messages.
-
-        Returns
-        -------
-        rows : int64[m, k]
-        distances : float64[m, k]
-            Ascending; among equal ones the lower row first.
+        ``points`` (float64[m, d], or csr_matrix for sparse rows). ``first_row``: the number of the first point, for
+        messages. Returns ``rows`` (int64[m, k]); ``distances`` (float64[m, k]): ascending; among equal ones the lower
+        row first.
         """
         rows, ranks = self.index(n_threads).nearest(points, k, n_threads)
         _refuse_beyond(np.isfinite(ranks[:, -1]), points, first_row, self.metric.name)
@@ -150,11 +134,6 @@ def search_for(metric: Metric, points: Any, algorithm: str) -> str:
     """The name of the index for these points: "kd_tree", "brute", "direct", "mixed", "called", "given" or "sparse".
 
     ``points`` are float64[n, d] or csr_matrix; ``algorithm`` is one of ``ALGORITHMS``; "brute" compares all rows.
-
-    Examples
-    --------
-    >>> [search_for(Metric("euclidean", SQUARES), np.zeros((1000, d)), "auto") for d in (3, 64)]
-    ['kd_tree', 'brute']
     """
     if algorithm not in ALGORITHMS:
         raise ParameterError(
@@ -202,7 +181,7 @@ def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> In
 
         return Brute.of(points)
     if metric.mixed is not None:
-        from treewright.neighbors.metrics import Mixed
+        from treewright.neighbors.mixed import Mixed
 
         return Mixed(points, metric.mixed)
     if metric.function is not None:

@@ -49,31 +49,14 @@ def wants_next(weights: Weights) -> bool:
 def weights_of(distances: np.ndarray, next_distances: np.ndarray | None, weights: Weights) -> np.ndarray | None:
     """The weights of neighbours.
 
-    Parameters
-    ----------
-    distances : float64[m, k], finite, >= 0, ascending in each row
-    next_distances : float64[m] or None
-        Distance of the neighbour after the last, for kernels; None if there is no further row: then that of the last.
-    weights : str of ``NAMES`` or callable
-        A callable takes the distances and returns weights of their shape.
+    ``distances`` (float64[m, k], finite, >= 0, ascending in each row). ``next_distances`` (float64[m] or None),
+    distance of the neighbour after the last, for kernels; None if there is no further row: then that of the last.
+    ``weights``: a callable takes the distances and returns weights of their shape. Returns float64[m, k], >= 0, not all
+    0 in any row; or None: None for equal weights. Only weights of the same row are comparable.
 
-    Returns
-    -------
-    float64[m, k], >= 0, not all 0 in any row; or None
-        None for equal weights. Only weights of the same row are comparable.
-
-    Notes
-    -----
     ``"distance"``: 1 / distance; if there are neighbours at distance 0, only these count, equally. Kernels: a neighbour
     as far as the next one after the last has weight 0 (except for "gaussian"), and if that is at distance 0 all have
     equal weights. If all weights of a row are 0, its neighbours have equal weights.
-
-    Examples
-    --------
-    >>> weights_of(np.array([[1.0, 2.0]]), None, "distance").tolist()
-    [[1.0, 0.5]]
-    >>> weights_of(np.array([[1.0, 2.0]]), np.array([4.0]), "triangular").tolist()
-    [[0.75, 0.5]]
     """
     if not isinstance(weights, str):
         found = _own_weights(distances, weights)
@@ -127,23 +110,8 @@ def _own_weights(distances: np.ndarray, function: Callable[[np.ndarray], Any]) -
 def shares(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.ndarray:
     """The class proportions among the neighbours.
 
-    Parameters
-    ----------
-    codes : int32[m, k]
-        Classes of the neighbours.
-    weights : float64[m, k] or None
-        From ``weights_of``.
-    n_classes : int >= 1
-
-    Returns
-    -------
-    float64[m, n_classes]
-        Rows sum to one.
-
-    Examples
-    --------
-    >>> shares(np.array([[0, 2, 2, 0]], np.int32), None, 3).tolist()
-    [[0.5, 0.0, 0.5]]
+    ``codes`` (int32[m, k]): classes of the neighbours. ``weights`` (float64[m, k] or None): from ``weights_of``.
+    Returns float64[m, n_classes]: rows sum to one.
     """
     m, k = codes.shape
     places = codes + np.arange(m, dtype=np.int64)[:, None] * n_classes
@@ -156,23 +124,8 @@ def shares(codes: np.ndarray, weights: np.ndarray | None, n_classes: int) -> np.
 def means(values: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """The weighted mean of the neighbours' numbers.
 
-    Parameters
-    ----------
-    values : float64[n, n_outputs]
-        The targets of all training rows.
-    rows : int64[m, k]
-        The neighbours, as positions in ``values``.
-    weights : float64[m, k] or None
-        From ``weights_of``.
-
-    Returns
-    -------
-    float64[m, n_outputs]
-
-    Examples
-    --------
-    >>> means(np.array([[1.0], [3.0], [8.0]]), np.array([[0, 1]]), np.array([[1.0, 3.0]])).tolist()
-    [[2.5]]
+    ``values`` (float64[n, n_outputs]): the targets of all training rows. ``rows`` (int64[m, k]): the neighbours, as
+    positions in ``values``. ``weights`` (float64[m, k] or None): from ``weights_of``. Returns float64[m, n_outputs].
     """
     k = (rows.shape[1],)
     found = _running_means(values, rows, weights, k)[0]
@@ -210,12 +163,6 @@ def is_fixed(metric: Metric) -> bool:
 
     Scales, ranges, covariances and tables of levels are learned from the rows. So is the number by which cells far from
     0 are shifted before they are multiplied by scales.
-
-    Examples
-    --------
-    >>> from treewright.neighbors.nearest import MANHATTAN, SQUARES
-    >>> is_fixed(Metric("manhattan", MANHATTAN)), is_fixed(Metric("euclidean", SQUARES, center=np.array([2.0])))
-    (True, False)
     """
     mixed = None if metric.name == "nan_euclidean" else metric.mixed
     learned = (mixed, metric.transform, metric.center)
@@ -228,25 +175,9 @@ def answers_without_itself(
 ) -> Iterator[tuple[int, int, np.ndarray]]:
     """Leave-one-out predictions: those of each row's neighbours among the other rows, by one search for the largest k.
 
-    Parameters
-    ----------
-    stored : Stored
-        The n training rows.
-    k_values : sequence of int, 1 to n - 1, ascending
-    weights : str or callable
-    class_counts : sequence of int
-        The number of classes per output; empty for regression.
-    n_threads : int >= 1
+    ``class_counts``: the number of classes per output; empty for regression. Yields ``first, last`` (int): a block of
+    rows, up to before ``last``; ``answers`` (int64 or float64[K, last - first, n_outputs]): as ``answers_by_k``.
 
-    Yields
-    ------
-    first, last : int
-        A block of rows, up to before ``last``.
-    answers : int64 or float64[K, last - first, n_outputs]
-        As ``answers_by_k``.
-
-    Notes
-    -----
     Additional memory is 32 MiB, or that of 64 rows if it is more.
     """
     k = k_values[-1]
@@ -269,26 +200,11 @@ def answers_by_k(
 ) -> np.ndarray:
     """The predictions of the first k neighbours, for each k.
 
-    Parameters
-    ----------
-    stored : Stored
-        The training rows with their targets.
-    rows : int64[m, r]
-        The neighbours, the nearest first.
-    distances : float64[m, r]
-        Their distances. Kernels use the neighbour after the last, so r is one more than the largest k; if r equals k
-        there is no further row.
-    k_values : sequence of int, 1 to r, ascending
-    weights : str or callable
-    class_counts : sequence of int
-        The number of classes per output; empty for regression.
-
-    Returns
-    -------
-    int64[K, m, n_outputs]
-        Codes of classes, the first of equal proportions;
-    or float64[K, m, n_outputs]
-        means.
+    ``stored``: the training rows with their targets. ``rows`` (int64[m, r]): the neighbours, the nearest first.
+    ``distances`` (float64[m, r]): their distances. Kernels use the neighbour after the last, so r is one more than the
+    largest k; if r equals k there is no further row. ``class_counts``: the number of classes per output; empty for
+    regression. Returns int64[K, m, n_outputs]: codes of classes, the first of equal proportions; or float64[K, m,
+    n_outputs]: means.
     """
     if not (isinstance(weights, str) and weights in _GROWING):
         return _one_by_one(stored, rows, distances, k_values, weights, class_counts)

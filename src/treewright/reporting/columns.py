@@ -21,8 +21,7 @@ from treewright.explain.partial_dependence import (
     labels_of,
     target_name,
 )
-from treewright.forest.importance import Importances
-from treewright.learn.importance import SQUARED, WRONG
+from treewright.forest.importance import SQUARED, WRONG, Importances
 from treewright.neighbors.nearest import CALLED
 from treewright.reporting.data import Options, ReportData, cells_of
 from treewright.reporting.estimator import REPEATS, shuffled

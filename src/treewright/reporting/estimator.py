@@ -21,18 +21,18 @@ from treewright.data.kinds import resolve
 from treewright.data.schema import Schema
 from treewright.evaluation.path import is_single_tree
 from treewright.exceptions import DataError, ParameterError, TooLargeError
-from treewright.forest.importance import Importances
-from treewright.forest.out_of_bag import OobCurve
-from treewright.learn.importance import (
+from treewright.forest.importance import (
     COSTS,
     SQUARED,
     WRONG,
-    error_of_answers,
+    Importances,
+    error_of_predictions,
     mean_of_repeats,
-    permutation_importances,
+    permutation_of_boosted,
     permutation_of_trees,
-    rises_of,
+    shuffled_rises,
 )
+from treewright.forest.out_of_bag import OobCurve
 from treewright.learn.params import plain
 from treewright.learn.registry import algorithm_of, algorithm_of_estimator
 from treewright.neighbors.nearest import CALLED
@@ -229,7 +229,7 @@ def shuffled(
         if model.has_scores and cost_by_class(model) is None:
             losses = getattr(data.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
             others = Rows(matrix, target, own)
-            return permutation_importances(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
+            return permutation_of_boosted(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
         return permutation_of_trees(
             model, matrix, target, own, n_repeats=REPEATS, seed=seed, n_jobs=n_threads, among=among
         )
@@ -244,8 +244,10 @@ def _of_neighbors(
     model = data.model
     answers = data.model.codes_of if data.is_classification else data.model.numbers_of
     by_class = cost_by_class(model)
-    error = error_of_answers(lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights, by_class)
-    by_repeat = rises_of(error, matrix, np.arange(matrix.shape[1]), REPEATS, seed)
+    error = error_of_predictions(
+        lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights, by_class
+    )
+    by_repeat = shuffled_rises(error, matrix, np.arange(matrix.shape[1]), REPEATS, seed)
     what = SQUARED if not data.is_classification else WRONG if by_class is None else COSTS
     return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", what)
 

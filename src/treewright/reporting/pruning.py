@@ -29,9 +29,9 @@ from treewright.evaluation.path import (
     by_encoded_rows,
     by_folds,
     depths_along,
+    evaluation_rows,
     loss_of,
     mean_errors,
-    rows_that_judge,
     step_by,
     whole_tree,
 )
@@ -277,7 +277,7 @@ def path_judge(data: ReportData, options: Options) -> PathJudge:
     """
     model, n = data.model, count_rows(data.target_given)
     weights = check_weights(data.weights_given, n)
-    rows, stands_for = rows_that_judge(model, data.table, data.target_given, weights, n)
+    rows, stands_for = evaluation_rows(model, data.table, data.target_given, weights, n)
     costs, unit, by_class = cost_by_class(model), 1.0, None
     if costs is not None:
         unit = float(costs.max())

@@ -12,7 +12,7 @@ import numpy as np
 from treewright.boosting.growth import losses_of_rounds
 from treewright.boosting.losses import loss_words
 from treewright.data.target import class_factors, weighed
-from treewright.evaluation.scores import share_right
+from treewright.evaluation.scores import accuracy
 from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import counts_to_show
 from treewright.predict.ensemble import answers_after
@@ -54,7 +54,7 @@ def errors_after(data: ReportData, rows: np.ndarray, counts: list[int], n_jobs: 
     found = []
     for answers in answers_after(model, data.matrix[rows], counts, n_jobs):
         if data.is_classification:
-            found.append(1.0 - share_right(target, predicted_codes(model, answers), weights))
+            found.append(1.0 - accuracy(target, predicted_codes(model, answers), weights))
         else:
             with np.errstate(over="ignore"):
                 squares = np.square(answers - target).mean(axis=1)

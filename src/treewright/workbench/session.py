@@ -32,7 +32,7 @@ from treewright.data.target import are_classes
 from treewright.evaluation.measures import (
     MEASURES_OF_NUMBERS,
     Measure,
-    Said,
+    Predicted,
     cost_matrix,
     measure_named,
     measures_of_classes,
@@ -49,8 +49,8 @@ from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.files.text import READING, check_regular
 from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.settings import REGRESSION_CRITERIA
+from treewright.learn.held_out import contents_of, held_out, names_of
 from treewright.learn.params import CLASSES, NUMBERS
-from treewright.learn.rows_aside import contents_of, held_out, names_of
 from treewright.learn.single import TreeParams
 from treewright.learn.train import make_dataset, model_of
 from treewright.model import Model
@@ -980,7 +980,7 @@ class BareSession:
             shares = model.shares_of(rows.matrix)[0] if measure.of_shares else None
         else:
             said = model.numbers_of(rows.matrix)
-        score, low, high = measure.work(Said(truth, said, shares, rows.sample_weight))
+        score, low, high = measure.work(Predicted(truth, said, shares, rows.sample_weight))
         seen = np.ascontiguousarray(said if shares is None else shares)
         digest = hashlib.sha256(seen.tobytes()).hexdigest()[:8]
         return {"score": float(score), "low": low, "high": high, "n": len(rows)}, digest

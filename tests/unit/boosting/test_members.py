@@ -20,8 +20,8 @@ from treewright.data.table import is_sparse
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient import bundles
 from treewright.learn.boosting_params import BoostingParams
-from treewright.learn.plan import Size, plan_of
-from treewright.learn.rows_aside import held_out
+from treewright.learn.boosting_plan import Size, plan_of
+from treewright.learn.held_out import held_out
 
 RNG = np.random.default_rng(7)
 N = 300
@@ -194,12 +194,12 @@ def test_neither_the_order_of_rows_nor_a_row_twice_changes_what_members_say():
 def test_every_row_is_kept_aside_by_one_of_five_members_but_the_first_of_each_class():
     contents = np.arange(100, dtype=np.uint64)
     codes = (np.arange(100) % 3)[:, None]
-    asides = [held_out(codes, contents, 0.2, 1, by_class=True, member=member) for member in range(5)]
-    times = np.sum(asides, axis=0)
+    held_out_rows = [held_out(codes, contents, 0.2, 1, by_class=True, member=member) for member in range(5)]
+    times = np.sum(held_out_rows, axis=0)
     assert times.max() == 1
     assert (times == 0).sum() == 3
     again = held_out(codes, contents, 0.2, 1, by_class=True, member=5)  # a turn of its own
-    assert 0 < (again & asides[0]).sum() < 20
+    assert 0 < (again & held_out_rows[0]).sum() < 20
 
 
 @pytest.mark.parametrize("n", range(5, 30))
@@ -317,11 +317,11 @@ def test_a_look_tells_how_the_first_rounds_of_the_first_members_would_do():
     table = BoostTable(bins_with(n_bins), schema_of(bins_with(n_bins)), np.zeros(3, bool))
     cells = RNG.integers(0, 8, (N, 3)).astype(np.uint8)
     rows = BoostRows(padded(cells), (cells[:, :1] * 3.0 + cells[:, 1:2]))
-    asides = [np.arange(begin, N, 3) for begin in range(3)]
-    evaluation = Evaluation(rows.take(np.concatenate(asides)))
+    held_out_rows = [np.arange(begin, N, 3) for begin in range(3)]
+    evaluation = Evaluation(rows.take(np.concatenate(held_out_rows)))
     settings = BoostSettings((SquaredError(),), n_rounds=30, evaluation=evaluation)
-    group = grow_members(table, rows, settings, asides)
-    look = grow_members(table, rows, settings, asides, is_look=True)
+    group = grow_members(table, rows, settings, held_out_rows)
+    look = grow_members(table, rows, settings, held_out_rows, is_look=True)
     assert look.least_soon == group.least_soon == min(look.history.validation[1:])
     assert (look.history.last, look.trees) == (20, [])
     assert [len(trees) for trees in group.trees] == [30, 30, 30]

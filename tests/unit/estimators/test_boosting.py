@@ -15,7 +15,8 @@ import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, UnseenLevelError
 from treewright.grow.settings import MANY_LEVELS
-from treewright.learn.boosting import FEW_ROWS_IN_BOOSTING, SYMMETRIC_DEPTH, ordered_columns
+from treewright.learn.boosting_plan import SYMMETRIC_DEPTH
+from treewright.learn.boosting_rounds import FEW_ROWS_IN_BOOSTING, ordered_columns
 
 RNG = np.random.default_rng(3)
 N = 240

@@ -26,7 +26,7 @@ import treewright as tw
 from treewright.core.progress import listen
 from treewright.data.row_content import carry_content
 from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.learn.rows_aside import held_out
+from treewright.learn.held_out import held_out
 
 RNG = np.random.default_rng(3)
 N = 240

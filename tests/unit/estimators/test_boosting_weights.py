@@ -11,7 +11,7 @@ import treewright as tw
 from treewright.boosting.sampling import names_of_rows
 from treewright.data.row_content import carry_content
 from treewright.learn.boosting_params import BoostingParams
-from treewright.learn.rows_aside import held_out, parts_of
+from treewright.learn.held_out import held_out, parts_of
 from treewright.learn.train import make_dataset
 from treewright.trees.packed import leaf_samples_of
 

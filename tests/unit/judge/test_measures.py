@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from treewright.evaluation.measures import MEASURES_OF_NUMBERS, Said, cost_matrix, measure_named, measures_of_classes
+from treewright.evaluation.measures import (
+    MEASURES_OF_NUMBERS,
+    Predicted,
+    cost_matrix,
+    measure_named,
+    measures_of_classes,
+)
 from treewright.exceptions import ParameterError
 
 COST = {2: np.array([[0.0, 1.0], [5.0, 0.0]]), 3: np.array([[0.0, 1.0, 2.0], [4.0, 0.0, 1.0], [8.0, 3.0, 0.0]])}
@@ -20,7 +26,7 @@ def rows_of(k, n=300, seed=0, *, weighted=True):
     shares = np.round(shares / shares.sum(axis=1, keepdims=True), 2)  # ties
     shares /= shares.sum(axis=1, keepdims=True)
     weights = random.integers(1, 4, n).astype(float) if weighted else None
-    return Said(truth, shares.argmax(axis=1), shares, weights)
+    return Predicted(truth, shares.argmax(axis=1), shares, weights)
 
 
 def by_sklearn(name, rows, k):
@@ -56,7 +62,7 @@ def test_values_of_classes_are_those_of_scikit_learn(k):
 def test_values_of_numbers_are_those_of_scikit_learn():
     random = np.random.default_rng(0)
     truth = random.normal(size=(200, 1)) * 3
-    rows = Said(truth, truth + random.normal(size=(200, 1)), None, random.integers(1, 4, 200).astype(float))
+    rows = Predicted(truth, truth + random.normal(size=(200, 1)), None, random.integers(1, 4, 200).astype(float))
 
     for name, score in (
         ("r2", metrics.r2_score), ("mean_squared_error", metrics.mean_squared_error),
@@ -90,7 +96,7 @@ def test_ninety_five_of_a_hundred_intervals_hold_the_value_of_all_rows(name):
 
     for _ in range(300):
         some = random.choice(len(everything.truth), 120)
-        part = Said(everything.truth[some], everything.said[some], everything.shares[some], None)
+        part = Predicted(everything.truth[some], everything.said[some], everything.shares[some], None)
         _, low, high = measure.work(part)
         hits += low <= value <= high
 
@@ -99,7 +105,7 @@ def test_ninety_five_of_a_hundred_intervals_hold_the_value_of_all_rows(name):
 
 def test_without_a_mistake_an_interval_still_has_a_width():
     truth = np.array([0] * 30 + [1] * 10)
-    rows = Said(truth, truth, np.eye(2)[truth], None)
+    rows = Predicted(truth, truth, np.eye(2)[truth], None)
     measures = measures_of_classes(["a", "b"], cost=COST[2])
 
     for name in ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall"):
@@ -121,7 +127,7 @@ def test_one_cost_of_all_mistakes_is_the_share_of_wrong_rows():
 
 
 def test_what_the_rows_do_not_determine_is_nan():
-    rows = Said(np.zeros(5, int), np.zeros(5, int), np.tile([1.0, 0.0], (5, 1)), None)
+    rows = Predicted(np.zeros(5, int), np.zeros(5, int), np.tile([1.0, 0.0], (5, 1)), None)
 
     assert np.isnan(measures_of_classes(["a", "b"])["roc_auc"].work(rows)).all()
     assert np.isnan(measures_of_classes(["a", "b"])["recall"].work(rows)).all()

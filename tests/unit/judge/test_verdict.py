@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.evaluation.verdict import likely_reason, of_classes, reason_of, verdict
+from treewright.evaluation.verdict import class_warnings, likely_reason, reason_of, verdict
 from treewright.reporting.data import report_data
 from treewright.reporting.findings import findings_of
 
@@ -54,13 +54,13 @@ def test_few_rows_are_the_reason_before_any_other():
 
 
 def test_classes_that_the_fit_did_not_have_are_named():
-    assert of_classes(["a", "b"], {"a": 3, "b": 1}) == []
-    assert of_classes([1, 2], {1: 3, 4: 2, 3: 5}) == [
+    assert class_warnings(["a", "b"], {"a": 3, "b": 1}) == []
+    assert class_warnings([1, 2], {1: 3, 4: 2, 3: 5}) == [
         "classes '3', '4' are not in the training rows: their 7 rows cannot be predicted correctly"
     ]
     seven, eight = (dict.fromkeys("bcdefghi"[:k], 1) for k in (7, 8))
-    assert "'g', 'h' are not" in of_classes(["a", "A"], seven)[0]
-    assert "'g', 2 more are not" in of_classes(["a", "A"], eight)[0]
+    assert "'g', 'h' are not" in class_warnings(["a", "A"], seven)[0]
+    assert "'g', 2 more are not" in class_warnings(["a", "A"], eight)[0]
 
 
 def test_the_reason_of_a_model_is_read_off_it():

@@ -135,8 +135,8 @@ def test_of_equals_the_smallest_tree_is_best():
     found = compare(same, x, [0] * 10 + [1] * 10, cv=5)
 
     assert found.best.name == "deep"
-    assert (found["also"].behind, found["also"].p_value) == (0.0, 1.0)
-    assert found["none"].behind > 0
+    assert (found["also"].difference, found["also"].p_value) == (0.0, 1.0)
+    assert found["none"].difference > 0
 
 
 def test_a_list_is_named_by_class():
@@ -212,13 +212,13 @@ def test_an_estimator_that_fails_becomes_a_row_with_its_reason_where_that_is_wan
     found = compare(named, X, Y, cv=3, errors="show")
 
     assert [row.name for row in found] == ["bad", "stump", "tree"]
-    assert "max_depth" in found["bad"].refusal
+    assert "max_depth" in found["bad"].failure
     assert math.isnan(found["bad"].mean)
     assert found.best.name == "tree"
     assert found["tree"].scores.tolist() == compare(TREES, X, Y, cv=3)["tree"].scores.tolist()
     assert "bad refused: " in str(found)
     assert max(map(len, str(found).splitlines())) <= 80
-    assert found.to_dict()["refusal"][1:] == [None, None]
+    assert found.to_dict()["failure"][1:] == [None, None]
     with pytest.raises(ParameterError, match="max_depth"):
         compare({"bad": named["bad"]}, X, Y, cv=3, errors="show")
 
@@ -232,7 +232,7 @@ def test_errors_and_how_far_they_are_behind_are_printed_as_positive_numbers():
     assert found["one"].mean < 0
     assert str(found).startswith("mean_absolute_error, 3 folds")
     assert f"{-found['one'].mean:.3f}" in str(found)
-    assert str(found).count("-") == (found["one"].behind_low < 0)
+    assert str(found).count("-") == (found["one"].difference_low < 0)
 
 
 def test_infinite_scores_are_shown_without_a_warning():
@@ -286,17 +286,17 @@ def test_the_interval_of_a_difference_is_the_written_out_formula_and_agrees_with
     share = 50 / 250
     for row in found:
         if row is found.best:
-            assert math.isnan(row.behind_low)
+            assert math.isnan(row.difference_low)
             continue
         d = found.best.scores - row.scores
         half = stats.t.ppf(0.975, 5) * math.sqrt((1 / 6 + share) * d.var(ddof=1))
-        assert (row.behind_low, row.behind_high) == pytest.approx((d.mean() - half, d.mean() + half))
-        assert (row.p_value < 0.05) == (row.behind_low > 0)
+        assert (row.difference_low, row.difference_high) == pytest.approx((d.mean() - half, d.mean() + half))
+        assert (row.p_value < 0.05) == (row.difference_low > 0)
         own = stats.t.ppf(0.975, 5) * row.scores.std(ddof=1) / math.sqrt(6)
         assert row.margin == pytest.approx(own)
-        assert f"{row.behind_low:.3f} to {row.behind_high:.3f}" in str(found)
+        assert f"{row.difference_low:.3f} to {row.difference_high:.3f}" in str(found)
     columns = found.to_dict()
-    assert columns["behind_low"][2] == found["depth 6"].behind_low < 0
+    assert columns["difference_low"][2] == found["depth 6"].difference_low < 0
 
 
 def test_the_others_are_compared_with_a_named_baseline():
@@ -304,10 +304,10 @@ def test_the_others_are_compared_with_a_named_baseline():
 
     assert found.reference.name == "depth 6"
     assert found.best.name != "depth 6"
-    assert found["depth 6"].behind == 0.0
+    assert found["depth 6"].difference == 0.0
     assert math.isnan(found["depth 6"].p_value)
-    assert found.best.behind == pytest.approx(found["depth 6"].mean - found.best.mean)
-    assert found.best.behind < 0
+    assert found.best.difference == pytest.approx(found["depth 6"].mean - found.best.mean)
+    assert found.best.difference < 0
     assert "baseline" in str(found)
     with pytest.raises(ParameterError, match="baseline='oak' is not compared: choose one of depth 1"):
         compare(SIZES, PULL, RISK, baseline="oak")
@@ -537,3 +537,22 @@ def test_progress_counts_candidates_and_folds_and_never_begins_again():
         *("candidate 1 of 2, stump", *(f"candidate 1 of 2, stump: {n} of 3 folds" for n in range(4))),
         *("candidate 2 of 2, tree", *(f"candidate 2 of 2, tree: {n} of 3 folds" for n in range(4))),
     ]
+
+
+@pytest.mark.parametrize(
+    ("former", "name"),
+    [
+        ("behind", "difference"),
+        ("behind_low", "difference_low"),
+        ("behind_high", "difference_high"),
+        ("refusal", "failure"),
+    ],
+)
+def test_former_names_work_with_a_warning(former, name):
+    found = compare(TREES, X, Y, cv=3)
+    with pytest.warns(FutureWarning, match=f"'{former}' is now called '{name}'") as warned:
+        assert getattr(found["stump"], former) == getattr(found["stump"], name)
+    assert warned[0].filename == __file__
+    with pytest.warns(FutureWarning, match=f"'{former}' is now called '{name}'") as warned:
+        assert found.to_dict()[former] == found.to_dict()[name]
+    assert warned[0].filename == __file__

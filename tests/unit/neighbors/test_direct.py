@@ -151,7 +151,7 @@ def test_blocks_change_nothing(monkeypatch):
     points, queries = tables(4, m=130)
     index = Direct(points, MANHATTAN)
     wanted = [*index.within(queries, 3.0, 1), *index.nearest(queries, 200, 1)]
-    monkeypatch.setattr(direct, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(direct, "BLOCK_BYTES", 1)
     again = [*index.within(queries, 3.0, 1), *index.nearest(queries, 200, 1)]
     assert [part.tolist() for part in again] == [part.tolist() for part in wanted]
 

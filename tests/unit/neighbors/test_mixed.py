@@ -11,7 +11,8 @@ from mixed_twin import twin_columns, twin_rank
 
 from treewright.data.encoder import encode, encode_fit
 from treewright.exceptions import DataError, ParameterError
-from treewright.neighbors.metrics import DIFFERENCE, EQUALITY, NO_ROWS, SHARES, Mixed, metric_of
+from treewright.neighbors.metrics import DIFFERENCE, EQUALITY, NO_ROWS, SHARES, metric_of
+from treewright.neighbors.mixed import Mixed
 
 RULES = ("gower", "heom", "hvdm")
 NAN = math.nan
@@ -189,8 +190,8 @@ def test_blocks_and_threads_change_no_byte(rule, monkeypatch):
     metric = metric_of(rule, matrix, schema, target=target)
     index = Mixed(matrix, metric.mixed)
     whole = (*index.nearest(matrix, 7, 1), *index.nearest(matrix, 70, 1), *index.within(matrix, 0.5, 1))
-    monkeypatch.setattr("treewright.neighbors.metrics._BLOCK_BYTES", 10_000)
-    monkeypatch.setattr("treewright.neighbors.metrics._QUERIES", 3)
+    monkeypatch.setattr("treewright.neighbors.direct.BLOCK_BYTES", 10_000)
+    monkeypatch.setattr("treewright.neighbors.mixed.QUERIES", 3)
     parts = (*index.nearest(matrix, 7, 3), *index.nearest(matrix, 70, 3), *index.within(matrix, 0.5, 3))
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -7,7 +7,7 @@ import pytest
 
 import treewright as tw
 from treewright import model_selection as ms
-from treewright.learn.importance import COSTS
+from treewright.forest.importance import COSTS
 
 rng = np.random.default_rng(1)
 N = 400

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import treewright as tw
 from treewright.cli.app import app
-from treewright.evaluation.scores import share_right
+from treewright.evaluation.scores import accuracy
 from treewright.exceptions import ColumnError, DataWarning, InputFileError, ParameterError
 from treewright.show.page.tree import tree_part
 from treewright.trees.codec import dumps
@@ -230,7 +230,7 @@ def test_looks_are_counted_and_the_seal_is_broken_once():
     session.undo()
     assert session.held_out() == {**first, "seen": 2}
     rows = session._judging
-    expected = share_right(rows.target_array, session.model.codes_of(rows.matrix), None)
+    expected = accuracy(rows.target_array, session.model.codes_of(rows.matrix), None)
     assert first["score"] == expected
     assert first["n"] + len(session._sealed) + int(session.model.trees[0].n_samples[0]) == N
     assert session.open_sealed()["n"] == len(session._sealed)
@@ -540,7 +540,7 @@ def test_figures_are_those_of_evaluate_now_and_before():
     rows = session._judging
     labels = rows.classes[0]
     table = {name: rows.matrix[:, at] for at, name in enumerate(X.columns)}
-    assert found["held_out"]["score"] == share_right(rows.target_array, session.model.codes_of(rows.matrix), None)
+    assert found["held_out"]["score"] == accuracy(rows.target_array, session.model.codes_of(rows.matrix), None)
     assert found["held_out"]["low"] < found["held_out"]["score"] < found["held_out"]["high"]
     assert (found["seen"], found["measure"], len(table), len(labels)) == (2, "accuracy", 4, 2)
     before = found["before"]

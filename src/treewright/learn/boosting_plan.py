@@ -25,22 +25,12 @@ The held-out rows decide whether they are kept (``learn.boosting``).
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from treewright.boosting.linear import FOLDS, LinearScores, linear_scores
-from treewright.boosting.rounds import ROUNDS_OF_LOOK, Members
-from treewright.data.dataset import Dataset
-from treewright.data.derived import derived_cells, levels_together, pairs_of, with_derived
-from treewright.data.schema import Column, unlike
+from treewright.boosting.rounds import ROUNDS_OF_LOOK
 from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, BoostingParams
-from treewright.learn.data_checks import with_derived_columns
 from treewright.learn.params import PLAN
-from treewright.learn.rows_aside import names_of, number_of_rows
 
 _ONE_MODEL: dict[str, Any] = {
     "n_estimators": 300,
@@ -94,14 +84,8 @@ _N_MEMBERS: dict[str, tuple[tuple[int, int], ...]] = {
 class Size:
     """What the time and the memory of a fit depend on.
 
-    Attributes
-    ----------
-    n_rows, n_columns : int
-        A row of a whole weight k counts as k.
-    n_cells : int
-        Those that are stored, of a sparse table fewer than rows times columns.
-    n_scores : int
-        Trees of a round.
+    ``n_rows``, ``n_columns``: a row of a whole weight k counts as k.
+    ``n_cells``: those that are stored, of a sparse table fewer than rows times columns.
     """
 
     n_rows: int
@@ -134,16 +118,10 @@ def _rounds_of(quality: str, size: Size) -> int:
 class Plan:
     """What is grown.
 
-    Attributes
-    ----------
-    groups : tuple of BoostingParams
-        Every parameter is a value, none is "auto"; with members one for each group, else one.
-    n_rounds : int
-        The budget: rounds of all members of all groups; 0 if the user has set the number of rounds.
-    seconds_of_round : float
-        About how long a round of one member takes on one thread.
-    has_own_rate : bool
-        Whether the user has set the learning rate.
+    ``groups``: every parameter is a value, none is "auto"; with members one for each group, else one.
+    ``n_rounds``, the budget: rounds of all members of all groups; 0 if the user has set the number of rounds.
+    ``seconds_of_round``: about how long a round of one member takes on one thread.
+    ``has_own_rate``: whether the user has set the learning rate.
     """
 
     groups: tuple[BoostingParams, ...]
@@ -185,40 +163,22 @@ class Plan:
         return int(self.groups[0].n_members) > 1
 
 
-def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False, can_judge: bool = True) -> Plan:
+def plan_of(params: BoostingParams, size: Size, *, evaluated_by_user: bool = False, can_evaluate: bool = True) -> Plan:
     """The parameters of a fit as values.
 
-    Parameters
-    ----------
-    params : BoostingParams
-        As given.
-    size : Size
-        Of the table: larger ones get fewer members and rounds.
-    judged_by_user : bool
-        Whether the user's own rows evaluate the rounds: then no rows are held out, and there are no members.
-    can_judge : bool
-        Whether rounds can be evaluated at all: a user's own loss may have no values. Then only a number of rounds
-        ends the growth.
-
-    Examples
-    --------
-    >>> plan = plan_of(BoostingParams(task="classification"), Size(500, 4, 2_000, 3))
-    >>> [(each.growth, each.n_members, each.validation_fraction) for each in plan.groups]
-    [('symmetric', 5, 0.2), ('leaf', 5, 0.2)]
-    >>> print(plan)
-    plan: 5 members in 2 groups or more, at most 1500 rounds in all, at most about 1 s on one thread
-    >>> print(plan_of(BoostingParams(task="classification", n_estimators=50), Size(500, 4, 2_000, 3)))
-    plan: one model, at most 50 rounds, at most about 1 s on one thread
+    ``size``, of the table: larger ones get fewer members and rounds. ``evaluated_by_user``, whether the user's own rows
+    evaluate the rounds: then no rows are held out, and there are no members. ``can_evaluate``, whether rounds can be
+    evaluated at all: a user's own loss may have no values. Then only a number of rounds ends the growth.
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
     if params.sampling == "minimal_variance":
         values["subsample"] = _DRAWN_BY_VARIANCE
-    if not params.is_open or not can_judge:
+    if not params.is_open or not can_evaluate:
         if params.n_estimators == AUTO and quality == "fast" and not params.warm_start:
             values |= _FAST
-        only = _filled(params, {**values, "early_stopping": params.stops and can_judge})
+        only = _filled(params, {**values, "early_stopping": params.stops and can_evaluate})
         return Plan((only,), seconds_of_round=size.seconds_of_round)
-    if judged_by_user:
+    if evaluated_by_user:
         one = _filled(params, values | _MEMBERS | {"derived_columns": "none"})
         return Plan((one,), seconds_of_round=size.seconds_of_round)
     n_members = next((count for most, count in _N_MEMBERS[quality] if size.n_rows <= most), 1)
@@ -254,97 +214,3 @@ def plan_of(params: BoostingParams, size: Size, *, judged_by_user: bool = False,
 def _filled(params: BoostingParams, values: dict[str, Any]) -> BoostingParams:
     """The parameters with values in place of "auto"."""
     return replace(params, **{name: value for name, value in values.items() if getattr(params, name) == AUTO})
-
-
-_ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns overfit the held-out rows
-_PAIRED = 6  # columns of a kind from which pairs are made
-_ROWS_TOGETHER = 4  # per pair of levels, on average
-_MOST_SCORES, _ROWS_FOR_SCORES = 10, 100
-
-
-def pairs_of_numbers(dataset: Dataset, members: Members) -> Sequence[Column]:
-    """Sums, differences, products and ratios of the numeric columns with the largest gains in the members."""
-    return pairs_of(dataset.schema, _asked_most(dataset, members, "numeric"))
-
-
-def pairs_of_levels(dataset: Dataset, members: Members) -> Sequence[Column]:
-    """Pairs of levels of the nominal columns with the largest gains; only columns with enough rows per pair."""
-    pairs = itertools.combinations(_asked_most(dataset, members, "nominal"), 2)
-    found = [levels_together(dataset.schema, one, other, dataset.matrix) for one, other in pairs]
-    most = number_of_rows(dataset) // _ROWS_TOGETHER
-    return [column for column in found if len(set(column.levels)) == len(column.levels) <= most]
-
-
-def _asked_most(dataset: Dataset, members: Members, kind: str) -> list[int]:
-    """The columns of a kind with the largest gains in the members, in their order; none if rows are few."""
-    if number_of_rows(dataset) < _ROWS_FOR_PAIRS:
-        return []
-    gains = np.zeros(len(dataset.schema))
-    for trees in members.trees:
-        for kept in trees:
-            np.add.at(gains, kept.tree.column[kept.tree.gain > 0], kept.tree.gain[kept.tree.gain > 0])
-    found = [at for at, column in enumerate(dataset.schema.columns) if column.kind == kind and not column.part]
-    return sorted(sorted((at for at in found if gains[at] > 0), key=lambda at: -gains[at])[:_PAIRED])
-
-
-def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[Dataset, list[np.ndarray]]:
-    """The rows with a linear score of all columns, one per class or output, and each member's cells of these scores.
-
-    Returns
-    -------
-    Dataset
-    list of float64[n, k]
-        For each member the cells of a score that was fitted without its held-out rows, so that these are like new
-        rows: the cells of a score of all rows depend on the outcomes of the held-out ones. With such scores the log
-        loss of cylinder_bands rose from .363 to .375, though that of the held-out rows fell.
-    """
-    outcomes = _outcomes_of(dataset)
-    k = len(outcomes)
-    if k > _MOST_SCORES or number_of_rows(dataset) < _ROWS_FOR_SCORES:
-        return dataset, []
-    together = np.column_stack([own for _, own in outcomes])
-    names = unlike((name for name, _ in outcomes), dataset.schema.names)
-    folds = (names_of(dataset) % FOLDS).astype(np.int32)
-
-    def scored(rows: np.ndarray, strength: float | None = None) -> LinearScores:
-        own = dataset.take(rows)
-        n_rows = number_of_rows(own)
-        return linear_scores(own.schema, own.matrix, together[rows], own.weights, n_rows, folds[rows], names, strength)
-
-    n_given = len(dataset.schema)
-    of_all = scored(np.arange(len(dataset)))
-    if not of_all.columns:
-        return dataset, []
-    wide = with_derived_columns(dataset, with_derived(dataset.schema, of_all.columns))
-    matrix = wide.matrix.copy(order="F")
-    matrix[:, n_given:] = of_all.cells
-    of_members = []
-    for aside in asides:
-        kept = np.delete(np.arange(len(dataset)), aside)
-        own_scores = scored(kept, of_all.strength)
-        if not own_scores.columns:
-            return dataset, []
-        own = np.empty((len(dataset), k))
-        own[kept] = own_scores.cells
-        columns = (*dataset.schema.columns, *own_scores.columns)
-        for at in range(k):
-            own[aside, at] = derived_cells(columns, n_given + at, dataset.matrix[aside])
-        of_members.append(own)
-    return replace(wide, matrix=matrix, cache=None), of_members
-
-
-def _outcomes_of(dataset: Dataset) -> list[tuple[str, np.ndarray]]:
-    """The targets of linear scores, 0 to 1, float64[n] each, with the names of the scores."""
-    found: list[tuple[str, np.ndarray]] = []
-    names = dataset.target.names or range(dataset.n_outputs)
-    for output, own in enumerate(dataset.target_array.T):
-        several = f" of {names[output]}" if dataset.n_outputs > 1 else ""
-        if not dataset.classes:
-            width = max(float(np.ptp(own / 2)), np.finfo(np.float64).tiny)  # halves: the whole width may overflow
-            found.append((f"linear score{several}", (own / 2 - own.min() / 2) / width))
-            continue
-        labels = dataset.classes[output].tolist()
-        for code in range(1 if len(labels) == 2 else 0, len(labels)):
-            label = "" if len(labels) == 2 else f" of {labels[code]}"
-            found.append((f"linear score{several}{label}", (own == code).astype(np.float64)))
-    return found

@@ -1,19 +1,16 @@
-"""Held-out rows and how they evaluate rounds. In: a dataset, parameters. Out: rows, ``Evaluation``."""
+"""Held-out rows, chosen by their contents, and rows that a user gives to evaluate rounds. In: a dataset. Out: rows."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from treewright.boosting.rounds import BoostRows, BoostTable, Evaluation
 from treewright.boosting.sampling import GradientWeights, names_of_rows
 from treewright.core.random import mixed
-from treewright.data.bin_rows import bin_rows, codes_of_sparse
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
@@ -32,13 +29,7 @@ from treewright.data.target import (
     recode,
     weighed,
 )
-from treewright.exceptions import DataError, ParameterError, TreewrightError
-from treewright.learn.params import finite, name_of
-from treewright.trees.data import Boosting, ListedTrees, ModelData, answers_of, output_columns
-
-if TYPE_CHECKING:
-    from treewright.boosting.losses import Loss
-    from treewright.learn.boosting_params import BoostingParams
+from treewright.exceptions import DataError, TreewrightError
 
 
 def encode_other_rows(
@@ -56,19 +47,9 @@ def encode_other_rows(
 ) -> Dataset:
     """Encode rows as the model that is being fitted will; rows of weight 0 are left out.
 
-    Parameters
-    ----------
-    X, y, sample_weight
-        As ``fit`` takes them.
-    schema, classes, n_outputs, factors
-        Of the rows of the fit.
-    named : str
-        The name of these rows in errors.
-
-    Raises
-    ------
-    DataError
-        What ``fit`` refuses, and labels that the training rows do not have.
+    ``X``, ``y``, ``sample_weight``: as ``fit`` takes them. ``schema``, ``classes``, ``n_outputs``, ``factors``: of the
+    rows of the fit. ``named``: the name of these rows in errors. Raises ``DataError``: what ``fit`` refuses, and labels
+    that the training rows do not have.
     """
     if named:
         warn_of_another_order(X, "X_val", y_val=y, sample_weight_val=sample_weight)
@@ -127,21 +108,9 @@ def held_out(
     many equal rows (a survey, counts) those held out have the proportions of those that stay. The first row sampled of
     each class is not held out, because trees know only the classes of their rows.
 
-    Parameters
-    ----------
-    target : int32[n, n_outputs] or float64[n, n_outputs]
-    names : uint64[n], distinct
-        See ``names_of``.
-    share : float, between 0 and 1
-    seed : int
-    by_class : bool
-    member : int >= 0
-        Each holds out other rows; a row is held out again only when all have been.
-
-    Raises
-    ------
-    DataError
-        No row would be held out, or none left.
+    ``target`` (int32[n, n_outputs] or float64[n, n_outputs]). ``names`` (uint64[n], distinct): see ``names_of``.
+    ``member``: each holds out other rows; a row is held out again only when all have been. Raises ``DataError``: no row
+    would be held out, or none left.
     """
     n = len(names)
     order = shuffled(names, mixed(seed % 2**64, int(member * share + 1e-9)))
@@ -155,17 +124,17 @@ def held_out(
     # Where the whole part of share * position rises: as many rows as the share says, evenly along the order. A start in
     # the middle of a step takes as many of a class as its share, rounded; the next member starts a position later.
     reached = np.floor((np.arange(n + 1) + member) * share + 0.5)
-    aside = np.zeros(n, bool)
-    aside[order[reached[1:] > reached[:-1]]] = True
-    if aside.any() and not (aside & may_go).any():  # seven rows of two classes: the only one is the first of a class
-        aside[order[may_go[order]][:1]] = True
-    aside &= may_go
-    if not aside.any() or aside.all():
+    is_out = np.zeros(n, bool)
+    is_out[order[reached[1:] > reached[:-1]]] = True
+    if is_out.any() and not (is_out & may_go).any():  # seven rows of two classes: the only one is the first of a class
+        is_out[order[may_go[order]][:1]] = True
+    is_out &= may_go
+    if not is_out.any() or is_out.all():
         raise DataError(
             f"{n} rows are too few to hold out the share {share:g} of them for early stopping: give more rows, another "
             "validation_fraction or n_members, or a number of rounds (n_estimators) without early_stopping"
         )
-    return aside
+    return is_out
 
 
 def number_of_rows(dataset: Dataset) -> int:
@@ -208,29 +177,23 @@ def parts_of(dataset: Dataset, share: float, seed: int, *, is_written_out: bool)
     Of a row of whole weight k, each copy may be held out, so it can be in both parts. There it is one row of a smaller
     weight: a table of counts may stand for millions of rows.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    share : float, between 0 and 1
-    seed : int
-    is_written_out : bool
-        Whether held-out copies are rows, as a user's own score needs them, which knows no weights.
+    ``is_written_out``: whether held-out copies are rows, as a user's own score needs them, which knows no weights.
     """
     n, repeats = len(dataset), GradientWeights.of(dataset.sample_weight).repeats
     row_of = np.arange(n) if repeats is None else _copies(dataset, repeats, n_bytes=_BYTES_OF_NAME)
     weights = None if dataset.sample_weight is None else dataset.sample_weight[row_of]
     names = names_of_rows(contents_of(dataset)[row_of], weights)
-    aside = held_out(dataset.target_array[row_of], names, share, seed, by_class=bool(dataset.classes))
+    is_out = held_out(dataset.target_array[row_of], names, share, seed, by_class=bool(dataset.classes))
     # A user's own score may depend on the order of the rows.
-    others = row_of[aside][np.argsort(names[aside], kind="stable")]
+    others = row_of[is_out][np.argsort(names[is_out], kind="stable")]
     if repeats is None:
-        return dataset.take(~aside), dataset.take(others)
-    n_aside = np.bincount(others, minlength=n)
-    kept, held = np.flatnonzero(n_aside < repeats), np.flatnonzero(n_aside)
-    training = _with_weights(dataset, kept, (repeats - n_aside)[kept].astype(np.float64))
+        return dataset.take(~is_out), dataset.take(others)
+    n_out = np.bincount(others, minlength=n)
+    kept, held = np.flatnonzero(n_out < repeats), np.flatnonzero(n_out)
+    training = _with_weights(dataset, kept, (repeats - n_out)[kept].astype(np.float64))
     if is_written_out:
         return training, _with_weights(dataset, others, None)
-    return training, _with_weights(dataset, held, n_aside[held].astype(np.float64))
+    return training, _with_weights(dataset, held, n_out[held].astype(np.float64))
 
 
 def contents_of(dataset: Dataset) -> np.ndarray:
@@ -243,88 +206,3 @@ def contents_of(dataset: Dataset) -> np.ndarray:
 def names_of(dataset: Dataset) -> np.ndarray:
     """uint64[n], distinct: a name for each row, by which it is sampled; it depends on contents, not on positions."""
     return names_of_rows(contents_of(dataset), dataset.sample_weight)
-
-
-def judging_rows(validation: Dataset | None, of_all: BoostTable, n_threads: int) -> BoostRows | None:
-    """The rows that evaluate rounds, in the bins of the training rows."""
-    if validation is None:
-        return None
-    codes: Any = (
-        codes_of_sparse(of_all.bins, validation.matrix)
-        if validation.is_sparse
-        else bin_rows(of_all.bins, validation.matrix, n_threads)
-    )
-    return BoostRows(codes, validation.target_array, validation.weights)
-
-
-def evaluation_of(
-    dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], rows: BoostRows | None
-) -> Evaluation | None:
-    """How rounds are evaluated; None if nothing would use the result."""
-    if rows is None and not (params.early_stopping or params.verbose or params.scoring or params.functions_to_call):
-        return None
-    score = None
-    if callable(params.scoring):  # a name was refused
-        zeros = (0.0,) * sum(loss.n_scores for loss in losses)
-        target = dataset.target_array if rows is None else rows.target
-        score = UserScore.of(params.scoring, dataset, Boosting(zeros, losses[0].link), target)
-    patience = int(params.n_iter_no_change) if params.early_stopping else None
-    return Evaluation(rows, score, patience, finite(params.tol))
-
-
-@dataclass(frozen=True, eq=False)
-class UserScore:
-    """A user's own score of the rounds, as a number to be lowered.
-
-    Attributes
-    ----------
-    score : callable
-        From true and predicted targets to a number, higher is better.
-    model : ModelData
-        Without trees; it turns scores of rows into predictions.
-    true : ndarray
-        Labels or numbers, as the user gave them.
-    """
-
-    score: Callable[[Any, Any], Any]
-    model: ModelData
-    true: np.ndarray
-
-    @classmethod
-    def of(
-        cls, score: Callable[[Any, Any], Any], dataset: Dataset, boosting: Boosting, target: np.ndarray
-    ) -> UserScore:
-        """The score for a target of codes or numbers [n, n_targets]."""
-        classes = dataset.classes
-        task: Literal["classification", "regression"] = "classification" if classes else "regression"
-        n_outputs = len(classes) or boosting.n_scores
-        model = ModelData(task, dataset.schema, ListedTrees(), classes, n_outputs, combine="sum", boosting=boosting)
-        if hasattr(score, "of_labels"):  # it must distinguish labels from probabilities
-            score = score.of_labels(classes)
-        columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
-        return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
-
-    def __call__(self, scores: np.ndarray) -> float:
-        """Minus the score of the rows' scores, float64[n_scores, n]."""
-        try:
-            value = self.score(self.true, self.predicted(scores))
-        except (ValueError, TypeError) as error:
-            if isinstance(error, TreewrightError):
-                raise
-            gets = "numbers" if self.model.task == "regression" else "probabilities (of two classes the second's)"
-            raise ParameterError(
-                f"scoring={name_of(self.score)} gets the true targets and {gets}, and failed: {error}; wrap it in a "
-                "function that makes of them what it needs, or name a score of scikit-learn"
-            ) from error
-        if not hasattr(value, "__float__") or np.ndim(value) or not math.isfinite(float(value)):
-            raise ParameterError(f"scoring={name_of(self.score)} must return a finite number, not {value!r}")
-        return -float(value)
-
-    def predicted(self, scores: np.ndarray) -> Any:
-        """Predictions from scores: numbers, or class probabilities, of two classes the second's alone."""
-        answers = answers_of(self.model, np.array(scores.T, order="C"))
-        if self.model.task == "regression":
-            return answers[:, 0] if answers.shape[1] == 1 else answers
-        parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model.n_classes)]
-        parts = [part[:, 1] if part.shape[1] == 2 else part for part in parts]
-        return parts[0] if len(parts) == 1 else parts

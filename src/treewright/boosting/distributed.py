@@ -65,15 +65,9 @@ _FEW_KEYS = 63  # leaves; with more, the keys of a tree may not fit into a byte
 class Facts:
     """The facts of a part about its rows, before the first round.
 
-    Attributes
-    ----------
-    n : int
-    are_counts : bool
-        Whether all sample weights are whole numbers.
-    sum_of_weights, least, most : float
-        Those of the sample weights; without rows 0, 1 and 1.
-    spans : list of (float, float)
-        The lowest and the highest number of each target.
+    ``are_counts``: whether all sample weights are whole numbers.
+    ``sum_of_weights``, ``least``, ``most``: those of the sample weights; without rows 0, 1 and 1.
+    ``spans``: the lowest and the highest number of each target.
     """
 
     n: int
@@ -135,21 +129,11 @@ class Orders:
 class Part:
     """Some of the rows, with their scores, gradients and nodes during a fit.
 
-    Attributes
-    ----------
-    codes : uint8[n, stride]
-        Bins.
-    n_columns : int
-    target : list of float64[n] or int32[n]
-        One per output.
-    sample_weights : float64[n] or None
-    contents : uint64[n] or None
-        A hash of the content of each row; needed to sample rows.
-    number : int
-        Of the part.
-    n_threads : int
-    stored : StoredArrays or None
-        The files that the arrays, and those of a fit, are mapped from; None: they are in memory.
+    ``codes`` (uint8[n, stride]): bins.
+    ``target`` (list of float64[n] or int32[n]): one per output.
+    ``sample_weights`` (float64[n] or None).
+    ``contents`` (uint64[n] or None): a hash of the content of each row; needed to sample rows.
+    ``stored``, the files that the arrays, and those of a fit, are mapped from; None: they are in memory.
     """
 
     codes: np.ndarray
@@ -489,23 +473,15 @@ class Part:
 # The coordinator ----------------------------------------------------------------------------------------------------
 
 
-def boost_elsewhere(
+def boost_distributed(
     table: BoostTable, carrier: Carrier, settings: BoostSettings, class_factors: Any = None,
     n_classes: Sequence[int] = (), base: Sequence[float] | None = None,
 ) -> Boosted:  # fmt: skip
     """As ``rounds.boost``, for rows that are elsewhere.
 
-    Parameters
-    ----------
-    table : BoostTable
-    carrier : Carrier
-        The carrier of the parts (``Part``).
-    settings : BoostSettings
-        ``losses`` are not bound yet. The rows of ``evaluation`` are in this process.
-    class_factors : list of float64[n_classes], or None
-    n_classes : sequence of int
-        Classes of each output; empty for regression.
-    base : sequence of float, one per score, optional
+    ``carrier``: the carrier of the parts (``Part``). ``settings``: ``losses`` are not bound yet. The rows of
+    ``evaluation`` are in this process. ``class_factors`` (list of float64[n_classes], or None). ``n_classes``: classes
+    of each output; empty for regression.
     """
     rounds = RoundsElsewhere(table, carrier, settings, class_factors, n_classes, base)
     try:
@@ -648,7 +624,7 @@ class RoundsElsewhere:
                 self.other.add(kept, score, None)
             self.kept.append(kept)
 
-    def judge(self) -> tuple[float | None, float | None]:
+    def evaluate(self) -> tuple[float | None, float | None]:
         """The values of the evaluation, on the training rows and on the held-out rows in this process."""
         score = None if self.settings.evaluation is None else self.settings.evaluation.score
         if score is not None and self.other is not None:

@@ -26,7 +26,6 @@ from treewright.exceptions import DataError, ParameterError
 from treewright.trees.codec import dumps, loads
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # few rows; unheard levels
-ROUNDED = pytest.mark.xfail(strict=True, reason="CHAID adds the numbers of a node in the order of their rows")
 every = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 of_trees = pytest.mark.parametrize(
     "subject", [each for each in SUBJECTS if each.algorithm.kind != "rows"], ids=lambda subject: subject.name
@@ -108,15 +107,7 @@ def test_the_seed_of_hashes_changes_no_byte_of_models_answers_and_pages():
     assert len(first) == len(SUBJECTS) + 5
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        pytest.param(each, marks=[ROUNDED] if each.name == "CHAIDRegressor" else [])
-        for each in SUBJECTS
-        if each.algorithm.kind != "rows"
-    ],
-    ids=lambda subject: subject.name,
-)
+@of_trees
 def test_the_order_of_rows_changes_no_byte(subject):
     order = np.random.default_rng(1).permutation(N)
 

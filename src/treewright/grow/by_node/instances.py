@@ -70,14 +70,17 @@ def all_instances(problem: Problem) -> Instances:
 
 def some_instances(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> Instances:
     """The instances of any rows (int32[m]) with these weights: every ordered column is sorted."""
+    if not problem.is_classes:  # their sums are rounded: they are added in an order that their positions do not change
+        order = np.lexsort((weights, *problem.targets[:, rows]))
+        rows, weights = rows[order], weights[order]
     cells = problem.values[problem.ordered_columns]
-    if len(rows) != problem.n_rows:
+    if len(rows) != problem.n_rows or not problem.is_classes:
         cells = cells[:, rows]
     stats = sum_statistics(problem.index, problem.amounts, rows, weights, problem.n_stats)
     return Instances(
         rows=rows,
         weights=weights,
-        # Stable, so that the order of equal cells is that of the rows; nan is last.
+        # Stable, so that the order of equal cells is that of ``rows``; nan is last.
         orders=np.argsort(cells, axis=1, kind="stable").astype(np.int32),
         n_present=(~np.isnan(cells)).sum(axis=1).astype(np.int64),
         stats=stats,

@@ -117,7 +117,7 @@ def test_the_arguments_are_neither_changed_nor_kept() -> None:
 
 def test_more_nodes_than_a_record_can_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = forest("gradient")
-    monkeypatch.setattr(packed, "MAX_NODES", 20)
+    monkeypatch.setattr("treewright.trees.packed.MAX_NODES", 20)
 
     with pytest.raises(TooLargeError, match="grow fewer or smaller trees"):
         pack_many(packed.bins, "gradient", (), roots=packed.roots, **flat_arrays(packed))

@@ -69,7 +69,7 @@ def test_values_of_numbers_are_those_of_scikit_learn():
         ("mean_absolute_error", metrics.mean_absolute_error),
     ):  # fmt: skip
         value, low, high = MEASURES_OF_NUMBERS[name].work(rows)
-        assert value == pytest.approx(score(truth, rows.said, sample_weight=rows.weights), rel=1e-12)
+        assert value == pytest.approx(score(truth, rows.predicted, sample_weight=rows.weights), rel=1e-12)
         assert low < value < high
 
 
@@ -96,7 +96,7 @@ def test_ninety_five_of_a_hundred_intervals_hold_the_value_of_all_rows(name):
 
     for _ in range(300):
         some = random.choice(len(everything.truth), 120)
-        part = Predicted(everything.truth[some], everything.said[some], everything.shares[some], None)
+        part = Predicted(everything.truth[some], everything.predicted[some], everything.shares[some], None)
         _, low, high = measure.work(part)
         hits += low <= value <= high
 

@@ -54,7 +54,7 @@ def read_words():
 def replace_intrinsics():
     """Put Python in the place of intrinsics that only compiled code can call, where a checkout has no twins yet."""
     try:
-        bits = importlib.import_module("treewright.core.bits")
+        bits = importlib.import_module("treewright.core.random")
     except ImportError:
         return []
     twins = {

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from treewright.estimators.as_sklearn import to_sklearn
     from treewright.estimators.bagging import BaggingClassifier, BaggingRegressor
     from treewright.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-    from treewright.estimators.classics import C45Classifier, CHAIDClassifier, CHAIDRegressor, ID3Classifier
     from treewright.estimators.forest import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -26,10 +25,14 @@ if TYPE_CHECKING:
     from treewright.estimators.isolation import IsolationForest
     from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
     from treewright.estimators.trees import (
+        C45Classifier,
+        CHAIDClassifier,
+        CHAIDRegressor,
         DecisionTreeClassifier,
         DecisionTreeRegressor,
         ExtraTreeClassifier,
         ExtraTreeRegressor,
+        ID3Classifier,
     )
     from treewright.files.dataset import Dataset
     from treewright.files.predictions import predict_files, predict_frame
@@ -41,9 +44,9 @@ _HOMES = {
     "AdaBoostRegressor": "treewright.estimators.adaboost",
     "BaggingClassifier": "treewright.estimators.bagging",
     "BaggingRegressor": "treewright.estimators.bagging",
-    "C45Classifier": "treewright.estimators.classics",
-    "CHAIDClassifier": "treewright.estimators.classics",
-    "CHAIDRegressor": "treewright.estimators.classics",
+    "C45Classifier": "treewright.estimators.trees",
+    "CHAIDClassifier": "treewright.estimators.trees",
+    "CHAIDRegressor": "treewright.estimators.trees",
     "Dataset": "treewright.files.dataset",
     "DecisionTreeClassifier": "treewright.estimators.trees",
     "DecisionTreeRegressor": "treewright.estimators.trees",
@@ -53,7 +56,7 @@ _HOMES = {
     "ExtraTreesRegressor": "treewright.estimators.forest",
     "GradientBoostingClassifier": "treewright.estimators.boosting",
     "GradientBoostingRegressor": "treewright.estimators.boosting",
-    "ID3Classifier": "treewright.estimators.classics",
+    "ID3Classifier": "treewright.estimators.trees",
     "IsolationForest": "treewright.estimators.isolation",
     "KNeighborsClassifier": "treewright.estimators.neighbors",
     "KNeighborsRegressor": "treewright.estimators.neighbors",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from treewright.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treewright.show.figures.bars import importance_bars, pruning_comparison
+    from treewright.show.figures.bars import importance_bars, impurity_functions, pruning_comparison
     from treewright.show.figures.contributions import (
         contribution_lines,
         contribution_map,
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     )
     from treewright.show.figures.curves import bias_variance, boosting_history, error_against_size, error_curve
     from treewright.show.figures.dependence import dependence_lines, dependence_map
-    from treewright.show.figures.impurity import impurity_functions
+    from treewright.show.figures.plane import decision_regions
     from treewright.show.figures.quality import calibration, confusion, gains, lift, precision_recall, residuals, roc
-    from treewright.show.figures.regions import decision_regions
     from treewright.show.style import sized
 
 _HOMES = {
@@ -37,14 +36,14 @@ _HOMES = {
     "contribution_scatter": "treewright.show.figures.contributions",
     "contribution_swarm": "treewright.show.figures.contributions",
     "contribution_waterfall": "treewright.show.figures.contributions",
-    "decision_regions": "treewright.show.figures.regions",
+    "decision_regions": "treewright.show.figures.plane",
     "dependence_lines": "treewright.show.figures.dependence",
     "dependence_map": "treewright.show.figures.dependence",
     "error_against_size": "treewright.show.figures.curves",
     "error_curve": "treewright.show.figures.curves",
     "gains": "treewright.show.figures.quality",
     "importance_bars": "treewright.show.figures.bars",
-    "impurity_functions": "treewright.show.figures.impurity",
+    "impurity_functions": "treewright.show.figures.bars",
     "lift": "treewright.show.figures.quality",
     "precision_recall": "treewright.show.figures.quality",
     "pruning_comparison": "treewright.show.figures.bars",

@@ -14,7 +14,7 @@ import treewright as tw
 from treewright.reporting.data import Options, report_data
 from treewright.reporting.document import columns_in_words
 from treewright.reporting.tree import examples_part
-from treewright.show.page import levels as page_levels
+from treewright.show.page import tree as page_levels
 from treewright.show.page.parts import Summary
 from treewright.show.page.render import render
 from treewright.show.page.tree import tree_part

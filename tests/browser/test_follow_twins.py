@@ -21,11 +21,10 @@ from treewright.data.derived import (
 from treewright.data.encoder import encode_fit
 from treewright.explain.cheapest_leaf import Query, cheapest_leaf, nearest_value
 from treewright.explain.counterfactual import preferred_levels
-from treewright.predict.paths import decision_path
-from treewright.predict.values import leaf_table, predict_leaves
+from treewright.predict.ensemble import leaf_table, predict_leaves
+from treewright.predict.fractional import decision_path
 from treewright.reporting.tree import supports_of
-from treewright.show.page.plain import plain
-from treewright.show.page.render import asset
+from treewright.show.page.render import asset, plain
 from treewright.show.page.tree import columns_in_words, tree_part
 from treewright.trees.data import ModelData
 from treewright.trees.summary import summarize

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.show.layout import tidy
+from treewright.show.drawing import tidy
 from treewright.show.page import render as renderer
 from treewright.show.page.render import render
 from treewright.show.page.tree import tree_page, tree_part, tree_summary

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import treewright as tw
-from treewright.learn.other_names import option_hint
+from treewright.learn.registry import option_hint
 
 GUIDE = Path(__file__).parents[2] / "docs" / "coming-from" / "scikit-learn.md"
 KNOWN = set(tw.GradientBoostingRegressor().get_params()) | set(tw.GradientBoostingClassifier().get_params())

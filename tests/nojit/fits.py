@@ -488,7 +488,7 @@ def digests() -> dict[str, str]:
 
 def kernels_by_use() -> dict[str, list[str]]:
     """Which kernels of the package ran as Python only, which were loaded or compiled, and which did not run."""
-    from treewright.core.meanwhile import Meanwhile
+    from treewright.core.background import Meanwhile
 
     used: dict[str, list[str]] = {"python": [], "compiled": [], "unused": []}
     for name, module in sorted(sys.modules.items()):

@@ -7,8 +7,8 @@ from itertools import combinations, product
 
 import numpy as np
 
+from treewright.predict.ensemble import predict_leaves
 from treewright.predict.fractional import share_path
-from treewright.predict.values import predict_leaves
 from treewright.trees.arrays import INTERVALS, THRESHOLD
 from treewright.trees.data import ModelData
 

@@ -9,7 +9,7 @@ from naive_counterfactual import TooManyRowsError, nearest
 from rotating import few
 
 from treewright.explain.cheapest_leaf import Asked, cheapest_leaf
-from treewright.predict.values import leaf_table
+from treewright.predict.ensemble import leaf_table
 from treewright.trees.data import ModelData
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))

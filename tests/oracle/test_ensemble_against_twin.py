@@ -11,8 +11,7 @@ from naive_forest_predict import naive_answers, naive_leaves
 from random_forests import NUMBERS, SCHEMA, forest_model, random_forest, random_rows
 
 from treewright.data.bin_rows import bin_rows
-from treewright.predict.ensemble import combined
-from treewright.predict.values import predict_codes, predict_leaves
+from treewright.predict.ensemble import combined, predict_codes, predict_leaves
 from treewright.predict.walks import leaf_rows_of_bins
 
 CASES = [

@@ -12,7 +12,7 @@ from random_trees import random_matrix
 from rotating import few
 from same_trees import trees_equal
 
-from treewright.predict.values import leaf_table
+from treewright.predict.ensemble import leaf_table
 from treewright.prune.estimates import reduced_error
 from treewright.prune.losses import node_losses
 from treewright.prune.methods import Rows

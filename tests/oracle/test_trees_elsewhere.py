@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError, TooLargeError
-from treewright.learn import together
+from treewright.learn import train
 from treewright.trees.codec import dumps
 
 N = 2_000
@@ -99,7 +99,7 @@ def test_rows_that_trees_left_out_judge_them(tmp_path, estimator):
 
 
 def test_waves_change_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(together, "_WAVE", 0.0)  # a tree at a time
+    monkeypatch.setattr(train, "_WAVE", 0.0)  # a tree at a time
     dataset = in_files(tmp_path, CLASSES, None, 2)
     estimator = tw.RandomForestClassifier(5)
     assert dumps(clone(estimator).fit(dataset).model_) == dumps(clone(estimator).fit(X, pl.Series("y", CLASSES)).model_)

@@ -284,9 +284,9 @@ def test_columns_that_share_a_histogram_grow_the_tree_of_columns_that_do_not(mon
 
 
 def apart_columns(patch: pytest.MonkeyPatch) -> None:
-    from treewright.grow.gradient import bundles
+    from treewright.grow.gradient import layout
 
-    patch.setattr(bundles, "_MOST_SHARE", -1.0)
+    patch.setattr(layout, "_MOST_SHARE", -1.0)
 
 
 def exclusive_columns(rng: np.random.Generator, n: int, n_groups: int, *, unit: bool) -> GradientCase:

@@ -13,7 +13,7 @@ from rotating import examples
 from same_trees import trees_equal
 
 import treewright as tw
-from treewright.predict.values import predict_codes, predict_numbers
+from treewright.predict.ensemble import predict_codes, predict_numbers
 from treewright.prune.methods import prune_model
 from treewright.trees.check import check_tree
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from treewright.reporting.data import Options, ReportData
 from treewright.reporting.quality import class_quality, number_quality
-from treewright.show.page.plain import json_for_script
+from treewright.show.page.render import json_for_script
 from treewright.trees.data import aggregation_of
 
 WEIGHTS = st.floats(1e-250, 1e250) | st.sampled_from([1.0, 2.0])

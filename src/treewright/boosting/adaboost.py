@@ -21,7 +21,7 @@ import numpy as np
 from treewright.core.elementary import exp_of, expm1_of, log_of
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import are_whole
-from treewright.show.table import GAP, TextColumn, aligned
+from treewright.show.spans import GAP, TextColumn, aligned
 
 RegressionLoss = Literal["linear", "square", "exponential"]
 _FINE = 2**52

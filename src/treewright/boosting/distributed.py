@@ -46,7 +46,7 @@ from treewright.boosting.rounds import (
 from treewright.boosting.sampling import GradientWeights, begins_of_equals, count_copies
 from treewright.core import threads
 from treewright.data.dataset import Carrier, PartLostError, answers_of, claims, unless_lost
-from treewright.data.stored import StoredArrays
+from treewright.data.memory import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
 from treewright.grow.gradient.grower import STAGES

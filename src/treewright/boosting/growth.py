@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from treewright.boosting.losses import CLASS_LOSSES, NUMBER_LOSSES, Huber, Loss, build_loss
-from treewright.core.whole import whole_number
+from treewright.core.elementary import whole_number
 from treewright.data.bins import Bins
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.grower import GradientTree

@@ -30,8 +30,7 @@ from treewright.boosting.best_constants import (
     weighted_quantile,
 )
 from treewright.boosting.gradient_kernels import LARGEST
-from treewright.core.elementary import exp_of, log_of
-from treewright.core.whole import is_whole
+from treewright.core.elementary import exp_of, is_whole, log_of
 from treewright.data.schema import did_you_mean
 from treewright.exceptions import TARGET, DataError, ParameterError, first_row
 from treewright.trees.data import LINKS, Link

@@ -42,8 +42,8 @@ from treewright.data.bin_rows import SparseCodes
 from treewright.data.bins import Bins
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
-from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.grower import GradientGrower, GradientTree
+from treewright.grow.gradient.layout import Bundles
 from treewright.grow.gradient.leaves import add_to_scores
 from treewright.grow.settings import GradientSettings
 from treewright.predict.walks import leaf_rows_of_bins

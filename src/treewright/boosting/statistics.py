@@ -21,9 +21,9 @@ from treewright.boosting.best_constants import weighted_mean
 from treewright.boosting.rounds import BoostTable
 from treewright.boosting.sampling import keys_of
 from treewright.core import threads
+from treewright.core.elementary import whole_number
 from treewright.core.jit import kernel
 from treewright.core.random import mixed
-from treewright.core.whole import whole_number
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import MAX_LEVEL_BINS, bins_of
 from treewright.data.schema import Column, Schema

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from treewright.cli.options import FitRequest
 from treewright.cli.parsing import parse_value
 from treewright.cli.terminal import UsageRefusal, as_set, is_typed_short, printable
-from treewright.learn.other_names import algorithm_hint, option_hint
 from treewright.learn.registry import ALGORITHMS as EVERY_ALGORITHM
-from treewright.learn.registry import Algorithm
+from treewright.learn.registry import Algorithm, algorithm_hint, option_hint
 
 if TYPE_CHECKING:
     from treewright.learn.params import Parameter

@@ -26,8 +26,7 @@ from treewright.cli.terminal import (
 )
 from treewright.exceptions import ParameterError
 from treewright.exchange.formats import exported, format_of, name_of
-from treewright.exchange.vectors import vectors_of
-from treewright.exchange.verify import read_vectors, verify
+from treewright.exchange.verify import read_vectors, vectors_of, verify
 from treewright.trees.codec import dumps
 
 __all__ = ["run_export", "run_import", "run_verify"]

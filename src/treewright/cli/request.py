@@ -40,8 +40,8 @@ from treewright.cli.pruning import (
     refuse_for_numbers,
 )
 from treewright.cli.terminal import UsageRefusal, as_set, printable
-from treewright.core.environment import tell_of_junk
 from treewright.core.progress import compiling_announced
+from treewright.core.threads import tell_of_junk
 from treewright.data.identifiers import without_zero_fraction
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase, setting

@@ -50,8 +50,7 @@ from treewright.files.table import did_you_mean, place
 from treewright.show.prediction import predictions_of, predictions_of_nodes
 from treewright.show.spans import Span, Spans, fitted, folded, mark_of, width_of
 from treewright.trees.arrays import path_to
-from treewright.trees.facts import node_test
-from treewright.trees.summary import counted
+from treewright.trees.summary import counted, node_test
 from treewright.trees.writing import cell_width, written_level, written_number
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def _rules_csv(model: Model) -> str:
     """The table of rules as CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
     import polars as pl
 
-    from treewright.evaluation.measures import label_series
+    from treewright.evaluation.scoring import label_series
 
     written = []
     for name, cells in leaf_rules(model).to_dict().items():

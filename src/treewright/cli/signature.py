@@ -170,9 +170,8 @@ def _hint(option: str, ctx: Any, words: list[str]) -> str:
     """
     from treewright.cli.algorithms import OWN_OPTION, algorithms_with
     from treewright.cli.pruning import every_option
-    from treewright.learn.other_names import option_hint
     from treewright.learn.params import CLASSES, NUMBERS, parameters_of
-    from treewright.learn.registry import ALGORITHMS, algorithm_of
+    from treewright.learn.registry import ALGORITHMS, algorithm_of, option_hint
 
     name, command = option.strip("-").replace("-", "_"), ctx.command.name
     if command == "prune":

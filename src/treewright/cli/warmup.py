@@ -19,12 +19,10 @@ import numpy as np
 
 from treewright.cli.terminal import note, progress, say
 from treewright.core import numba_inside
-from treewright.core.environment import tell_of_junk
-from treewright.core.kernel_cache import kept_forms
-from treewright.core.meanwhile import compile_first
+from treewright.core.background import compile_first
+from treewright.core.kernel_cache import compile_natively, kept_forms
 from treewright.core.progress import clock, counted, report
-from treewright.core.shipped import compile_natively
-from treewright.core.threads import available_processors
+from treewright.core.threads import available_processors, tell_of_junk
 
 __all__ = ["run_warmup"]
 

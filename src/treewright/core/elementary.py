@@ -1,4 +1,11 @@
-"""One exp, log and power for every processor. In: float64. Out: float64, the same bits everywhere.
+"""Checks of whole-number parameters. In: a value. Out: an int, or a ParameterError.
+
+Sums of products of columns. In: rows. Out: a table of columns by columns.
+
+Not a matrix product of BLAS: that adds in an order that depends on the processor, and while a process forks, a call of
+it in another thread never returns.
+
+One exp, log and power for every processor. In: float64. Out: float64, the same bits everywhere.
 
 NumPy and the C library choose another form of these functions for every generation of processors, and the forms differ
 in the last bit. A gain, a leaf or a share that passes through one of them would differ with it. The functions here are
@@ -18,12 +25,75 @@ from typing import Any
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
+from treewright.exceptions import ParameterError
 
 __all__ = [
-    "LOG_OF_2", "angle", "angle_of", "exp", "exp_of", "expm1", "expm1_of", "log", "log1p", "log1p_of", "log2",
-    "log2_of", "log_add", "log_add_of", "log_gamma", "log_gamma_of", "log_of", "power", "power_of",
-]  # fmt: skip
+    "LOG_OF_2",
+    "angle",
+    "angle_of",
+    "exp",
+    "exp_of",
+    "expm1",
+    "expm1_of",
+    "log",
+    "log1p",
+    "log1p_of",
+    "log2",
+    "log2_of",
+    "log_add",
+    "log_add_of",
+    "log_gamma",
+    "log_gamma_of",
+    "log_of",
+    "power",
+    "power_of",
+]
+
+
+def is_whole(value: Any) -> bool:
+    """Whether something is a whole number; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """A parameter as an int that is at least ``least``.
+
+    Examples
+    --------
+    >>> whole_number("repeats", 3, 1)
+    3
+    """
+    if not is_whole(value) or value < least:
+        raise ParameterError(f"{name}={value!r}: give a whole number >= {least}")
+    return int(value)
+
+
+_ROWS_AT_ONCE = 1 << 15  # cells: they stay in the second-level cache
+
+
+@costs(lambda rows, products: rows.size * len(products) / 2)
+@kernel
+def add_products(rows: np.ndarray, products: np.ndarray) -> None:
+    """Add the sum over the rows, in their order, of the products of each pair of columns.
+
+    rows : float64[n, p], C-order, IN
+    products : float64[p, p], symmetric, IN and OUT
+    """
+    n, p = rows.shape
+    step = max(1, _ROWS_AT_ONCE // max(1, p))
+    for begin in range(0, n, step):
+        for at in range(p):
+            sums = products[at]
+            for row in range(begin, min(begin + step, n)):
+                cell = rows[row, at]
+                if cell != 0.0:
+                    for other in range(at, p):
+                        sums[other] += cell * rows[row, other]
+    for at in range(p):
+        for other in range(at):
+            products[at, other] = products[other, at]
+
 
 LOG_OF_2 = 0.6931471805599453
 _LOG2_E = 1.4426950408889634

@@ -18,9 +18,9 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher, cpu_target
 
-from treewright.core import environment, threads
+from treewright.core import threads
+from treewright.core.background import Meanwhile, silent
 from treewright.core.kernel_cache import KernelCache, cache_directory, kernels_name
-from treewright.core.meanwhile import Meanwhile, silent
 from treewright.core.numba_inside import AS_PART, BARE, COUNTING, IS_KNOWN, TRIED
 
 __all__ = [
@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 if not IS_KNOWN:
-    environment.note_fault(
+    threads.note_fault(
         f"Numba {numba.__version__} was not tried with this version of Treewright (only {', '.join(TRIED)}): every "
         "process compiles its kernels for itself, and more slowly; the results are the same"
     )

@@ -1,4 +1,18 @@
-"""One small pool of threads. In: a function and a number of tasks. Out: all of them done.
+"""Environment variables of this package: their values, and one warning for each invalid value.
+
+They are read when they are needed, some of them while the package is imported, which stays silent. The warning comes
+with the first work of a process that needs the number of threads, as every fit and every large prediction does.
+
+Threads that outlive one piece of work. In: work. Out: threads that do it.
+
+Python raises KeyboardInterrupt in the main thread, between any two steps. A lock that Python code takes just then is
+never released, and every later user of it waits for ever. So the main thread starts threads with Ctrl-C delayed, and
+waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap. SIGTERM is delayed as well:
+the command line turns it into KeyboardInterrupt.
+
+The threads are daemons: the end of the process must not wait for work that nobody wants any more.
+
+One small pool of threads. In: a function and a number of tasks. Out: all of them done.
 
 Kernels release the lock, so plain threads run them side by side; Numba's own ``prange`` is not used (it aborts the
 process when two Python threads enter, or kills forked children, and cannot be interrupted). The calling thread works
@@ -13,15 +27,232 @@ import atexit
 import contextvars
 import itertools
 import os
+import reprlib
+import signal
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Any, TypeVar, cast
 
-from treewright.core import environment, workers
-from treewright.exceptions import ParameterError
+from treewright.core.notices import levels_to_the_caller
+from treewright.exceptions import DataWarning, ParameterError
+
+__all__ = [
+    "Workers",
+    "compiles_first",
+    "note_compiled_unkept",
+    "note_fault",
+    "note_unusable_cache",
+    "start",
+    "tell_of_junk",
+    "tell_of_no_cache",
+    "threads_wanted",
+    "wait_for",
+]
+
+_THREADS, _COMPILE, _CACHE = "TREEWRIGHT_NUM_THREADS", "TREEWRIGHT_COMPILE", "TREEWRIGHT_CACHE_DIR"
+_MOST_DIGITS = 9  # there are no machines with more threads; and Python refuses to read thousands of digits
+
+_wrong_with_cache: list[str] = []  # empty where nothing is
+_faults_noted: list[str] = []
+_is_told = _is_compiled_unkept = False
+
+
+def threads_wanted() -> int | None:
+    """The threads that ``TREEWRIGHT_NUM_THREADS``, or else ``OMP_NUM_THREADS``, sets; None if neither does."""
+    return next((n for name in (_THREADS, "OMP_NUM_THREADS") if (n := _threads_of(name)) is not None), None)
+
+
+def _threads_of(name: str) -> int | None:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS and int(text) > 0 else None
+
+
+def compiles_first() -> bool:
+    """Whether ``TREEWRIGHT_COMPILE`` makes every kernel compile, or load, before it runs."""
+    return os.environ.get(_COMPILE, "") == "first"
+
+
+def note_unusable_cache(why: str) -> None:
+    """Note for the warnings why the folder of compiled kernels cannot be used."""
+    _wrong_with_cache[:] = [why]
+
+
+def note_compiled_unkept() -> None:
+    """Note that a kernel was compiled for this process only."""
+    global _is_compiled_unkept  # noqa: PLW0603 - once in a process
+    _is_compiled_unkept = True
+
+
+def tell_of_no_cache() -> None:
+    """Warn, once in a process and only after a compilation, that compiled kernels are not kept.
+
+    Warns
+    -----
+    DataWarning
+        Unless ``TREEWRIGHT_CACHE_DIR`` is set: then ``tell_of_junk`` warns, before anything is compiled.
+    """
+    if _is_compiled_unkept and _wrong_with_cache and not os.environ.get(_CACHE):
+        why = _wrong_with_cache.pop()
+        text = f"the cache folder {why}: every process compiles its own kernels; set {_CACHE} to a folder of yours"
+        warnings.warn(text, DataWarning, stacklevel=levels_to_the_caller())
+
+
+def note_fault(text: str) -> None:
+    """Add a text to those of the first work of this process."""
+    _faults_noted.append(text)
+
+
+def tell_of_junk() -> None:
+    """Warn, once in a process, of variables with invalid values.
+
+    Warns
+    -----
+    DataWarning
+        One for each.
+    """
+    global _is_told  # noqa: PLW0603 - once in a process
+    if _is_told:
+        return
+    _is_told = True
+    for text in _faults():
+        warnings.warn(text, DataWarning, stacklevel=levels_to_the_caller())
+
+
+def _faults() -> Iterator[str]:
+    """What is wrong with each variable, and what happens instead."""
+    if os.environ.get(_THREADS) and _threads_of(_THREADS) is None:
+        instead = "OMP_NUM_THREADS is used" if threads_wanted() else "every processor is used"
+        yield f"{_said(_THREADS)} is not a whole number from 1 to {10**_MOST_DIGITS - 1:,}: {instead} instead"
+    if os.environ.get(_COMPILE) and not compiles_first():
+        yield f"{_said(_COMPILE)} is ignored, its only value is first: kernels are compiled when they are needed"
+    yield from _faults_noted
+    for why in _wrong_with_cache if os.environ.get(_CACHE) else ():
+        yield f"{_said(_CACHE)} {why}: compiled kernels are not kept, and every process compiles its own"
+
+
+def _said(name: str) -> str:
+    """A variable with its value, cut to a readable length."""
+    short = reprlib.Repr()
+    short.maxstring = 60
+    return f"{name}={short.repr(os.environ.get(name, ''))}"
+
+
+News = TypeVar("News")
+
+_GLANCE = 0.1  # seconds: on Windows Ctrl-C does not end a wait, so it is seen between two waits
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Delay Ctrl-C and SIGTERM during the block until its end, if Python handles them.
+
+    A signal mask would not do: the system then gives the signal to another thread, and Python still handles it here.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # other threads are never interrupted
+        return
+    found = ((each, signal.getsignal(each)) for each in (signal.SIGINT, signal.SIGTERM))
+    handlers = {int(each): handler for each, handler in found if callable(handler)}
+    heard: list[tuple[int, FrameType | None]] = []
+    for each in handlers:
+        signal.signal(each, lambda *what: heard.append(what))
+    try:
+        yield
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+        for each, frame in heard:
+            handlers[each](each, frame)
+
+
+def start(work: Callable[[], None], name: str) -> None:
+    """Start a daemon thread; its name begins with ``treewright``.
+
+    Raises
+    ------
+    RuntimeError
+        The process may not start another thread.
+    """
+    thread = threading.Thread(target=work, name=f"treewright-{name}", daemon=True)
+    with _ctrl_c_held_back():
+        thread.start()
+
+
+def wait_for(news: SimpleQueue[News], deadline: float | None = None) -> News:
+    """The next thing in the queue; Ctrl-C ends the wait.
+
+    Parameters
+    ----------
+    news : SimpleQueue
+    deadline : float, optional
+        When to give up, on the clock of ``time.monotonic``.
+
+    Raises
+    ------
+    queue.Empty
+        Nothing has come until the deadline.
+    KeyboardInterrupt
+
+    Examples
+    --------
+    >>> from queue import SimpleQueue
+    >>> news = SimpleQueue()
+    >>> news.put("done")
+    >>> wait_for(news)
+    'done'
+    """
+    while True:
+        left = _GLANCE if deadline is None else min(_GLANCE, deadline - time.monotonic())
+        try:
+            return news.get(timeout=max(0.0, left))
+        except Empty:
+            if left < _GLANCE:
+                raise
+
+
+class Workers:
+    """Threads that take work from one queue."""
+
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[tuple[Callable[[int], None], int]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._size = 0
+
+    def grow_to(self, size: int) -> None:
+        """Have at least ``size`` threads, or as many as the process may start.
+
+        Raises
+        ------
+        RuntimeError
+            Not a single thread can be started.
+        """
+        if self._size >= size:
+            return
+        with self._lock:
+            while self._size < size:
+                try:
+                    start(self._serve, str(self._size + 1))
+                except RuntimeError:
+                    if self._size == 0:
+                        raise
+                    return
+                self._size += 1
+
+    def submit(self, work: Callable[[int], None], number: int) -> None:
+        """Let the next idle thread call ``work(number)``, which must not raise."""
+        self._waiting.put((work, number))
+
+    def _serve(self) -> None:
+        while True:
+            work, number = self._waiting.get()
+            work(number)
+            del work  # its arrays must not live until the next work comes
+
 
 Answer = TypeVar("Answer")
 
@@ -31,7 +262,7 @@ _MOST_THREADS = 256
 _PATIENCE = 1.0
 _LAST_PATIENCE = 20.0
 
-_pool = workers.Workers()
+_pool = Workers()
 _here = threading.local()
 _at_work: dict[int, _Crew] = {}  # which crew each thread of the pool works for
 _apart: set[int] = set()  # threads that run Numba for the main thread
@@ -44,7 +275,7 @@ class _Dismissed(BaseException):
 def _forget_pool() -> None:
     """Forget the pool (its threads do not exist in a forked child)."""
     global _pool
-    _pool, _here.crew = workers.Workers(), None
+    _pool, _here.crew = Workers(), None
     _at_work.clear()
     _apart.clear()
 
@@ -62,7 +293,7 @@ def available_processors() -> int:
         found = len(os.sched_getaffinity(0))
     except AttributeError:  # no affinity on this system
         found = os.cpu_count() or 1
-    return min(found, environment.threads_wanted() or found)
+    return min(found, threads_wanted() or found)
 
 
 def resolve_jobs(n_jobs: int | None) -> int:
@@ -83,7 +314,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
     DataWarning
         An environment variable has an invalid value; once in a process.
     """
-    environment.tell_of_junk()
+    tell_of_junk()
     if n_jobs is None:
         return available_processors()
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or int(n_jobs) == 0:
@@ -92,7 +323,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
     return min(n_jobs, _MOST_THREADS) if n_jobs > 0 else max(1, available_processors() + 1 + n_jobs)
 
 
-def _pool_of(size: int) -> workers.Workers:
+def _pool_of(size: int) -> Workers:
     """The pool, grown to ``size`` threads besides those whose callers have left."""
     _pool.grow_to(size + sum(crew.has_left for crew in list(_at_work.values())))
     return _pool
@@ -166,10 +397,10 @@ def apart(work: Callable[[], Answer]) -> Answer:
         answers.put(answer)
 
     try:
-        workers.start(do, name="compiler")
+        start(do, name="compiler")
     except RuntimeError:  # the process may not start another thread
         return work()
-    answer, error = workers.wait_for(answers)
+    answer, error = wait_for(answers)
     if error is not None:
         raise error
     return cast("Answer", answer)
@@ -281,7 +512,7 @@ class _Crew:
     def wait(self) -> None:
         """Wait until no thread is inside."""
         while self.n_inside:
-            workers.wait_for(self.news)
+            wait_for(self.news)
 
     def leave(self) -> None:
         """Leave without the result: stop all threads and wait a moment for those inside, but not for the compiler.
@@ -292,7 +523,7 @@ class _Crew:
         deadline = time.monotonic() + _PATIENCE
         while self.n_inside > self.n_excused:
             try:
-                workers.wait_for(self.news, deadline)
+                wait_for(self.news, deadline)
             except Empty:
                 return
 

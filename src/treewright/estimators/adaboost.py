@@ -51,7 +51,7 @@ from treewright.learn.settings import seed_of
 from treewright.learn.single import TreeParams, train_tree
 from treewright.learn.train import telling_of_a_swap, with_every_cell
 from treewright.model import Model
-from treewright.predict.values import predict_codes, predict_numbers
+from treewright.predict.ensemble import predict_codes, predict_numbers
 from treewright.trees.data import weighted_median
 from treewright.version import __version__
 

@@ -35,9 +35,8 @@ from treewright.data.target import Labels, Numbers, encode_labels, encode_number
 from treewright.estimators.documentation import as_model, document
 from treewright.evaluation.after_fit import Decided, Pruned, clone_with_steps, has_steps
 from treewright.exceptions import ParameterError
-from treewright.learn.other_names import keyword_hint, naming_keywords
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
-from treewright.learn.registry import algorithm_of
+from treewright.learn.registry import algorithm_of, keyword_hint, naming_keywords
 from treewright.learn.train import check_classes, check_domain, dataset_for, make_dataset, train
 from treewright.model import Model
 from treewright.trees.data import stamped, unstamped

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.metrics import d2_pinball_score
 from sklearn.utils.metaestimators import available_if
 
+from treewright.core.elementary import whole_number
 from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import check_weights, class_factors
@@ -27,8 +27,8 @@ from treewright.exceptions import ParameterError
 from treewright.forest.importance import Importances, permutation_of_boosted, permutation_of_trees
 from treewright.learn.boosting import n_rounds_of
 from treewright.learn.held_out import encode_other_rows
-from treewright.learn.other_names import refuse_keyword
 from treewright.learn.params import CLASSES
+from treewright.learn.registry import refuse_keyword
 from treewright.learn.train import Trained, train
 from treewright.model import Model
 from treewright.predict.ensemble import combined, staged_answers

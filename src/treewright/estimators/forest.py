@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from treewright.core.elementary import whole_number
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import whole_number
 from treewright.data.bin_rows import SparseCodes
 from treewright.data.dataset import KEPT_BYTES, Dataset
 from treewright.data.memory import check_fits

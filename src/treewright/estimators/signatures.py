@@ -18,8 +18,7 @@ from typing import Any
 
 from treewright.estimators.documentation import in_signature, parameter_section
 from treewright.learn import params as stated
-from treewright.learn.other_names import naming_keywords
-from treewright.learn.registry import ALGORITHMS, Algorithm
+from treewright.learn.registry import ALGORITHMS, Algorithm, naming_keywords
 
 ESTIMATORS = {name: (each, task) for each in ALGORITHMS for task, name in each.estimators.items()}
 _STUB = '''\

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.core import notices
-from treewright.core.whole import is_whole
+from treewright.core.elementary import is_whole
 from treewright.data.dataset import factors_for
 from treewright.data.target import encode_labels, weighed
 from treewright.evaluation.after_fit import Decided, decision_of, has_steps, without_steps
@@ -43,7 +43,7 @@ from treewright.evaluation.tables import abridged, beside, best_and_simplest, li
 from treewright.evaluation.threshold import deciding_again
 from treewright.exceptions import ParameterError
 from treewright.prune.cost_complexity import path_of
-from treewright.show.table import TextColumn
+from treewright.show.spans import TextColumn
 from treewright.trees.writing import shorten
 
 if TYPE_CHECKING:

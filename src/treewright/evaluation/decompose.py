@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from treewright.core.whole import whole_number
+from treewright.core.elementary import whole_number
 from treewright.data.cells import shown
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from treewright.core import notices
+from treewright.core.elementary import is_whole
 from treewright.core.notices import Notices, listening
 from treewright.core.progress import counted
 from treewright.core.threads import resolve_jobs, run_each
-from treewright.core.whole import is_whole
 from treewright.data.cells import is_missing, shown
 from treewright.data.schema import did_you_mean
 from treewright.data.take import count_rows, header_of, in_rows_of, take_columns, take_rows, warn_of_another_order

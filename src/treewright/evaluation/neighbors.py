@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treewright.core.elementary import is_whole
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import is_whole
 from treewright.data.memory import check_fits
 from treewright.data.take import take_rows
 from treewright.evaluation.folds import Fold, Task, run_tasks, task_of, with_parameters
@@ -21,7 +21,7 @@ from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.registry import algorithm_of_estimator
 from treewright.model.neighbors import NeighborsModel, encoded_queries
 from treewright.neighbors.votes import answers_by_k, answers_without_itself, is_fixed, wants_next
-from treewright.show.table import TextColumn
+from treewright.show.spans import TextColumn
 from treewright.trees.data import labels_of
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from treewright.core.elementary import is_whole, whole_number
 from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import is_whole, whole_number
 from treewright.data.encoder import encode
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import (

@@ -24,7 +24,7 @@ from treewright.evaluation.path import BY_CROSS_VALIDATION, check_prunable, prun
 from treewright.evaluation.scores import WORDS, Loss, check_loss, mean_loss, mean_with_error
 from treewright.evaluation.tables import beside
 from treewright.exceptions import DataError, ParameterError
-from treewright.learn.other_names import naming_keywords
+from treewright.learn.registry import naming_keywords
 from treewright.prune.methods import METHODS, method_of, options_of
 
 if TYPE_CHECKING:

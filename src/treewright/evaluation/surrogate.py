@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from treewright.core.confidence import check_level, r2_interval, wilson_interval
-from treewright.core.whole import whole_number
+from treewright.core.elementary import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.data.identifiers import is_nearly_unique
@@ -36,7 +36,7 @@ from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.registry import CART
 from treewright.learn.train import Trained
 from treewright.model import Model
-from treewright.predict.values import predict_codes, predict_numbers, predict_shares
+from treewright.predict.ensemble import predict_codes, predict_numbers, predict_shares
 from treewright.trees.check_model import ISOLATION_FOREST
 from treewright.trees.class_criteria import GINI, impurity_of_shares
 from treewright.trees.data import sizes_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from treewright.show.table import GAP, TextColumn, aligned
+from treewright.show.spans import GAP, TextColumn, aligned
 
 MOST_LINES = 40
 PAGE_WIDTH = 80

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from treewright.core import progress
+from treewright.core.elementary import whole_number
 from treewright.core.notices import listening
-from treewright.core.whole import whole_number
 from treewright.evaluation.folds import (
     Split,
     Task,
@@ -44,7 +44,7 @@ from treewright.evaluation.scoring import (
 from treewright.evaluation.tables import side_by_side, written
 from treewright.evaluation.threshold import DecidingAgain, deciding_again, positive_of_scores
 from treewright.exceptions import DataError, ParameterError, TooLargeError
-from treewright.show.table import TextColumn
+from treewright.show.spans import TextColumn
 from treewright.trees.writing import shorten
 
 Method = Literal["grid", "random", "halving"]

@@ -38,18 +38,27 @@ from treewright.grow.by_node.levels import EXHAUSTIVE_LEVELS, divisions, every_s
 from treewright.grow.by_node.policies import policy_of, problem_of
 from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
 from treewright.grow.by_node.significance import Chance, chance_of
-from treewright.grow.criteria import median_costs as medians
+from treewright.grow.criteria import medians
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR, Criterion
 from treewright.grow.problem import Problem
-from treewright.predict import paths, values
-from treewright.show.table import TextColumn, aligned, html_table
+from treewright.predict import ensemble, fractional
+from treewright.show.spans import TextColumn, aligned, html_table
 from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Missing, path_to
-from treewright.trees.by_hand import BY_HAND
 from treewright.trees.class_criteria import ENTROPY
 from treewright.trees.data import ModelData
-from treewright.trees.edit import is_below
-from treewright.trees.facts import BOOSTED, FORESTS, SEARCHED, growth_of, node_test
-from treewright.trees.summary import TreeSummary, counted, cuts_of, node_of, summarize
+from treewright.trees.edit import BY_HAND, is_below
+from treewright.trees.summary import (
+    BOOSTED,
+    FORESTS,
+    SEARCHED,
+    TreeSummary,
+    counted,
+    cuts_of,
+    growth_of,
+    node_of,
+    node_test,
+    summarize,
+)
 from treewright.trees.tests import Bound, narrowed, shared_out
 from treewright.trees.wording import IntervalTest, MultiwayTest, NodeTest, SubsetTest, conditions, cut_test
 from treewright.trees.writing import gap_digits, shorten, written_amount, written_name
@@ -430,11 +439,11 @@ def rows_at(model: ModelData, matrix: np.ndarray, node: int) -> tuple[np.ndarray
     """The rows that reach a node (int32[m]) and the share of each row that reaches it (float64[m], above 0)."""
     if node == 0:
         return np.arange(len(matrix), dtype=np.int32), np.ones(len(matrix))
-    leaves = values.predict_leaves(model, matrix)
+    leaves = ensemble.predict_leaves(model, matrix)
     if model.missing != "fractional":
         rows = np.flatnonzero(is_below(model.trees[0], node)[leaves]).astype(np.int32)
         return rows, np.ones(len(rows))
-    path = paths.decision_path(model, matrix, leaves).tocsc()
+    path = fractional.decision_path(model, matrix, leaves).tocsc()
     column = slice(path.indptr[node], path.indptr[node + 1])
     rows, shares = path.indices[column].astype(np.int32), path.data[column].astype(np.float64)
     order = np.argsort(rows, kind="stable")

@@ -47,9 +47,8 @@ from treewright.predict.contributions import (
     players_on_paths,
     trace_paths,
 )
-from treewright.predict.ensemble import scores_of
+from treewright.predict.ensemble import predict_numbers, predict_shares, scores_of
 from treewright.predict.route import Branches, Surrogates, joined
-from treewright.predict.values import predict_numbers, predict_shares
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
 

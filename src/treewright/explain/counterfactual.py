@@ -25,7 +25,7 @@ from treewright.data.table import Table, read_table
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.explain.cheapest_leaf import Path, Query, Reached, cheapest_leaf, nearest_value
 from treewright.explain.rules import plain_label, readable_cuts
-from treewright.predict.values import leaf_table, predict_codes, predict_leaves, predict_numbers
+from treewright.predict.ensemble import leaf_table, predict_codes, predict_leaves, predict_numbers
 from treewright.trees.arrays import INTERVALS, THRESHOLD, Tree, path_to
 from treewright.trees.data import ModelData
 from treewright.trees.summary import counted

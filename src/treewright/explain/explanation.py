@@ -20,8 +20,8 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
+from treewright.core.elementary import is_whole
 from treewright.core.files import write_whole
-from treewright.core.whole import is_whole
 from treewright.data.derived import is_derived
 from treewright.data.encoder import encode
 from treewright.data.schema import Column
@@ -44,14 +44,7 @@ from treewright.trees.arrays import THRESHOLD
 from treewright.trees.data import ModelData
 from treewright.trees.threshold import positive_code
 from treewright.trees.wording import clock_of
-from treewright.trees.writing import (
-    escape_controls,
-    shorten,
-    written_amount,
-    written_cut,
-    written_level,
-    written_name,
-)
+from treewright.trees.writing import escape_controls, shorten, written_amount, written_cut, written_level, written_name
 from treewright.version import __version__
 
 _REMEDY = "use model.explain"

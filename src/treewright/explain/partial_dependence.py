@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from treewright.core.elementary import is_whole, whole_number
 from treewright.core.random import mixed
-from treewright.core.whole import is_whole, whole_number
 from treewright.data.calendar import part_cells
 from treewright.data.cells import shown
 from treewright.data.derived import derived_cells, is_derived
@@ -34,10 +34,10 @@ from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import contributions_of, game_of
 from treewright.explain.explanation import encoded, outputs_of, refuse_no_sum
+from treewright.predict.ensemble import predict_numbers, predict_shares
 from treewright.predict.fractional import average_of_leaves
-from treewright.predict.values import predict_numbers, predict_shares
+from treewright.show.spans import GAP, TextColumn, aligned
 from treewright.show.style import class_color
-from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.data import ModelData, output_columns
 from treewright.trees.summary import counted
 from treewright.trees.threshold import positive_code

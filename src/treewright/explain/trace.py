@@ -11,7 +11,7 @@ import numpy as np
 
 from treewright.explain.audit import TERMS, candidate_test, old_name, significance_text
 from treewright.grow.by_node.grower import Step
-from treewright.show.table import html_table
+from treewright.show.spans import html_table
 from treewright.trees.data import ModelData
 from treewright.trees.summary import TreeSummary, counted, summarize
 from treewright.trees.writing import shorten, written_amount, written_name

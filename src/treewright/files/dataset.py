@@ -31,17 +31,17 @@ import numpy as np
 import polars as pl
 
 from treewright.boosting.sampling import GradientWeights
+from treewright.core.elementary import is_whole
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import is_whole
 from treewright.data import dataset as encoded
 from treewright.data.bins import BLOCK_ROWS, Bins, Gathered, bins_together, column_bins, summary_of
 from treewright.data.categories import schema_from_json, schema_to_json
 from treewright.data.dataset import Carrier, Elsewhere, Here, answers_of
 from treewright.data.identifiers import left_out_for
 from treewright.data.kinds import Declared, column_of, resolve
+from treewright.data.memory import StoredArrays
 from treewright.data.processes import Processes
 from treewright.data.schema import Column, Schema
-from treewright.data.stored import StoredArrays
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import DataError, InputFileError, ParameterError, TooLargeError, setting
 from treewright.files.columns import CellType
@@ -50,7 +50,7 @@ from treewright.files.sources import Source, content_digest, naming_the_file, pa
 from treewright.files.table import did_you_mean
 from treewright.files.text import READING, ReadOptions
 from treewright.learn.data_checks import warn_of_left_out
-from treewright.learn.other_names import keyword_hint
+from treewright.learn.registry import keyword_hint
 from treewright.version import __version__
 
 try:

@@ -17,8 +17,7 @@ import polars as pl
 
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.columns import CellType, Marks, ModelColumn, TextColumns, as_fitted, first_marks, marks_of
-from treewright.files.parquet import parquet_blocks, parquet_columns
-from treewright.files.sources import below, files_of, is_several
+from treewright.files.sources import below, files_of, is_several, parquet_blocks, parquet_columns
 from treewright.files.table import checked_weights, is_parquet, pick, place, require_columns, rows_with_target
 from treewright.files.text import ReadOptions, check_regular, empty_frame, open_delimited, without_missing_tokens
 

@@ -29,10 +29,9 @@ from treewright.data.dates import DATES
 from treewright.data.encoder import encode
 from treewright.data.identifiers import FEWEST, reason_for
 from treewright.data.kinds import Declared, Nominal, encode_cells
-from treewright.data.memory import check_fits
+from treewright.data.memory import StoredArrays, check_fits
 from treewright.data.row_content import carry_content
 from treewright.data.schema import Column, Schema
-from treewright.data.stored import StoredArrays
 from treewright.data.table import read_table
 from treewright.data.target import encode_labels, encode_numbers, recode
 from treewright.exceptions import DataError, InputFileError, ParameterError

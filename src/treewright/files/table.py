@@ -16,8 +16,7 @@ import polars as pl
 
 from treewright.exceptions import ColumnError, DataError, InputFileError, setting
 from treewright.files.columns import CellType, Marks, TextColumns, decide_types
-from treewright.files.parquet import parquet_columns, read_parquet
-from treewright.files.sources import below, files_of, is_several
+from treewright.files.sources import below, files_of, is_several, parquet_columns, read_parquet
 from treewright.files.text import (
     ReadOptions,
     check_regular,

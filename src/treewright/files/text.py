@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from treewright.core import notices
-from treewright.core.whole import is_whole
+from treewright.core.elementary import is_whole
 from treewright.exceptions import InputFileError, ParameterError, setting
 
 __all__ = [

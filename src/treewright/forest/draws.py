@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from treewright.core.elementary import log
+from treewright.core.elementary import is_whole, log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
-from treewright.core.whole import is_whole
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import fixed_weights
 

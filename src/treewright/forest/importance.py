@@ -29,11 +29,10 @@ from treewright.data.memory import check_fits
 from treewright.data.schema import Column
 from treewright.exceptions import DataError, ParameterError
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
-from treewright.predict.ensemble import scores_of
-from treewright.predict.values import predict_codes, predict_numbers
+from treewright.predict.ensemble import predict_codes, predict_numbers, scores_of
 from treewright.predict.walks import leaf_rows_of_bins, walk_of
 from treewright.prune.methods import Rows
-from treewright.show.table import GAP, TextColumn, aligned
+from treewright.show.spans import GAP, TextColumn, aligned
 from treewright.trees.arrays import (
     CHILD_SHIFT,
     COLUMN_SHIFT,

@@ -34,8 +34,8 @@ from treewright.data.schema import Schema
 from treewright.data.sparse import SparseMatrix, by_blocks
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.draws import GROWTH, Draws, HeldDraws, candidate_columns, counts_of_rows, seeds_of
+from treewright.predict.ensemble import predict_numbers
 from treewright.predict.route import in_blocks
-from treewright.predict.values import predict_numbers
 from treewright.trees.arrays import FIELDS, LEAF, NODE_FIELDS, SUBSET, THRESHOLD, Tree
 from treewright.trees.check_model import ISOLATION_FOREST
 from treewright.trees.data import ModelData

@@ -25,8 +25,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core import notices, threads
+from treewright.core.elementary import add_products
 from treewright.core.jit import costs, kernel
-from treewright.core.products import add_products
 from treewright.data.memory import check_fits
 from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees

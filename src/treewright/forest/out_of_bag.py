@@ -22,7 +22,7 @@ from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.predict.walks import walk_of
-from treewright.show.table import GAP, TextColumn, aligned
+from treewright.show.spans import GAP, TextColumn, aligned
 from treewright.trees.arrays import Tree
 from treewright.trees.data import Trees, output_columns
 

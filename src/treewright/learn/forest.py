@@ -34,8 +34,8 @@ from treewright.forest.grower import (
 from treewright.forest.out_of_bag import Votes, votes_after
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
+from treewright.learn.boosting_members import in_order_of_levels, takes_derived, with_rows_of_levels
 from treewright.learn.data_checks import warn_of_odd_columns
-from treewright.learn.derived import in_order_of_levels, takes_derived, with_rows_of_levels
 from treewright.learn.params import (
     CLASS_WEIGHT_KIND,
     CLASSES,
@@ -72,14 +72,15 @@ from treewright.learn.params import (
 )
 from treewright.learn.registry import EXTRA_TREES, FOREST
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, refuse_changed, seed_of
-from treewright.learn.together import Shared, trees_at_once
 from treewright.learn.train import (
     WARM_START_OF_TREES,
+    Shared,
     Trained,
     WarmStart,
     model_of,
     refuse_not_counts,
     rows_elsewhere,
+    trees_at_once,
     with_every_cell,
 )
 from treewright.predict.walks import walk_of

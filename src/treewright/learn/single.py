@@ -25,8 +25,8 @@ from treewright.grow.exact.grower import grow
 from treewright.grow.exact.presort import presort
 from treewright.grow.objective import are_whole
 from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings, columns_in_runs
+from treewright.learn.boosting_members import in_order_of_levels
 from treewright.learn.data_checks import warn_of_odd_columns
-from treewright.learn.derived import in_order_of_levels
 from treewright.learn.params import (
     CLASS_WEIGHT,
     CLASSES,
@@ -60,8 +60,15 @@ from treewright.learn.params import (
 )
 from treewright.learn.registry import C45, CART, CHAID, ID3
 from treewright.learn.settings import binned_settings, columns_per_node, grow_settings, objective_of, seed_of
-from treewright.learn.together import Shared, trees_at_once
-from treewright.learn.train import Trained, model_of, refuse_not_counts, rows_elsewhere, with_every_cell
+from treewright.learn.train import (
+    Shared,
+    Trained,
+    model_of,
+    refuse_not_counts,
+    rows_elsewhere,
+    trees_at_once,
+    with_every_cell,
+)
 from treewright.prune.cost_complexity import prune_at
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.edit import with_whole_runs

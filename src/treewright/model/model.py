@@ -19,12 +19,11 @@ import numpy as np
 from treewright.data.encoder import encode, encode_plain_row, encode_row
 from treewright.data.sparse import by_blocks
 from treewright.exceptions import ParameterError
+from treewright.predict import ensemble
 from treewright.predict import ensemble as staged
-from treewright.predict import values
-from treewright.predict.ensemble import combined, scores_of
+from treewright.predict.ensemble import combined, leaf_table, scores_of
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
-from treewright.predict.values import leaf_table
 from treewright.prune.methods import ROUNDS, Rows
 from treewright.trees import codec
 from treewright.trees.data import (
@@ -213,15 +212,15 @@ class Model(ModelData):
 
     def codes_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Class codes of encoded rows: int32[n, n_outputs]."""
-        return self._by_blocks(lambda rows: values.predict_codes(self, rows, n_jobs), matrix)
+        return self._by_blocks(lambda rows: ensemble.predict_codes(self, rows, n_jobs), matrix)
 
     def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
         """Class probabilities of encoded rows: float64[n, n_classes] per output."""
-        return self._by_blocks(lambda rows: values.predict_shares(self, rows, n_jobs), matrix)
+        return self._by_blocks(lambda rows: ensemble.predict_shares(self, rows, n_jobs), matrix)
 
     def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Predicted numbers of encoded rows: float64[n, n_outputs]."""
-        return self._by_blocks(lambda rows: values.predict_numbers(self, rows, n_jobs), matrix)
+        return self._by_blocks(lambda rows: ensemble.predict_numbers(self, rows, n_jobs), matrix)
 
     def _numbers(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers in the shape that ``predict`` returns."""
@@ -521,7 +520,7 @@ class Model(ModelData):
             For a row in several leaves (``missing="fractional"``) the one with its largest part, the lowest of equals.
         """
         matrix = self._encoded(X, owner, sparse=True)
-        leaves = self._by_blocks(lambda rows: values.predict_leaves(self, rows, n_jobs), matrix)
+        leaves = self._by_blocks(lambda rows: ensemble.predict_leaves(self, rows, n_jobs), matrix)
         return leaves.astype(np.int64, copy=False)
 
     def decision_path(
@@ -536,14 +535,14 @@ class Model(ModelData):
         n_nodes_ptr : int64[n_trees + 1]
             Many trees only: the nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
         """
-        from treewright.predict import paths
-        from treewright.predict import paths as ensemble_paths
+        from treewright.predict import fractional
+        from treewright.predict import fractional as ensemble_paths
 
         matrix = self._encoded(X, owner)
-        leaves = values.predict_leaves(self, matrix, n_jobs)
+        leaves = ensemble.predict_leaves(self, matrix, n_jobs)
         if not self.is_single_tree:
             return ensemble_paths.decision_paths(self, matrix, leaves)
-        return paths.decision_path(self, matrix, leaves)
+        return fractional.decision_path(self, matrix, leaves)
 
     def partial_dependence(
         self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
@@ -991,7 +990,7 @@ class Model(ModelData):
             raise ParameterError(f"vectors={os.fspath(vectors)!r} is the file of the model itself: name another")
         write_whole(path, exported(self, path, name, format))
         if vectors is not None:
-            from treewright.exchange.vectors import vectors_of
+            from treewright.exchange.verify import vectors_of
 
             write_whole(vectors, json.dumps(vectors_of(self, name_of(path, name, format))).encode())
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from treewright.core.elementary import is_whole
 from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import is_whole
 from treewright.data.cells import shown
 from treewright.data.encoder import encode, encode_row
 from treewright.data.memory import available_memory, check_fits

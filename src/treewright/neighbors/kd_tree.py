@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.bits import trailing_zeros
 from treewright.core.jit import costs, inner_kernel, kernel
+from treewright.core.random import trailing_zeros
 from treewright.neighbors.brute import LANES, add, at_most, larger, load, minus, spread, store, times
 from treewright.neighbors.nearest import (
     CHEBYSHEV,

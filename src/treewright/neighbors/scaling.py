@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from treewright.core.elementary import add_products
 from treewright.core.jit import costs, kernel
-from treewright.core.products import add_products
 from treewright.data.cells import shown
 from treewright.data.schema import did_you_mean
 from treewright.exceptions import DataError, ParameterError, Phrase, first_row, setting

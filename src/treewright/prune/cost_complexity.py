@@ -17,17 +17,23 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from treewright.core.elementary import log_of
+from treewright.core.elementary import log_of, whole_number
 from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
-from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
+from treewright.predict.ensemble import leaf_table
 from treewright.predict.fractional import Spread, average_leaves, portions_of, rows_with_missing
 from treewright.predict.route import branches_of, leaf_of
-from treewright.predict.values import leaf_table
-from treewright.prune.costs import EQUAL, Risk, costs_in_units, decided_risk, impurity_share
+from treewright.prune.costs import (
+    EQUAL,
+    Risk,
+    costs_in_units,
+    decided_risk,
+    impurity_share,
+    number_of,
+    require_true_impurity,
+)
 from treewright.prune.losses import ABSOLUTE_ERROR, LEAST_SHARE, NUMBERS, row_loss
 from treewright.prune.methods import Decision
-from treewright.prune.requirements import number_of, require_true_impurity
 from treewright.trees.arrays import LEAF, Tree
 from treewright.trees.data import ModelData, predicted_codes
 from treewright.trees.edit import collapse

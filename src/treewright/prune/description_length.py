@@ -15,9 +15,8 @@ import numpy as np
 from treewright.core.elementary import LOG_OF_2, log1p_of, log2_of, log_add_of, log_gamma_of, log_of
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED
-from treewright.prune.costs import cheapest, row_counts, scaled_weights
+from treewright.prune.costs import cheapest, checked_number, require_squared_error, row_counts, scaled_weights
 from treewright.prune.methods import Decision
-from treewright.prune.requirements import checked_number, require_squared_error
 from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
 from treewright.trees.data import ModelData
 from treewright.trees.edit import collapse

@@ -19,10 +19,9 @@ from treewright.exceptions import DataError, ParameterError, Phrase, pruner
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import class_problem
 from treewright.predict.route import leaf_of
-from treewright.prune.costs import leaf_sums
+from treewright.prune.costs import criterion_of, leaf_sums, number_of
 from treewright.prune.j48 import Impurity, Limit, Pruning, Step, added_by
 from treewright.prune.methods import Decision, Rows
-from treewright.prune.requirements import criterion_of, number_of
 from treewright.trees.arrays import Tree
 from treewright.trees.check import check_tree
 from treewright.trees.data import ModelData

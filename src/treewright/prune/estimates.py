@@ -17,11 +17,18 @@ import numpy as np
 
 from treewright.data.cells import shown
 from treewright.exceptions import DataError, ParameterError, Phrase, pruner
-from treewright.predict.values import leaf_table
-from treewright.prune.costs import EQUAL, cheapest, leaf_sums, scaled_weights, wrong_weight
+from treewright.predict.ensemble import leaf_table
+from treewright.prune.costs import (
+    EQUAL,
+    cheapest,
+    checked_number,
+    leaf_sums,
+    require_squared_error,
+    scaled_weights,
+    wrong_weight,
+)
 from treewright.prune.losses import Loss, loss_of, node_losses
 from treewright.prune.methods import Action, Decision, Rows
-from treewright.prune.requirements import checked_number, require_squared_error
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
 from treewright.trees.edit import collapse

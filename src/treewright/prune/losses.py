@@ -14,11 +14,11 @@ from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.problem import unit_of
+from treewright.predict.ensemble import leaf_table
 from treewright.predict.fractional import Spread, portions_of, rows_with_missing, spread_row
 from treewright.predict.route import Branches, branches_of, leaf_of
-from treewright.predict.values import leaf_table
+from treewright.prune.costs import criterion_of
 from treewright.prune.methods import Rows
-from treewright.prune.requirements import criterion_of
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
 

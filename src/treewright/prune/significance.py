@@ -13,9 +13,8 @@ from scipy.special import chdtrc, fdtrc
 
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED, SPARE
-from treewright.prune.costs import cheapest, row_counts
+from treewright.prune.costs import cheapest, checked_number, require_squared_error, row_counts
 from treewright.prune.methods import Decision
-from treewright.prune.requirements import checked_number, require_squared_error
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
 from treewright.trees.edit import collapse

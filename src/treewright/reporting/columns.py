@@ -23,11 +23,10 @@ from treewright.explain.partial_dependence import (
 )
 from treewright.forest.importance import SQUARED, WRONG, Importances
 from treewright.neighbors.nearest import CALLED
-from treewright.reporting.data import Options, ReportData, cells_of
-from treewright.reporting.estimator import REPEATS, shuffled
+from treewright.reporting.data import REPEATS, Options, ReportData, cells_of, shuffled
 from treewright.reporting.rounds import loss_name
 from treewright.show.page.parts import ColumnPart, DependenceLine, DependencePart, SpreadPart
-from treewright.show.page.plain import amount
+from treewright.show.page.render import amount
 from treewright.trees.data import sizes_of
 from treewright.trees.summary import counted
 from treewright.trees.wording import clock_of

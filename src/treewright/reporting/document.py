@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import numpy as np
 
 from treewright.core import progress
+from treewright.core.elementary import is_whole, whole_number
 from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import is_whole, whole_number
 from treewright.data.cells import shown
 from treewright.data.derived import is_derived
 from treewright.data.schema import Schema
@@ -29,20 +29,17 @@ from treewright.learn import registry
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.reporting.columns import columns_part
-from treewright.reporting.data import CurveName, Options, ReportData, report_data
+from treewright.reporting.data import CurveName, Options, ReportData, is_ours, report_data
 from treewright.reporting.ensemble import contributions_part, ensemble_part, examples_of_trees, surrogate_part
-from treewright.reporting.estimator import is_ours
 from treewright.reporting.findings import findings_of
 from treewright.reporting.pruning import pruning_part
 from treewright.reporting.quality import quality_parts
 from treewright.reporting.tree import examples_part, tree_with_test_rows
 from treewright.show.page import tree as page_tree
-from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
-from treewright.show.page.plain import amount, plain
-from treewright.show.page.render import render
-from treewright.show.page.tree import framed, tree_part
-from treewright.trees.by_hand import log_of, noted
+from treewright.show.page.render import amount, plain, render
+from treewright.show.page.tree import framed, tree_part, with_named_levels
+from treewright.trees.edit import log_of, noted
 from treewright.trees.summary import counted, summarize
 from treewright.trees.threshold import COST, decision_words
 from treewright.trees.writing import escape_controls, shorten, written_level, written_name

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.products import add_products
+from treewright.core.elementary import add_products
 from treewright.evaluation.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import game_of

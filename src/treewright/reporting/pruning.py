@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from treewright.core.elementary import is_whole
 from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import is_whole
 from treewright.data.take import count_rows
 from treewright.data.target import check_weights, warn_of_small_weights
 from treewright.evaluation.after_fit import without_steps
@@ -38,15 +38,13 @@ from treewright.evaluation.path import (
 from treewright.evaluation.scores import WORDS
 from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.model import Model
+from treewright.predict.ensemble import predict_codes
 from treewright.predict.fractional import rows_with_missing
-from treewright.predict.values import predict_codes
 from treewright.prune.cost_complexity import Path, PathLoss, path_of, risks_along, subtree_at
-from treewright.prune.costs import Risk
+from treewright.prune.costs import Risk, criterion_of
 from treewright.prune.estimates import check_holdout
 from treewright.prune.methods import METHODS, PruneLog
-from treewright.prune.requirements import criterion_of
-from treewright.reporting.data import Options, ReportData
-from treewright.reporting.estimator import estimator_of, kept_rows, tree_estimator
+from treewright.reporting.data import Options, ReportData, estimator_of, kept_rows, tree_estimator
 from treewright.reporting.tree import tree_with_test_rows
 from treewright.show.page.parts import Matrix, PrunerPart, PruningPart, TreePart
 from treewright.show.page.tree import MAX_NODES, tree_part

@@ -17,10 +17,9 @@ from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import counts_to_show
 from treewright.predict.ensemble import answers_after
 from treewright.prune.methods import Rows
-from treewright.reporting.data import Options, ReportData, sampled_rows
-from treewright.reporting.estimator import POINTS_OF_TREES, out_of_bag_of
+from treewright.reporting.data import POINTS_OF_TREES, Options, ReportData, out_of_bag_of, sampled_rows
 from treewright.show.page.parts import CurvePart, MarkPart, SeriesPart
-from treewright.show.page.plain import amount
+from treewright.show.page.render import amount
 from treewright.trees.data import predicted_codes
 from treewright.trees.summary import counted
 

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.predict.values import predict_leaves
+from treewright.predict.ensemble import predict_leaves
 from treewright.reporting.columns import middle_range
-from treewright.reporting.data import ReportData
-from treewright.reporting.estimator import kept_rows
+from treewright.reporting.data import ReportData, kept_rows
 from treewright.show.page.parts import NodePart, SplitColumnPart, TestPart, TreePart
 from treewright.trees.arrays import Tree, subtree_sizes
 

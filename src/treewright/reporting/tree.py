@@ -17,11 +17,10 @@ from treewright.exchange.structure import branches_of_levels
 from treewright.explain.audit import Audit, audit_model, refuse_other_growth
 from treewright.explain.counterfactual import levels_of, scales_of_rows
 from treewright.explain.rules import OutcomeTeller
-from treewright.reporting.data import Options, ReportData
-from treewright.reporting.estimator import kept_rows
+from treewright.reporting.data import Options, ReportData, kept_rows
 from treewright.reporting.tested_columns import with_tested_columns
 from treewright.show.page.parts import CandidatePart, ExampleRow, ExamplesPart, NodePart, SupportPart, TreePart
-from treewright.show.page.plain import amount
+from treewright.show.page.render import amount
 from treewright.show.page.tree import NAME_WIDTH
 from treewright.show.prediction import predictions_made
 from treewright.trees.summary import TreeSummary, summarize

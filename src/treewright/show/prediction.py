@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.predict.values import leaf_table, predict_codes, predict_numbers, predict_shares
+from treewright.predict.ensemble import leaf_table, predict_codes, predict_numbers, predict_shares
 from treewright.trees.data import ModelData, output_columns
 from treewright.trees.threshold import Threshold
 from treewright.trees.writing import shorten, written_amount, written_level, written_name, written_share

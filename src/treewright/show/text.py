@@ -20,9 +20,12 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.show.spans import (
     ELLIPSIS,
+    GAP,
     Role,
     Span,
     Spans,
+    TextColumn,
+    aligned,
     class_bar,
     cut,
     fitted,
@@ -31,11 +34,9 @@ from treewright.show.spans import (
     number_bar,
     width_of,
 )
-from treewright.show.table import GAP, TextColumn, aligned
 from treewright.trees.arrays import children, subtree_sizes, unfolded
 from treewright.trees.data import ModelData
-from treewright.trees.facts import node_test
-from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
+from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, node_test, summarize
 from treewright.trees.threshold import decision_words
 from treewright.trees.wording import NodeTest, surrogates_of, threshold_digits
 from treewright.trees.writing import cell_width, shorten, written_amount, written_count

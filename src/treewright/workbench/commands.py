@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from treewright.core import progress
-from treewright.core.whole import is_whole
+from treewright.core.elementary import is_whole
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.grower import Stops, grow_below
 from treewright.grow.by_node.policies import count_of

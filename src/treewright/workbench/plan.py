@@ -21,7 +21,7 @@ from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.search import Policy
 from treewright.grow.problem import Problem
 from treewright.trees.arrays import MULTIWAY, SUBSET, Tree
-from treewright.trees.by_hand import number_at
+from treewright.trees.edit import number_at
 
 Path = tuple[int, ...]
 

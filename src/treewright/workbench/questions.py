@@ -18,8 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from treewright.core.elementary import log_of
-from treewright.core.whole import is_whole
+from treewright.core.elementary import is_whole, log_of
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, did_you_mean
 from treewright.exceptions import ColumnError, ParameterError

@@ -31,11 +31,11 @@ from treewright.data.schema import Column
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.grow.by_node.candidates import Candidate
 from treewright.learn.params import CLASSES
-from treewright.show.page.plain import plain
+from treewright.show.page.render import plain
 from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_paths
 from treewright.trees.arrays import MULTIWAY, SUBSET
-from treewright.trees.by_hand import line_of, words_of
 from treewright.trees.codec import dumps
+from treewright.trees.edit import line_of, words_of
 from treewright.trees.summary import counted
 from treewright.trees.threshold import threshold_words
 from treewright.trees.writing import shorten, written_level

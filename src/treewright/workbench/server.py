@@ -25,8 +25,8 @@ from urllib.parse import quote
 
 from treewright.exceptions import MissingLibraryError, ParameterError, TreewrightError
 from treewright.show.page.render import digest_of
-from treewright.workbench.module import module_text, page_text
 from treewright.workbench.screen import Desk
+from treewright.workbench.widget import module_text, page_text
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")

@@ -22,14 +22,14 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from treewright.core import progress
+from treewright.core.elementary import is_whole, whole_number
 from treewright.core.files import write_whole
-from treewright.core.whole import is_whole, whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.kinds import ALL, listed_columns
 from treewright.data.schema import Kind
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import are_classes
-from treewright.evaluation.measures import (
+from treewright.evaluation.scoring import (
     MEASURES_OF_NUMBERS,
     Measure,
     Predicted,
@@ -57,8 +57,8 @@ from treewright.model import Model
 from treewright.reporting.document import Report, report
 from treewright.trees.arrays import LEAF as LEAF_KIND
 from treewright.trees.arrays import Tree
-from treewright.trees.by_hand import number_at
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.trees.edit import number_at
 from treewright.trees.summary import counted
 from treewright.trees.threshold import Threshold, code_of_positive, threshold_given
 from treewright.workbench.commands import Command, NothingGrowsError, done

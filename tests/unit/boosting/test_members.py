@@ -18,7 +18,7 @@ from treewright.core.progress import listen
 from treewright.data import encoder
 from treewright.data.table import is_sparse
 from treewright.exceptions import ParameterError
-from treewright.grow.gradient import bundles
+from treewright.grow.gradient import layout
 from treewright.learn.boosting_params import BoostingParams
 from treewright.learn.boosting_plan import Size, plan_of
 from treewright.learn.held_out import held_out
@@ -330,11 +330,11 @@ def test_a_look_tells_how_the_first_rounds_of_the_first_members_would_do():
 def test_members_share_the_bundles_of_all_rows_and_the_bytes_of_none(monkeypatch, tmp_path):
     table = (np.digitize(X, [-0.7, 0.0, 0.7])[:, :, None] == np.arange(4)).reshape(N, -1).astype(float)
     growers = []
-    monkeypatch.setattr(bundles, "_members", noted(bundles._members, growers))
+    monkeypatch.setattr(layout, "_members", noted(layout._members, growers))
     bundled = saved(tw.GradientBoostingRegressor(n_members=3, **FEW).fit(table, NUMBERS), tmp_path / "bundled.tw")
     assert len(growers) == 1
     assert any(len(each) > 1 for each in growers[0])
-    monkeypatch.setattr(bundles, "_members", lambda *_: [])
+    monkeypatch.setattr(layout, "_members", lambda *_: [])
     assert bundled == saved(tw.GradientBoostingRegressor(n_members=3, **FEW).fit(table, NUMBERS), tmp_path / "alone.tw")
 
 

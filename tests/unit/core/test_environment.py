@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 import treewright as tw
-from treewright.core import environment, threads
+from treewright.core import threads
 from treewright.exceptions import DataWarning
 
 
@@ -19,7 +19,7 @@ def untold(monkeypatch):
     """As in a process that has not worked yet."""
     for name in ("TREEWRIGHT_NUM_THREADS", "OMP_NUM_THREADS", "TREEWRIGHT_COMPILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(environment, "_is_told", False)
+    monkeypatch.setattr(threads, "_is_told", False)
     return monkeypatch
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treewright.core.whole import is_whole, whole_number
+from treewright.core.elementary import is_whole, whole_number
 from treewright.exceptions import ParameterError
 
 

@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 
 import pytest
 
-from treewright.core import workers
+from treewright.core import threads
 
 
 def test_ctrl_c_while_a_thread_starts_comes_after_the_start(monkeypatch):
@@ -24,10 +24,10 @@ def test_ctrl_c_while_a_thread_starts_comes_after_the_start(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", start_and_be_interrupted)
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        workers.start(lambda: news.put("ran"), "test")
+        threads.start(lambda: news.put("ran"), "test")
 
     assert steps == ["started"]
-    assert workers.wait_for(news, time.monotonic() + 5) == "ran"
+    assert threads.wait_for(news, time.monotonic() + 5) == "ran"
     assert signal.getsignal(signal.SIGINT) is handler
 
 
@@ -41,7 +41,7 @@ def test_a_handler_of_ones_own_hears_of_it_once(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", start_and_be_interrupted)
     before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     try:
-        workers.start(lambda: None, "test")
+        threads.start(lambda: None, "test")
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -51,13 +51,13 @@ def test_a_handler_of_ones_own_hears_of_it_once(monkeypatch):
 def test_a_wait_ends_at_its_deadline():
     began = time.monotonic()
     with pytest.raises(Empty):
-        workers.wait_for(SimpleQueue(), began + 0.25)
+        threads.wait_for(SimpleQueue(), began + 0.25)
 
     assert 0.2 < time.monotonic() - began < 1.0
 
 
 def test_where_only_some_threads_can_be_started_these_do_the_work(monkeypatch):
-    begin, news, crew = threading.Thread.start, SimpleQueue(), workers.Workers()
+    begin, news, crew = threading.Thread.start, SimpleQueue(), threads.Workers()
     started = []
 
     def start_one(thread):
@@ -71,7 +71,7 @@ def test_where_only_some_threads_can_be_started_these_do_the_work(monkeypatch):
     for number in range(3):
         crew.submit(news.put, number)
 
-    assert sorted(workers.wait_for(news, time.monotonic() + 5) for _ in range(3)) == [0, 1, 2]
+    assert sorted(threads.wait_for(news, time.monotonic() + 5) for _ in range(3)) == [0, 1, 2]
     assert len(started) == 1
 
 
@@ -82,4 +82,4 @@ def test_where_not_a_single_thread_can_be_started_it_is_said(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", refuse)
 
     with pytest.raises(RuntimeError, match="new thread"):
-        workers.Workers().grow_to(2)
+        threads.Workers().grow_to(2)

@@ -24,12 +24,10 @@ from treewright.exceptions import InputFileError, MissingLibraryError, Parameter
 from treewright.exchange.code import EXTRAS, LANGUAGES, program_of
 from treewright.exchange.engines import ENGINES, _output
 from treewright.exchange.formats import FORMATS
-from treewright.exchange.vectors import vectors_of
-from treewright.exchange.verify import read_vectors, verify
+from treewright.exchange.verify import read_vectors, vectors_of, verify
 from treewright.forest.isolation import anomaly_scores
 from treewright.model import Model
-from treewright.predict.ensemble import combined, scores_of
-from treewright.predict.values import leaf_table
+from treewright.predict.ensemble import combined, leaf_table, scores_of
 from treewright.predict.walks import answers_of_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose

@@ -24,8 +24,7 @@ from treewright.exchange.code import program_of
 from treewright.exchange.engines import ENGINES
 from treewright.exchange.formats import FORMATS, exported
 from treewright.exchange.to_onnx import onnx_of
-from treewright.exchange.vectors import vectors_of
-from treewright.exchange.verify import ulps_between, verify
+from treewright.exchange.verify import ulps_between, vectors_of, verify
 
 onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

@@ -21,8 +21,7 @@ from treewright.data.derived import DERIVED
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
 from treewright.exchange.engines import ENGINES, by_jpmml
 from treewright.exchange.formats import exported
-from treewright.exchange.vectors import vectors_of
-from treewright.exchange.verify import verify
+from treewright.exchange.verify import vectors_of, verify
 from treewright.trees.data import ModelData
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose

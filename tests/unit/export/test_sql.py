@@ -35,8 +35,7 @@ from treewright.exchange import sql
 from treewright.exchange.code import program_of
 from treewright.exchange.formats import FORMATS
 from treewright.exchange.sql import DATABASES, result_names
-from treewright.exchange.vectors import vectors_of
-from treewright.exchange.verify import verify
+from treewright.exchange.verify import vectors_of, verify
 from treewright.model.model import Model
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 import treewright as tw
 from treewright.exceptions import ColumnError, DataError, InputFileError, ParameterError
-from treewright.files import parquet, predictions
+from treewright.files import predictions, sources
 
 N = 700
 RNG = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def read(files: list[Path]) -> pl.DataFrame:
 
 
 def test_files_of_a_folder_are_predicted_into_files_of_the_same_names(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "_BLOCK_ROWS", 70)
+    monkeypatch.setattr(sources, "_BLOCK_ROWS", 70)
     done = tw.predict_files(FOREST, rows, tmp_path / "out", proba=True, keep=["name"])
     assert [str(file.relative_to(tmp_path / "out")) for file in done] == ["a.parquet", "b/1.parquet", "b/2.parquet"]
     assert_frame_equal(read(done), EXPECTED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.grow.frontier import BestFirst
+from treewright.grow.settings import BestFirst
 
 
 def offer(frontier: BestFirst, nodes: list[int], gains: list[float], tolerance: float = 1e-9) -> None:

@@ -12,7 +12,7 @@ from export_models import BEYOND, CELLS, MODELS, model_of
 import treewright as tw
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
 from treewright.exchange.from_onnx import begins
-from treewright.exchange.vectors import vectors_of
+from treewright.exchange.verify import vectors_of
 from treewright.trees.codec import dumps
 
 onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")

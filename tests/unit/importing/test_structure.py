@@ -10,7 +10,7 @@ from export_models import CELLS, CLASS, HOW, MODELS, NUMBER, TABLE
 
 import treewright as tw
 from treewright.exceptions import InputFileError
-from treewright.exchange.vectors import vectors_of
+from treewright.exchange.verify import vectors_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 MORE = {

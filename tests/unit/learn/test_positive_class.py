@@ -9,7 +9,7 @@ from sklearn.base import clone
 import treewright as tw
 from treewright import model_selection as ms
 from treewright.exceptions import ModelFileError, ParameterError
-from treewright.reporting.estimator import estimator_of
+from treewright.reporting.data import estimator_of
 
 rng = np.random.default_rng(0)
 DURATION, AMOUNT = rng.uniform(4, 72, 400), rng.uniform(18, 75, 400)

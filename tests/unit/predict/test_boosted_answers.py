@@ -13,8 +13,14 @@ from scipy.special import expit, softmax
 
 from treewright.data.schema import Column, Schema
 from treewright.model import Model
-from treewright.predict.ensemble import combined, scores_of, staged_answers
-from treewright.predict.values import predict_codes, predict_leaves, predict_shares
+from treewright.predict.ensemble import (
+    combined,
+    predict_codes,
+    predict_leaves,
+    predict_shares,
+    scores_of,
+    staged_answers,
+)
 from treewright.trees.data import Boosting, Link, ModelData, answers_of, weighted_median
 
 X = Schema((Column("x", "numeric"),))

@@ -13,7 +13,7 @@ from random_forests import NUMBERS, SCHEMA, forest_model, random_forest, random_
 from treewright.data.bin_rows import bin_rows
 from treewright.exceptions import MissingValueError
 from treewright.model import Model
-from treewright.predict import values
+from treewright.predict import ensemble
 from treewright.predict import walks as ensemble_blocks
 from treewright.predict.ensemble import combined, contents_of
 from treewright.predict.walks import leaf_rows_of_bins, packed_leaves, packed_sums
@@ -62,13 +62,13 @@ def test_one_row_is_answered_as_in_a_batch(n_classes: Any, combine: str, n_value
 def test_threads_blocks_and_lanes_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     model, matrix = model_of(), rows_of(700)
     usual = combined(model, matrix, 1)
-    leaves = values.predict_leaves(model, matrix, 1)
+    leaves = ensemble.predict_leaves(model, matrix, 1)
     monkeypatch.setattr(ensemble_blocks, "INLINE_WALKS", 0)
     for n_jobs, most, lanes in [(1, 8192, 2048), (2, 8192, 64), (3, 97, 10), (2, 17, 5), (2, 16, 3), (1, 1, 1)]:
         monkeypatch.setattr(ensemble_blocks, "_MOST_ROWS", most)
         monkeypatch.setattr(ensemble_blocks, "_LANES", lanes)
         assert combined(model, matrix, n_jobs).tobytes() == usual.tobytes()
-        assert values.predict_leaves(model, matrix, n_jobs).tobytes() == leaves.tobytes()
+        assert ensemble.predict_leaves(model, matrix, n_jobs).tobytes() == leaves.tobytes()
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, NUMBERS])
@@ -97,7 +97,7 @@ def test_a_column_without_missing_cells_is_walked_to_the_same_leaves() -> None:
 def test_no_rows_get_no_answers() -> None:
     model, matrix = model_of(), rows_of(0)
     assert combined(model, matrix).shape == (0, 3)
-    assert values.predict_leaves(model, matrix).shape == (0, 12)
+    assert ensemble.predict_leaves(model, matrix).shape == (0, 12)
     path, ends = model.decision_path(table_of(rows_of(3)))
     assert path.shape == (3, ends[-1])
 
@@ -106,7 +106,7 @@ def test_equal_votes_go_to_the_first_class() -> None:
     model = model_of(combine="vote", n_trees=2, n_rows=60)
     votes = combined(model, rows_of(200))
     assert set(np.unique(votes)) == {0.0, 0.5, 1.0}
-    codes = values.predict_codes(model, rows_of(200))[:, 0]
+    codes = ensemble.predict_codes(model, rows_of(200))[:, 0]
     tied = (votes == 0.5).sum(axis=1) == 2
     assert tied.any()
     assert np.array_equal(codes[tied], (votes[tied] == 0.5).argmax(axis=1))
@@ -180,7 +180,7 @@ def test_sums_do_not_touch_the_arrays_of_the_forest() -> None:
     assert isinstance(packed, PackedTrees)
     before = {name: array.tobytes() for name, array in packed.arrays().items()}
     combined(model, rows_of(100))
-    values.predict_leaves(model, rows_of(100))
+    ensemble.predict_leaves(model, rows_of(100))
     assert {name: array.tobytes() for name, array in packed.arrays().items()} == before
     assert not packed.records.flags.writeable
 

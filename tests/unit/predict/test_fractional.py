@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 import treewright as tw
 from treewright.exceptions import DataWarning
 from treewright.model import Model
-from treewright.predict import values
+from treewright.predict import ensemble
 from treewright.predict.fractional import rows_with_missing
 from treewright.trees.arrays import LEAF, MULTIWAY, Tree
 from treewright.trees.check_model import check_model
@@ -104,8 +104,8 @@ def test_random_trees_spread_rows_as_the_twin_does() -> None:
     n_divided = 0
     for nested, model, asked in random_models(80):
         tree = model.trees[0]
-        shares, codes = values.predict_shares(model, asked)[0], values.predict_codes(model, asked)[:, 0]
-        leaves = values.predict_leaves(model, asked)
+        shares, codes = ensemble.predict_shares(model, asked)[0], ensemble.predict_codes(model, asked)[:, 0]
+        leaves = ensemble.predict_leaves(model, asked)
         for at, row in enumerate(asked):
             found: dict[int, float] = {}
             arrivals(nested, row, 1.0, found)
@@ -150,14 +150,14 @@ def test_nothing_depends_on_threads_or_neighbours() -> None:
     _, model, _ = next(random_models(1))
     asked = random_matrix(rng, 45_000, 0.2)
 
-    shares = values.predict_shares(model, asked, n_jobs=2)[0]
+    shares = ensemble.predict_shares(model, asked, n_jobs=2)[0]
 
-    assert shares.tobytes() == values.predict_shares(model, asked, n_jobs=1)[0].tobytes()
-    few = values.predict_shares(model, asked[44_990:], n_jobs=1)[0]
+    assert shares.tobytes() == ensemble.predict_shares(model, asked, n_jobs=1)[0].tobytes()
+    few = ensemble.predict_shares(model, asked[44_990:], n_jobs=1)[0]
     assert few.tobytes() == shares[44_990:].tobytes()
-    leaves = values.predict_leaves(model, asked, n_jobs=2)
-    assert (leaves == values.predict_leaves(model, asked, n_jobs=1)).all()
-    assert (values.predict_leaves(model, asked[44_990:]) == leaves[44_990:]).all()
+    leaves = ensemble.predict_leaves(model, asked, n_jobs=2)
+    assert (leaves == ensemble.predict_leaves(model, asked, n_jobs=1)).all()
+    assert (ensemble.predict_leaves(model, asked[44_990:]) == leaves[44_990:]).all()
 
 
 def test_rows_with_missing_cells_are_found_in_any_layout() -> None:
@@ -206,7 +206,7 @@ def test_a_row_arrives_at_all_of_100_000_branches(fractional_model: ModelData) -
     schema = replace(SCHEMA, columns=(replace(SCHEMA.columns[3], levels=tuple(f"v{i:06}" for i in range(k))),))
     model = Model("regression", schema, (tree,), missing="fractional")
 
-    assert values.predict_numbers(model, np.array([[nan], [7.0]])).ravel() == pytest.approx([(k + 1) / 2, 8.0])
+    assert ensemble.predict_numbers(model, np.array([[nan], [7.0]])).ravel() == pytest.approx([(k + 1) / 2, 8.0])
 
 
 def test_no_share_of_a_class_is_above_one() -> None:

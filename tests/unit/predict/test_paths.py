@@ -8,7 +8,7 @@ from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.predict.paths import decision_path
+from treewright.predict.fractional import decision_path
 from treewright.trees.data import ModelData
 
 

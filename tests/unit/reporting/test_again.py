@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 import treewright as tw
 from treewright.model import Model
-from treewright.reporting.estimator import estimator_of
+from treewright.reporting.data import estimator_of
 
 X, Y = load_iris(return_X_y=True)
 LABELS = np.array(["a", "b", "c"])[Y]

@@ -15,7 +15,7 @@ import treewright as tw
 from treewright.exceptions import DataWarning
 from treewright.reporting.columns import _mean_in, columns_part, mean_and_sd
 from treewright.reporting.data import Options, report_data
-from treewright.show.page.plain import json_for_script
+from treewright.show.page.render import json_for_script
 
 X, Y = load_iris(return_X_y=True)
 TREE = tw.DecisionTreeClassifier(max_depth=3).fit(X[::2], Y[::2])

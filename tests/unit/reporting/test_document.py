@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import treewright as tw
 from treewright.core.progress import COMPILING, listen
 from treewright.exceptions import DataError, InputFileError, ParameterError
-from treewright.show.page.plain import json_for_script, plain
+from treewright.show.page.render import json_for_script, plain
 
 X, Y = load_iris(return_X_y=True)
 TREE = tw.DecisionTreeClassifier().fit(X[::2], Y[::2])

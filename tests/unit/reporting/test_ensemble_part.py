@@ -17,7 +17,7 @@ from treewright.reporting.data import Options, report_data
 from treewright.reporting.ensemble import ensemble_part, surrogate_part
 from treewright.reporting.rounds import curve_over_rounds
 from treewright.show.page.parts import MarkPart
-from treewright.show.page.plain import json_for_script, plain
+from treewright.show.page.render import json_for_script, plain
 from treewright.trees.data import sizes_of
 from treewright.trees.packed import take
 

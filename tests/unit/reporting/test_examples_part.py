@@ -9,7 +9,7 @@ import pytest
 import treewright as tw
 from treewright.reporting.data import Options, report_data
 from treewright.reporting.tree import examples_part
-from treewright.show.page.plain import plain
+from treewright.show.page.render import plain
 from treewright.show.page.tree import tree_part
 
 

@@ -18,7 +18,7 @@ from treewright.model_selection import PrunedTree, compare_pruning, pruning_path
 from treewright.reporting import pruning as module
 from treewright.reporting.data import Options, report_data
 from treewright.reporting.pruning import pruning_part
-from treewright.show.page.plain import json_for_script
+from treewright.show.page.render import json_for_script
 
 OTHERS = ("error_based", "pessimistic", "minimum_error", "significance", "description_length")
 

@@ -15,7 +15,7 @@ from treewright.core.confidence import wilson_interval
 from treewright.evaluation.scores import rows_worth
 from treewright.reporting.data import Options, ReportData, report_data
 from treewright.reporting.quality import class_quality, number_quality, quality_parts, rank_part
-from treewright.show.page.plain import plain
+from treewright.show.page.render import plain
 from treewright.trees.data import aggregation_of
 
 

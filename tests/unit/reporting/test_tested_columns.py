@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import treewright as tw
 from treewright.reporting.tested_columns import N_STEPS
-from treewright.show.page.plain import json_for_script
+from treewright.show.page.render import json_for_script
 
 X, Y = load_breast_cancer(return_X_y=True)
 NX, NY = load_diabetes(return_X_y=True)

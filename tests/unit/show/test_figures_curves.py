@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 import treewright as tw
 from treewright.evaluation.curves import Curve
 from treewright.exceptions import DataError, ParameterError
-from treewright.show.figures.impurity import two_class_impurity
-from treewright.show.figures.look import drawable
+from treewright.show.figures.bars import two_class_impurity
+from treewright.show.figures.picture import drawable
 
 PATH = {
     "n_leaves": [9, 6, 4, 2, 1],

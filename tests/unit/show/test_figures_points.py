@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import treewright as tw
 from treewright.exceptions import DataWarning
-from treewright.show.figures.regions import held_text, shown_rows
+from treewright.show.figures.plane import held_text, shown_rows
 from treewright.show.style import LIGHT
 
 HIDES = (

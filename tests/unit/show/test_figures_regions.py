@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.show.figures.regions import region_colors
+from treewright.show.figures.plane import region_colors
 from treewright.show.style import class_color
 
 COLUMNS = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright.show.layout import tidy
+from treewright.show.drawing import tidy
 
 GAP = 5.0
 

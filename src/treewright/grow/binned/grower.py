@@ -26,10 +26,9 @@ from treewright.exceptions import TooLargeError
 from treewright.grow.binned.layout import CELLS, N_NODES, N_SETS, N_WAITING, Growth
 from treewright.grow.binned.room import Plan, Room, plan_of, room_for
 from treewright.grow.binned.steps import grow_depth_first, grow_one
-from treewright.grow.frontier import BestFirst
 from treewright.grow.layout import MAX_ROWS, Nodes, values_of
 from treewright.grow.objective import Objective
-from treewright.grow.settings import BinnedSettings
+from treewright.grow.settings import BestFirst, BinnedSettings
 from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree, bits_below
 from treewright.trees.edit import level_order, rebuild
 from treewright.trees.packed import PackedTrees, pack_one

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.bits import prefetch, trailing_zeros
 from treewright.core.jit import inner_kernel
+from treewright.core.random import prefetch, trailing_zeros
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import FREE, MANY_ROWS, SLOT_ROWS
 from treewright.grow.criteria.counts import gain_of_sides, is_ordered, term, term_scale

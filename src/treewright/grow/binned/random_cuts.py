@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.bits import prefetch, trailing_zeros
 from treewright.core.jit import inner_kernel
-from treewright.core.random import mix
+from treewright.core.random import mix, prefetch, trailing_zeros
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import CONSTANT
 from treewright.grow.criteria.families import by_family, gain_of

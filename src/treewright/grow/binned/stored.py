@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.bits import trailing_zeros
 from treewright.core.jit import inner_kernel
+from treewright.core.random import trailing_zeros
 from treewright.data.bin_rows import MISSING_RANK
 from treewright.data.bins import MAX_BINS, MISSING_BIN
 from treewright.grow.binned.histograms import clear_touched, scan, unpack

@@ -16,7 +16,7 @@ import numpy as np
 from treewright.core.elementary import log2, log2_of
 from treewright.core.jit import allocating_kernel, inner_kernel, kernel
 from treewright.grow.by_node.instances import Instances
-from treewright.grow.criteria import median_costs
+from treewright.grow.criteria import medians
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR, FEW, POISSON, Criterion, cost_of, settled
 from treewright.grow.criteria.counts import times_log
 from treewright.grow.problem import Problem
@@ -504,13 +504,13 @@ class _SideCosts:
         elif side == RIGHT:
             second = np.concatenate([gone, present[::-1]])
         else:
-            own = median_costs.cost(self.problem, self.rows[gone], self.weights[gone])
+            own = medians.cost(self.problem, self.rows[gone], self.weights[gone])
         every = np.concatenate([present, gone])
-        left = median_costs.costs_along(self.problem, self.rows[first], self.weights[first])
-        right = median_costs.costs_along(self.problem, self.rows[second], self.weights[second])
+        left = medians.costs_along(self.problem, self.rows[first], self.weights[first])
+        right = medians.costs_along(self.problem, self.rows[second], self.weights[second])
         n_left = places + 1 + (len(gone) if side == LEFT else 0)
         n_right = last - 1 - places + (len(gone) if side == RIGHT else 0)
-        base = median_costs.cost(self.problem, self.rows[every], self.weights[every])
+        base = medians.cost(self.problem, self.rows[every], self.weights[every])
         costs = left[n_left - 1] + np.where(n_right > 0, right[n_right - 1], 0.0) + own
         return np.maximum(base - costs, 0.0)
 

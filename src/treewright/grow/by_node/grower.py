@@ -27,8 +27,8 @@ from treewright.grow.by_node.candidates import (
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances, divide, is_pure, own
 from treewright.grow.by_node.search import SAME, Choice, Policy
 from treewright.grow.by_node.significance import Chance, chance_of
-from treewright.grow.frontier import BestFirst
 from treewright.grow.problem import Problem
+from treewright.grow.settings import BestFirst
 from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 from treewright.trees.tests import level_bits, level_branches, node_cuts, node_levels
 

@@ -14,7 +14,7 @@ import numpy as np
 from treewright.core.jit import allocating_kernel, inner_kernel
 from treewright.data.memory import check_fits
 from treewright.grow.by_node.cuts import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
-from treewright.grow.criteria import median_costs
+from treewright.grow.criteria import medians
 from treewright.grow.criteria.costs import Criterion, settled
 from treewright.grow.problem import Problem
 
@@ -371,7 +371,7 @@ def partition_by_medians(
     v = len(levels.counts)
 
     def cost_where(chosen: np.ndarray) -> float:
-        return median_costs.cost(problem, rows[chosen], weights[chosen])
+        return medians.cost(problem, rows[chosen], weights[chosen])
 
     gone = codes == v
     considered = ~gone if levels.mode == LEAVE_OUT else np.ones(len(rows), bool)
@@ -402,7 +402,7 @@ def partition_by_medians(
     else:
         # By the lower median of the first output, as in the grower by levels.
         y = problem.targets[0, rows]
-        medians = [median_costs.middle_values(y[codes == code], weights[codes == code])[0] for code in present]
+        medians = [medians.middle_values(y[codes == code], weights[codes == code])[0] for code in present]
         # One level or two: there is only one division.
         masks, exact = prefixes(np.array(medians)), len(present) <= 2
     return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)

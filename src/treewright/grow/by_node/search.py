@@ -42,7 +42,7 @@ from treewright.grow.by_node.levels import (
     partition_by_medians,
     two_sides,
 )
-from treewright.grow.criteria import median_costs
+from treewright.grow.criteria import medians
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR, POISSON, Criterion
 from treewright.grow.problem import Problem
 from treewright.trees.arrays import MULTIWAY, SUBSET, THRESHOLD
@@ -203,7 +203,7 @@ class Search:
             return cost * problem.square_unit, weight
         weight = instances.weight
         if criterion.number == ABSOLUTE_ERROR:
-            return median_costs.cost(problem, instances.rows, instances.weights), weight
+            return medians.cost(problem, instances.rows, instances.weights), weight
         return float(criterion.costs(problem, instances.stats)), weight
 
     def search_cuts(self, instances: Instances, tolerance: float) -> Cuts:
@@ -387,7 +387,7 @@ class GainPolicy:
     def value(self, instances: Instances) -> np.ndarray:
         """The value of a node: class counts, means, or medians under absolute error."""
         if self.search.criterion.number == ABSOLUTE_ERROR:
-            return median_costs.medians_of(self.search.problem, instances.rows, instances.weights)
+            return medians.medians_of(self.search.problem, instances.rows, instances.weights)
         return value_of(self.search.problem, instances)
 
     def may_split(self, instances: Instances) -> bool:  # noqa: ARG002 - C4.5 looks at them

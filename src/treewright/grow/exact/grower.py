@@ -15,10 +15,9 @@ from treewright.data.schema import Schema
 from treewright.exceptions import TooLargeError
 from treewright.grow.exact.presort import presort
 from treewright.grow.exact.steps import EVERY_COLUMN, advance_some, choose_some, draw_columns, grow_levels, split_some
-from treewright.grow.frontier import BestFirst
 from treewright.grow.layout import MAX_ROWS, Columns, Limits, make_nodes, make_work, values_of, with_room
 from treewright.grow.objective import Objective
-from treewright.grow.settings import GrowSettings
+from treewright.grow.settings import BestFirst, GrowSettings
 from treewright.trees.arrays import LEAF, SUBSET, THRESHOLD, Tree
 
 # Below this many cells a step runs inline: handing work to a thread and waiting for it takes about 50 us, a cell about

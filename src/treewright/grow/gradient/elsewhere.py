@@ -22,7 +22,6 @@ import numpy as np
 from treewright.core import threads
 from treewright.data.bins import Bins
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.grow.gradient.bundles import of_columns
 from treewright.grow.gradient.grower import GradientTree, table_of_tree, tree_of_nodes
 from treewright.grow.gradient.layout import (
     N_LEAVES,
@@ -36,6 +35,7 @@ from treewright.grow.gradient.layout import (
     limits_of,
     most_leaves,
     nodes_for,
+    of_columns,
     table_of,
 )
 from treewright.grow.gradient.leaves import close_tree, list_leaves

@@ -17,14 +17,15 @@ from treewright.data.bin_rows import SparseCodes
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
 from treewright.exceptions import TooLargeError
-from treewright.grow.gradient.bundles import Bundles, bundle, without_bundles
 from treewright.grow.gradient.layout import (
     N_NODES,
+    Bundles,
     Grown,
     Limits,
     Nodes,
     Rows,
     Table,
+    bundle,
     columns_of,
     desk_for,
     grown_for,
@@ -33,6 +34,7 @@ from treewright.grow.gradient.layout import (
     most_leaves,
     nodes_for,
     table_of,
+    without_bundles,
 )
 from treewright.grow.gradient.leaves import (
     add_by_codes,

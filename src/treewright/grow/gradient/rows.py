@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.bits import prefetch
 from treewright.core.jit import kernel
+from treewright.core.random import prefetch
 from treewright.data.bins import MISSING_BIN
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from treewright.core.whole import whole_number
+from treewright.core.elementary import whole_number
 from treewright.exceptions import DataError
 from treewright.show.figures.bars import AROUND_COLUMNS, ROW
 from treewright.show.figures.dependence import dated
-from treewright.show.figures.look import (
+from treewright.show.figures.picture import (
     DOT,
     DOTTED,
     LINE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treewright.trees.by_hand import LogLine
+from treewright.trees.edit import LogLine
 
 # -------- The tree
 

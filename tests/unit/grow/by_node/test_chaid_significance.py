@@ -9,8 +9,8 @@ import pytest
 from scipy import special
 
 from treewright.core.jit import allocating_kernel
-from treewright.grow.by_node import independence as significance
-from treewright.grow.by_node.independence import F_TEST, LIKELIHOOD_RATIO, PEARSON
+from treewright.grow.by_node import significance
+from treewright.grow.by_node.significance import F_TEST, LIKELIHOOD_RATIO, PEARSON
 
 
 def stirling(c, r):

@@ -8,7 +8,7 @@ import pytest
 import treewright as tw
 from treewright.data.derived import levels_together, linear_score, rows_of_levels, with_derived
 from treewright.data.encoder import encode_fit
-from treewright.show.page import levels as page_levels
+from treewright.show.page import tree as page_levels
 from treewright.show.page.tree import columns_in_words
 
 N = 300

@@ -13,7 +13,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.show.page.plain import plain
+from treewright.show.page.render import plain
 from treewright.show.page.tree import LEAST, MOST, tree_frame, tree_page, tree_part, tree_summary
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import treewright as tw
 from treewright.show.page import tree as module
-from treewright.show.page.plain import json_for_script
+from treewright.show.page.render import json_for_script
 from treewright.show.page.tree import tree_part
 from treewright.trees.arrays import children
 
